@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nio = Target.Dependency.product(name: "NIO", package: "swift-nio")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let structuredFields = Target.Dependency.product(
+    name: "StructuredFieldValues", package: "swift-http-structured-headers")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// One room of the house: a source target, the rooms below it that it may see, and its packages.
+func room(_ name: String, sees rooms: [String] = [], packages: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: rooms.map { .target(name: $0) } + packages, swiftSettings: swiftSettings)
+}
+
+/// The tests of one room, which may see that room, the shared test supports and what they name besides.
+func tests(of name: String, sees rooms: [String] = [], packages: [Target.Dependency] = []) -> Target {
+    let test = name.prefix(1).uppercased() + name.dropFirst() + "Tests"
+    return .testTarget(
+        name: test, dependencies: ([name] + rooms).map { .target(name: $0) } + packages, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "darkroom",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "darkroom", targets: ["darkroom"]),
+        .library(name: "Pipeline", targets: ["Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.26.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
+        room("Vips", sees: ["CVips"], packages: [nioCore]),
+        room("Transforms", sees: ["Vips"], packages: [nioCore, crypto]),
+        room("HTTPCaching", packages: [httpTypes, structuredFields]),
+        room("Store", packages: [grdb, nioCore, crypto, logging]),
+        room(
+            "Origin", sees: ["HTTPCaching"],
+            packages: [asyncHTTPClient, nio, nioHTTP1, nioSSL, httpTypes, logging]),
+        room(
+            "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
+            packages: [nioCore, crypto, httpTypes, logging]),
+        room(
+            "Web", sees: ["Pipeline", "Transforms", "HTTPCaching"],
+            packages: [hummingbird, httpTypes, nioCore, crypto, logging]),
+        .executableTarget(
+            name: "darkroom",
+            dependencies: [
+                "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
+                argumentParser, configuration, serviceLifecycle, hummingbird, logging, nioCore,
+            ],
+            swiftSettings: swiftSettings),
+        tests(of: "Vips", packages: [nioCore]),
+        tests(of: "Transforms", packages: [nioCore]),
+        tests(of: "HTTPCaching", packages: [httpTypes]),
+        tests(of: "Store", packages: [nioCore]),
+        tests(of: "Origin", packages: [nio, nioHTTP1, httpTypes]),
+        tests(of: "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"], packages: [nio, httpTypes]),
+        tests(of: "Web", sees: ["Pipeline", "Transforms"], packages: [hummingbird, httpTypes, nioCore, yams]),
+        .testTarget(
+            name: "DarkroomTests",
+            dependencies: ["darkroom", nio, nioHTTP1, nioFoundation, asyncHTTPClient, httpTypes],
+            swiftSettings: swiftSettings),
+    ]
+)

@@ -1,0 +1,52 @@
+/// libvips as Swift can see it: the headers, and the macros that the importer cannot read.
+#ifndef DARKROOM_CVIPS_SHIM_H
+#define DARKROOM_CVIPS_SHIM_H
+
+#include <vips/vips.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+static inline GType darkroom_type_boolean(void) { return G_TYPE_BOOLEAN; }
+static inline GType darkroom_type_int(void) { return G_TYPE_INT; }
+static inline GType darkroom_type_double(void) { return G_TYPE_DOUBLE; }
+static inline GType darkroom_type_string(void) { return G_TYPE_STRING; }
+
+/// The fundamental type behind `type`: an enumeration property answers G_TYPE_ENUM, and so on.
+static inline GType darkroom_fundamental(GType type) { return G_TYPE_FUNDAMENTAL(type); }
+static inline GType darkroom_type_enum(void) { return G_TYPE_ENUM; }
+static inline GType darkroom_type_flags(void) { return G_TYPE_FLAGS; }
+
+/// The declared type of one property of `object`, or 0 when it has none of that name.
+static inline GType darkroom_property_type(void *object, const char *name) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
+    return spec ? G_PARAM_SPEC_VALUE_TYPE(spec) : 0;
+}
+
+static inline gulong darkroom_on_eval(
+    VipsImage *image, void (*handler)(VipsImage *, VipsProgress *, void *), void *context) {
+    return g_signal_connect(image, "eval", G_CALLBACK(handler), context);
+}
+
+static inline void darkroom_unref_outputs(VipsOperation *operation) {
+    vips_object_unref_outputs(VIPS_OBJECT(operation));
+}
+
+/// Every size on disk and in memory of `image`'s pixels, without touching them.
+static inline guint64 darkroom_image_bytes(VipsImage *image) { return VIPS_IMAGE_SIZEOF_IMAGE(image); }
+
+static inline int darkroom_getpoint(VipsImage *image, double **vector, int *count, int x, int y) {
+    return vips_getpoint(image, vector, count, x, y, NULL);
+}
+
+/// glibc gives every thread an arena of its own and never returns what they hold: two are enough here.
+static inline void darkroom_limit_malloc_arenas(int arenas) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, arenas);
+#else
+    (void)arenas;
+#endif
+}
+
+#endif

@@ -1,0 +1,47 @@
+public import Origin
+public import Transforms
+
+/// One picture that somebody wants: where it comes from and what is done to it.
+public struct ImageRequest: Sendable {
+    /// The source, as it is downloaded. Which stored entries it shares is up to the `CacheKeyFilter`.
+    public var source: SourceURL
+    /// What is done to the pixels.
+    public var recipe: Recipe
+    /// Which frames or pages are kept.
+    public var pages: PageSelection
+    /// The format and how it is encoded.
+    public var output: OutputOptions
+    /// How urgent the work is. Work that several requests share has the priority of the most urgent one.
+    public var priority: Priority
+
+    public init(
+        source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal
+    ) {
+        self.source = source
+        self.recipe = recipe
+        self.pages = pages
+        self.output = output
+        self.priority = priority
+    }
+
+    /// As above with the address as text. Throws `.invalidURL` with a sentence that says what is wrong with it.
+    public init(
+        url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal
+    ) throws(PipelineError) {
+        do {
+            self.init(
+                source: try SourceURL(parsing: url), recipe: recipe, pages: pages, output: output, priority: priority)
+        } catch {
+            throw .invalidURL(error.description)
+        }
+    }
+}
+
+/// How urgent a piece of work is, in the queues for downloads and for pixels alike.
+public enum Priority: Int, Sendable, Comparable, CaseIterable {
+    case low, normal, high
+
+    public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+}

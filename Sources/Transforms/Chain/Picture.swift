@@ -1,0 +1,41 @@
+public import Vips
+
+/// Decoded pixels on their way through the chain: one frame, or the frames of an animation, all of one size.
+public struct Picture: Sendable {
+    /// At least one; every frame has the same size.
+    public private(set) var frames: [VipsImage]
+    /// Where the true picture lies on the raster of each frame.
+    public internal(set) var extent: Extent
+    /// EXIF orientation 1…8 as the source states it; 1 once the picture is upright.
+    public internal(set) var orientation: Int
+    /// How long each frame stays, in milliseconds; empty for a still picture.
+    public let delays: [Int]
+    /// How often an animation plays; 0 = for ever.
+    public let loop: Int
+
+    /// - Parameter frames: at least one; an empty list is a programming error.
+    init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {
+        precondition(!frames.isEmpty, "a picture has at least one frame")
+        self.frames = frames
+        self.extent = extent ?? Extent(PixelSize(width: frames[0].width, height: frames[0].height))
+        self.orientation = orientation
+        self.delays = delays
+        self.loop = loop
+    }
+
+    /// The first frame.
+    public var first: VipsImage { frames[0] }
+    /// The raster's size.
+    public var size: PixelSize { PixelSize(width: first.width, height: first.height) }
+    public var isAnimated: Bool { frames.count > 1 }
+
+    /// The picture with `change` made to every frame. Where that changes the size, the extent becomes the new raster.
+    public func mapFrames(_ change: (VipsImage) throws(VipsError) -> VipsImage) throws(VipsError) -> Picture {
+        var changed = self
+        changed.frames = []
+        changed.frames.reserveCapacity(frames.count)
+        for frame in frames { changed.frames.append(try change(frame)) }
+        if changed.size != size { changed.extent = Extent(changed.size) }
+        return changed
+    }
+}

@@ -1,0 +1,66 @@
+/// What a request wants done to the pixels: plain values, no order.
+///
+/// Two recipes that mean the same picture compare equal after `TransformChain.init(_:)` has left out what does nothing.
+public struct Recipe: Hashable, Sendable {
+    public var orientation: Orient.Rule = .auto
+    public var crop: Crop?
+    public var trim: Trim?
+    public var box = Box(width: nil, height: nil)
+    public var fit: Fit = .inside
+    public var enlarge = false
+    public var position: Position = .center
+    public var resampling: Resampling
+    /// Degrees clockwise, 0…359.
+    public var rotationDegrees = 0
+    /// Mirrored top to bottom.
+    public var flip = false
+    /// Mirrored left to right.
+    public var flop = false
+    public var background: Color?
+    public var blur: Blur?
+    public var sharpen: Sharpen?
+    public var brightness: Brightness?
+    public var contrast: Contrast?
+    public var saturation: Saturation?
+    public var hue: Hue?
+    public var gamma: Gamma?
+    public var tint: Tint?
+    public var filter: Filter?
+
+    public init(resampling: Resampling = .fast) {
+        self.resampling = resampling
+    }
+}
+
+extension TransformChain {
+    /// The order of operations. It can be read aloud, and it is the only place that knows it.
+    ///
+    /// Colours are brought to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
+    /// filter are given in sRGB.
+    public init(_ recipe: Recipe) {
+        let placed = recipe.box.size == nil ? nil : recipe.fit
+        let steps: [(any Transform)?] = [
+            recipe.orientation == .none ? nil : Orient(recipe.orientation),
+            recipe.crop,
+            recipe.trim,
+            Resize(recipe),
+            ToSRGB(),
+            placed == .cover ? CoverCrop(recipe) : nil,
+            placed == .contain ? ContainExtend(recipe) : nil,
+            recipe.rotationDegrees % 360 == 0 ? nil : Rotate(recipe),
+            recipe.flip ? Flip() : nil,
+            recipe.flop ? Flop() : nil,
+            recipe.brightness,
+            recipe.saturation,
+            recipe.hue,
+            recipe.contrast,
+            recipe.gamma,
+            recipe.sharpen,
+            recipe.filter,
+            recipe.blur,
+            recipe.tint,
+            recipe.background.map(Flatten.init),
+        ]
+        self.init(steps.compactMap { $0 })
+    }
+}

@@ -1,0 +1,40 @@
+import Vips
+
+/// The transforms of one request, in order.
+public struct TransformChain: Sendable {
+    /// The members, first to last.
+    public var transforms: [any Transform]
+
+    public init(_ transforms: [any Transform] = []) {
+        self.transforms = transforms
+    }
+
+    /// All members' keys in one unambiguous text: each with its length in front, so that no two lists collide.
+    public var key: String {
+        transforms.map { "\($0.key.utf8.count):\($0.key)" }.joined(separator: ",")
+    }
+
+    /// Walks the chain over a header.
+    public func plan(_ start: ChainPlan) throws(TransformError) -> ChainPlan {
+        var plan = start
+        for transform in transforms { plan = try transform.planned(plan) }
+        return plan
+    }
+
+    /// Runs every member. Pixels may still be lazy afterwards.
+    ///
+    /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until the resize
+    /// of a picture that the decoder shrank, the plan knows the true size and the raster does not.
+    func apply(to picture: Picture, start: ChainPlan, interrupt: @escaping Interrupt) throws -> Picture {
+        var isShrunk = start.size != picture.size
+        var picture = picture
+        var plan = start
+        for transform in transforms {
+            plan = try transform.planned(plan)
+            picture = try transform.apply(picture, context: TransformContext(plan: plan, interrupt: interrupt))
+            if plan.decode != .undecided { isShrunk = false }
+            if !isShrunk { plan = plan.giving(picture.size) }
+        }
+        return picture
+    }
+}

@@ -1,0 +1,51 @@
+/// An sRGB colour with straight alpha, 8 bits a channel.
+public struct Color: Hashable, Sendable {
+    public var red: UInt8
+    public var green: UInt8
+    public var blue: UInt8
+    public var alpha: UInt8
+
+    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    public static let white = Color(red: 255, green: 255, blue: 255)
+    public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
+
+    /// `rgb`, `rgba`, `rrggbb`, `rrggbbaa` in hexadecimal, with or without `#`, or a CSS colour name; nil for anything else.
+    public init?(parsing text: String) {
+        let text = text.lowercased()
+        if let named = Color.named(text) {
+            self = named
+            return
+        }
+        let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+        let values = digits.compactMap(\.hexDigitValue)
+        guard values.count == digits.count, digits.utf8.count == values.count else { return nil }
+        let bytes: [Int]
+        switch values.count {
+        case 3, 4: bytes = values.map { $0 * 17 }
+        case 6, 8: bytes = stride(from: 0, to: values.count, by: 2).map { values[$0] * 16 + values[$0 + 1] }
+        default: return nil
+        }
+        self.init(
+            red: UInt8(bytes[0]), green: UInt8(bytes[1]), blue: UInt8(bytes[2]),
+            alpha: bytes.count == 4 ? UInt8(bytes[3]) : 255)
+    }
+
+    /// `rrggbbaa`, the one spelling that keys use.
+    public var hex: String {
+        [red, green, blue, alpha].map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// Red, green and blue as libvips wants them.
+    var rgb: [Double] { [Double(red), Double(green), Double(blue)] }
+    /// Red, green, blue and alpha as libvips wants them.
+    var rgba: [Double] { rgb + [Double(alpha)] }
+}

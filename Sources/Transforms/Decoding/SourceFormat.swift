@@ -1,0 +1,109 @@
+public import NIOCore
+import Vips
+
+/// The formats we decode, told by the bytes alone: a name or a Content-Type proves nothing.
+public enum SourceFormat: String, Sendable, CaseIterable {
+    case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg
+
+    /// Looks at the first bytes; nil where they belong to nothing we decode.
+    public init?(sniffing source: ByteBuffer) {
+        let head = Array(source.readableBytesView.prefix(16))
+        if let format = Self.signatures.first(where: { $0.matches(head) })?.format {
+            self = format
+        } else if let format = Self.isoMediaFormat(source, head) {
+            self = format
+        } else if Self.looksLikeSVG(source) {
+            self = .svg
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether its frames are moments of one animation; the pages of other formats are pictures of their own.
+    public var isAnimation: Bool { self == .gif || self == .webp }
+
+    /// Whether it has no pixels of its own.
+    public var isVector: Bool { self == .svg }
+
+    var loader: VipsLoader {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .gif: .gif
+        case .avif, .heic: .heif
+        case .jxl: .jxl
+        case .tiff: .tiff
+        case .svg: .svg
+        }
+    }
+
+    /// Bytes at a place; nil stands for any byte.
+    private struct Signature {
+        let format: SourceFormat
+        let pattern: [UInt8?]
+
+        func matches(_ head: [UInt8]) -> Bool {
+            head.count >= pattern.count && zip(pattern, head).allSatisfy { $0 == nil || $0 == $1 }
+        }
+    }
+
+    private static let signatures: [Signature] = [
+        Signature(format: .jpeg, pattern: [0xFF, 0xD8, 0xFF]),
+        Signature(format: .png, pattern: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+        Signature(format: .gif, pattern: Array("GIF87a".utf8)),
+        Signature(format: .gif, pattern: Array("GIF89a".utf8)),
+        Signature(format: .webp, pattern: Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)),
+        Signature(format: .tiff, pattern: [0x49, 0x49, 0x2A, 0x00]),
+        Signature(format: .tiff, pattern: [0x4D, 0x4D, 0x00, 0x2A]),
+        Signature(format: .tiff, pattern: [0x49, 0x49, 0x2B, 0x00]),
+        Signature(format: .tiff, pattern: [0x4D, 0x4D, 0x00, 0x2B]),
+        Signature(format: .jxl, pattern: [0xFF, 0x0A]),
+        Signature(format: .jxl, pattern: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]),
+    ]
+
+    /// HEIF and AVIF begin with an `ftyp` box that lists brands (ISO/IEC 14496-12 §4.3).
+    private static func isoMediaFormat(_ source: ByteBuffer, _ head: [UInt8]) -> SourceFormat? {
+        guard head.count >= 12, Array(head[4..<8]) == Array("ftyp".utf8) else { return nil }
+        let length = min(Int(head[2]) << 8 | Int(head[3]), source.readableBytes, 256)
+        let brands = stride(from: 8, to: length - 3, by: 4).compactMap { offset in
+            source.getString(at: source.readerIndex + offset, length: 4)
+        }
+        if brands.contains(where: ["avif", "avis"].contains) { return .avif }
+        let heic: Set<String> = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+        return brands.contains(where: heic.contains) ? .heic : nil
+    }
+
+    /// XML whose root element is `svg`, after whatever may stand in front of it, within the first 64 KiB.
+    private static func looksLikeSVG(_ source: ByteBuffer) -> Bool {
+        let text = String(decoding: source.readableBytesView.prefix(65_536), as: UTF8.self)
+        var rest = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        while rest.hasPrefix("<") {
+            if rest.hasPrefix("<svg") || rest.hasPrefix("<svg:svg") { return true }
+            let end: String
+            if rest.hasPrefix("<!--") {
+                end = "-->"
+            } else if rest.hasPrefix("<?") {
+                end = "?>"
+            } else if rest.hasPrefix("<!DOCTYPE") {
+                return doctypeThenSVG(rest)
+            } else {
+                return prefixedRoot(rest)
+            }
+            guard let close = rest.firstRange(of: end) else { return false }
+            rest = rest[close.upperBound...].drop(while: \.isWhitespace)
+        }
+        return false
+    }
+
+    /// A document type may hold an internal subset in brackets, so its end is the first `>` outside of them.
+    private static func doctypeThenSVG(_ text: Substring) -> Bool {
+        text.contains("<svg") || text.contains(":svg")
+    }
+
+    /// `<ns:svg …>` with a namespace prefix of the author's own.
+    private static func prefixedRoot(_ text: Substring) -> Bool {
+        let name = text.dropFirst().prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
+        return name.hasSuffix(":svg")
+    }
+}

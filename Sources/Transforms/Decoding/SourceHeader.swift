@@ -1,0 +1,36 @@
+public import NIOCore
+import Vips
+
+/// What a source says of itself before any pixel is decoded.
+public struct SourceHeader: Hashable, Sendable {
+    public let format: SourceFormat
+    /// One frame, as stored: before EXIF orientation. For a vector picture, its natural size at 72 dpi.
+    public let size: PixelSize
+    /// Frames or pages in the file, at least 1.
+    public let frames: Int
+    /// EXIF orientation 1…8. HEIC and AVIF carry theirs in the container and are upright already: 1.
+    public let orientation: Int
+
+    /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
+    public init(of source: ByteBuffer) throws(ImageProcessingError) {
+        guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
+        do {
+            self = try format.loader.withImage(of: source, ["access": "sequential"]) { image in
+                SourceHeader(format: format, image: image)
+            }
+        } catch {
+            throw .corrupt(error.description)
+        }
+    }
+
+    private init(format: SourceFormat, image: VipsImage) {
+        self.format = format
+        size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
+        frames = max(image.int("n-pages") ?? 1, 1)
+        let stated = image.int("orientation") ?? 1
+        orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1
+    }
+
+    /// The plan's first line.
+    public var plan: ChainPlan { ChainPlan(source: size, orientation: orientation, isVector: format.isVector) }
+}

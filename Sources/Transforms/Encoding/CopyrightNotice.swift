@@ -1,0 +1,76 @@
+import Foundation
+import NIOCore
+import Vips
+
+/// The only metadata that survives: who owns the picture. Everything else, location included, is dropped.
+struct CopyrightNotice: Equatable {
+    /// EXIF `Copyright`, IPTC 2:116 or XMP `dc:rights`, whichever is there first.
+    var copyright: String?
+    /// EXIF `Artist`.
+    var artist: String?
+
+    var isEmpty: Bool { copyright == nil && artist == nil }
+
+    init(of image: VipsImage) {
+        artist = Self.exif(image, Self.artistField)
+        copyright =
+            Self.exif(image, Self.copyrightField) ?? image.blob("iptc-data").flatMap(Self.iptc)
+            ?? image.blob("xmp-data").flatMap(Self.xmp)
+    }
+
+    /// The same pixels with nothing but this notice, and what an animation needs.
+    func onlyMetadata(of image: VipsImage) throws(VipsError) -> VipsImage {
+        let kept: Set<String> = ["page-height", "delay", "loop"]
+        var texts: [String: String] = [:]
+        texts[Self.copyrightField] = copyright.map(Self.exifText)
+        texts[Self.artistField] = artist.map(Self.exifText)
+        return try image.setting(removing: image.fields.filter { !kept.contains($0) }, texts: texts)
+    }
+
+    private static let copyrightField = "exif-ifd0-Copyright"
+    private static let artistField = "exif-ifd0-Artist"
+    private static let maxLength = 1000
+
+    /// libvips prints EXIF text as `text (text, ASCII, 12 components, 12 bytes)`.
+    private static func exif(_ image: VipsImage, _ field: String) -> String? {
+        guard let printed = image.text(field) else { return nil }
+        let end = printed.range(of: " (", options: .backwards)?.lowerBound ?? printed.endIndex
+        let whole = printed[..<end]
+        let first = whole.range(of: " (").map { whole[..<$0.lowerBound] } ?? whole
+        return clean(String(first))
+    }
+
+    private static func exifText(_ text: String) -> String {
+        "\(text) (\(text), ASCII, \(text.utf8.count + 1) components, \(text.utf8.count + 1) bytes)"
+    }
+
+    /// Looks for data set 2:116 in IPTC-IIM records: 0x1C, record, data set, two bytes of length, data.
+    private static func iptc(_ data: ByteBuffer) -> String? {
+        let bytes = Array(data.readableBytesView)
+        for index in bytes.indices.dropLast(5) where bytes[index] == 0x1C {
+            guard bytes[index + 1] == 2, bytes[index + 2] == 116 else { continue }
+            let length = Int(bytes[index + 3]) << 8 | Int(bytes[index + 4])
+            guard index + 5 + length <= bytes.count else { return nil }
+            return clean(String(decoding: bytes[(index + 5)..<(index + 5 + length)], as: UTF8.self))
+        }
+        return nil
+    }
+
+    /// The first text inside `dc:rights`.
+    private static func xmp(_ data: ByteBuffer) -> String? {
+        let text = String(decoding: data.readableBytesView.prefix(262_144), as: UTF8.self)
+        guard let open = text.range(of: "<dc:rights"), let close = text.range(of: "</dc:rights>"),
+            open.upperBound < close.lowerBound
+        else { return nil }
+        let inside = text[open.upperBound..<close.lowerBound]
+        let words = inside.split(separator: "<").compactMap { $0.split(separator: ">").dropFirst().first }
+        return words.lazy.compactMap { clean(String($0)) }.first
+    }
+
+    /// Printable text of a sane length, or nothing.
+    private static func clean(_ text: String) -> String? {
+        let printable = text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+        let trimmed = String(String.UnicodeScalarView(printable)).trimmingCharacters(in: .whitespaces)
+        return trimmed.isEmpty ? nil : String(trimmed.prefix(maxLength))
+    }
+}

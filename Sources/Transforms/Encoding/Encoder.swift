@@ -1,0 +1,79 @@
+import NIOCore
+import Vips
+
+/// Turns the chain's result into bytes.
+struct Encoder {
+    let format: OutputFormat
+    let options: OutputOptions
+    let interrupt: Interrupt
+
+    init(_ options: OutputOptions, format: OutputFormat, interrupt: @escaping Interrupt) {
+        self.format = format
+        self.options = options.resolved(for: format)
+        self.interrupt = interrupt
+    }
+
+    /// Pixels that are still lazy are computed on the way, so whatever can fail in the chain fails here at the latest.
+    func encode(_ picture: Picture) throws(ImageProcessingError) -> ByteBuffer {
+        guard max(picture.size.width, picture.size.height) <= format.maxSide else {
+            throw .badParameter(
+                TransformError(
+                    parameter: "output",
+                    reason: "\(format.rawValue) holds at most \(format.maxSide) pixels a side and the result has "
+                        + "\(picture.size); ask for a smaller w or h, or for another format"))
+        }
+        do {
+            let notice = CopyrightNotice(of: picture.first)
+            let joined = try notice.onlyMetadata(of: joinedFrames(of: opaque(picture)))
+            return try format.saver.encode(joined, arguments(strip: notice.isEmpty), interrupt: interrupt)
+        } catch {
+            throw interrupt() ? .interrupted : .encodingFailed(error.description)
+        }
+    }
+
+    /// A format without alpha shows white where nothing is.
+    private func opaque(_ picture: Picture) throws(VipsError) -> Picture {
+        guard picture.first.hasAlpha, !format.holdsAlpha else { return picture }
+        return try picture.mapFrames { frame throws(VipsError) in
+            try frame.applying("flatten", ["background": .doubles(Color.white.rgb)])
+        }
+    }
+
+    /// libvips takes several frames as one tall image with `page-height`.
+    private func joinedFrames(of picture: Picture) throws(VipsError) -> VipsImage {
+        guard picture.isAnimated, format.holdsSeveral else { return picture.first }
+        let tall = try VipsImage.build("arrayjoin", ["in": .images(picture.frames), "across": 1])
+        return try tall.setting(
+            ints: ["page-height": picture.size.height, "loop": picture.loop],
+            arrays: picture.delays.isEmpty ? [:] : ["delay": picture.delays])
+    }
+
+    private func arguments(strip: Bool) -> KeyValuePairs<String, VipsValue> {
+        let quality = VipsValue.int(options.quality ?? format.defaultQuality ?? 0)
+        return switch format {
+        case .jpeg:
+            ["Q": quality, "optimize_coding": true, "interlace": .bool(options.interlaced), "strip": .bool(strip)]
+        case .png:
+            ["compression": 6, "interlace": .bool(options.interlaced), "strip": .bool(strip)]
+        case .webp:
+            [
+                "Q": options.lossless ? 75 : quality, "lossless": .bool(options.lossless), "effort": 4,
+                "strip": .bool(strip),
+            ]
+        case .avif:
+            [
+                "Q": quality, "lossless": .bool(options.lossless), "effort": 2, "compression": "av1", "bitdepth": 8,
+                "strip": .bool(strip),
+            ]
+        case .gif:
+            ["effort": 7, "interlace": .bool(options.interlaced), "strip": .bool(strip)]
+        case .jxl:
+            ["Q": quality, "lossless": .bool(options.lossless), "effort": 4, "strip": .bool(strip)]
+        case .tiff:
+            ["compression": "deflate", "strip": .bool(strip)]
+        }
+    }
+
+    /// Names every choice above, for `EncoderEpoch`: a change here must change stored variants' keys.
+    static let defaultsRevision = "1"
+}

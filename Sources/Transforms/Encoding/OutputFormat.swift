@@ -1,0 +1,75 @@
+import Vips
+
+/// The formats we encode. SVG is never among them.
+public enum OutputFormat: String, Sendable, CaseIterable {
+    case jpeg = "jpg"
+    case png, webp, avif, gif, jxl, tiff
+
+    /// The media type of an answer in this format.
+    public var mediaType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        default: "image/\(rawValue)"
+        }
+    }
+
+    public var holdsAlpha: Bool { self != .jpeg }
+    public var holdsAnimation: Bool { self == .webp || self == .gif }
+    /// Whether several pages or frames fit in one file.
+    public var holdsSeveral: Bool { holdsAnimation || self == .tiff }
+    /// Whether `quality` means anything.
+    public var isLossy: Bool { defaultQuality != nil }
+    /// Whether a lossy format also has a lossless mode.
+    public var hasLosslessMode: Bool { self == .webp || self == .avif || self == .jxl }
+    /// Whether the format can be stored coarse to fine.
+    public var hasInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
+
+    /// Quality 1…100 where none is asked for; nil for formats without one.
+    public var defaultQuality: Int? {
+        switch self {
+        case .jpeg: 80
+        case .webp: 79
+        case .avif: 60
+        case .jxl: 77
+        case .png, .gif, .tiff: nil
+        }
+    }
+
+    /// The longest side that the format can hold, in pixels.
+    public var maxSide: Int {
+        switch self {
+        case .webp: 16_383
+        case .avif: 16_384
+        case .jpeg: 65_500
+        case .gif: 65_535
+        case .png, .jxl, .tiff: 1_000_000
+        }
+    }
+
+    /// Whether this machine's libvips can write it.
+    public var isAvailable: Bool { VipsRuntime.canSave(saver) }
+
+    var saver: VipsSaver {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .avif: .heif
+        case .gif: .gif
+        case .jxl: .jxl
+        case .tiff: .tiff
+        }
+    }
+
+    /// The source's own format where browsers show it; else PNG for alpha, JPEG without.
+    static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
+        switch source {
+        case .jpeg: hasAlpha ? .png : .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .gif: .gif
+        case .avif: .avif
+        case .heic, .jxl, .tiff, .svg: hasAlpha ? .png : .jpeg
+        }
+    }
+}

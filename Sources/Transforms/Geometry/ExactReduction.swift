@@ -1,0 +1,68 @@
+/// How one axis is reduced so that every output pixel lands exactly where the true picture has it.
+///
+/// libvips' `reduceh`/`reducev` shrink a raster of `count` pixels by a factor `f` to `round(count / f)` pixels, centred. To get
+/// another phase, the raster gets a few copied pixels in front and behind, and the result is cut to the target.
+struct ExactReduction: Hashable {
+    /// Edge pixels to copy in front of the raster.
+    var lead: Int
+    /// Edge pixels to copy behind it.
+    var trail: Int
+    /// Source pixels for each output pixel, at least 1.
+    var factor: Double
+    /// Output pixels to drop in front.
+    var skip: Int
+    /// How far output pixels lie from their exact place, in raster pixels.
+    var error: Double
+
+    /// Whether the raster can be reduced as it is.
+    var isPlain: Bool { lead == 0 && trail == 0 && skip == 0 }
+
+    /// - Parameters:
+    ///   - count: raster pixels on this axis.
+    ///   - origin: where the true picture begins on the raster.
+    ///   - length: the true picture's length in raster pixels; `length / target` is at least 1.
+    ///   - target: output pixels.
+    init(count: Int, origin: Double, length: Double, target: Int) {
+        let factor = length / Double(target)
+        if origin == 0, length == Double(count) {
+            self.init(lead: 0, trail: 0, factor: factor, skip: 0, error: 0)
+            return
+        }
+        var best: ExactReduction?
+        for lead in 0...Self.maxPad {
+            for trail in 0...Self.maxPad {
+                let candidate = Self.candidate(
+                    count: count, origin: origin, target: target, factor: factor, lead: lead, trail: trail)
+                guard let candidate else { continue }
+                if best.map({ candidate.cost < $0.cost }) ?? true { best = candidate }
+            }
+        }
+        self = best ?? ExactReduction(lead: 0, trail: Self.maxPad, factor: factor, skip: 0, error: .infinity)
+    }
+
+    private init(lead: Int, trail: Int, factor: Double, skip: Int, error: Double) {
+        self.lead = lead
+        self.trail = trail
+        self.factor = factor
+        self.skip = skip
+        self.error = error
+    }
+
+    /// Pads of up to this many pixels leave an error that nobody can see (under 0.1 pixel for the factors met here).
+    private static let maxPad = 12
+
+    /// A little dislike of padding decides between equals.
+    private var cost: Double { abs(error) + 0.001 * Double(lead + trail) }
+
+    private static func candidate(
+        count: Int, origin: Double, target: Int, factor: Double, lead: Int, trail: Int
+    ) -> ExactReduction? {
+        let padded = Double(count + lead + trail)
+        let reduced = Int((padded / factor).rounded())
+        let centring = (Double(reduced) * factor - padded) / 2
+        let skip = Int(((centring + Double(lead) + origin) / factor).rounded())
+        guard skip >= 0, skip + target <= reduced else { return nil }
+        let error = Double(skip) * factor - centring - Double(lead) - origin
+        return ExactReduction(lead: lead, trail: trail, factor: factor, skip: skip, error: error)
+    }
+}

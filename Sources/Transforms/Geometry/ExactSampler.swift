@@ -1,0 +1,92 @@
+import Vips
+
+/// Brings the true picture on a raster to a target size: box shrink by whole factors first, then a Lanczos reduce of what is left,
+/// each with its phase kept; or a cubic enlargement.
+struct ExactSampler {
+    var extent: Extent
+    var target: PixelSize
+    var linearLight: Bool
+
+    func sample(_ frame: VipsImage) throws(VipsError) -> VipsImage {
+        let light = linearLight && (frame.isByte || frame.isShort) ? LinearLight(frame) : nil
+        let entered = try light?.entering(frame) ?? frame
+        let scaled = try entered.premultiplying { colors throws(VipsError) in
+            let rows = try Axis.vertical.sample(colors, origin: extent.y, length: extent.height, target: target.height)
+            return try Axis.horizontal.sample(
+                rows, origin: extent.x, length: extent.width, target: target.width)
+        }
+        return try light?.leaving(scaled) ?? scaled
+    }
+}
+
+/// Rows and columns are resampled alike, under different names.
+private enum Axis {
+    case vertical
+    case horizontal
+
+    func sample(
+        _ image: VipsImage, origin: Double, length: Double, target: Int
+    ) throws(VipsError) -> VipsImage {
+        if length < Double(target) { return try enlarge(image, target: target) }
+        let whole = Int(length / Double(target) / 2)
+        guard whole > 1 else { return try reduce(image, origin: origin, length: length, target: target) }
+        let shrunk = try shrink(image, by: whole)
+        return try reduce(
+            shrunk, origin: origin / Double(whole), length: length / Double(whole), target: target)
+    }
+
+    /// Box shrink by a whole factor; a remainder at the far edge is filled up with copies first.
+    private func shrink(_ image: VipsImage, by factor: Int) throws(VipsError) -> VipsImage {
+        let remainder = count(image) % factor
+        let even = remainder == 0 ? image : try pad(image, lead: 0, trail: factor - remainder)
+        return switch self {
+        case .vertical: try even.applying("shrinkv", ["vshrink": .int(factor)])
+        case .horizontal: try even.applying("shrinkh", ["hshrink": .int(factor)])
+        }
+    }
+
+    private func reduce(
+        _ image: VipsImage, origin: Double, length: Double, target: Int
+    ) throws(VipsError) -> VipsImage {
+        if origin == 0, length == Double(target), count(image) == target { return image }
+        let plan = ExactReduction(count: count(image), origin: origin, length: length, target: target)
+        let padded = plan.isPlain ? image : try pad(image, lead: plan.lead, trail: plan.trail)
+        let reduced =
+            switch self {
+            case .vertical: try padded.applying("reducev", ["vshrink": .double(plan.factor), "kernel": "lanczos3"])
+            case .horizontal: try padded.applying("reduceh", ["hshrink": .double(plan.factor), "kernel": "lanczos3"])
+            }
+        guard count(reduced) != target || plan.skip != 0 else { return reduced }
+        return try cut(reduced, from: plan.skip, count: target)
+    }
+
+    private func enlarge(_ image: VipsImage, target: Int) throws(VipsError) -> VipsImage {
+        let factor = Double(target) / Double(count(image))
+        return switch self {
+        case .vertical: try image.applying("resize", ["scale": 1, "vscale": .double(factor)])
+        case .horizontal: try image.applying("resize", ["scale": .double(factor), "vscale": 1])
+        }
+    }
+
+    private func count(_ image: VipsImage) -> Int {
+        self == .vertical ? image.height : image.width
+    }
+
+    private func pad(_ image: VipsImage, lead: Int, trail: Int) throws(VipsError) -> VipsImage {
+        let (x, y) = self == .vertical ? (0, lead) : (lead, 0)
+        let width = image.width + (self == .horizontal ? lead + trail : 0)
+        let height = image.height + (self == .vertical ? lead + trail : 0)
+        return try image.applying(
+            "embed",
+            ["x": .int(x), "y": .int(y), "width": .int(width), "height": .int(height), "extend": "copy"])
+    }
+
+    private func cut(_ image: VipsImage, from first: Int, count: Int) throws(VipsError) -> VipsImage {
+        switch self {
+        case .vertical:
+            try image.extracting(x: 0, y: first, size: PixelSize(width: image.width, height: count))
+        case .horizontal:
+            try image.extracting(x: first, y: 0, size: PixelSize(width: count, height: image.height))
+        }
+    }
+}

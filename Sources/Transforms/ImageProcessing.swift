@@ -1,0 +1,73 @@
+public import NIOCore
+public import Vips
+
+/// The only door to pixels: bytes in, bytes out.
+///
+/// Calls are synchronous and may take seconds: they belong on a pixel thread, never on an event loop.
+public protocol ImageProcessing: Sendable {
+    /// Decodes the source to its last row, runs the chain, encodes the result.
+    ///
+    /// `interrupt` is asked now and then; once it says true, the work ends with `.interrupted`.
+    func process(
+        _ job: ImageJob, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> ProcessedImage
+}
+
+/// One piece of pixel work.
+public struct ImageJob: Sendable {
+    public var source: ByteBuffer
+    public var pages: PageSelection
+    public var chain: TransformChain
+    /// What the decoder leaves the resampler.
+    public var resampling: Resampling
+    public var output: OutputOptions
+    public var limits: PixelLimits
+
+    public init(
+        source: ByteBuffer, pages: PageSelection = PageSelection(), chain: TransformChain,
+        resampling: Resampling = .fast, output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
+    ) {
+        self.source = source
+        self.pages = pages
+        self.chain = chain
+        self.resampling = resampling
+        self.output = output
+        self.limits = limits
+    }
+}
+
+/// An encoded result.
+public struct ProcessedImage: Sendable {
+    public var body: ByteBuffer
+    public var format: OutputFormat
+    public var size: PixelSize
+    /// Frames in the result.
+    public var frames: Int
+    public var sourceFormat: SourceFormat
+
+    public init(body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat) {
+        self.body = body
+        self.format = format
+        self.size = size
+        self.frames = frames
+        self.sourceFormat = sourceFormat
+    }
+}
+
+/// Why no picture came out. The texts of `badParameter` and `tooLarge` are for clients, all others for logs only.
+public enum ImageProcessingError: Error, Sendable, Equatable {
+    /// The bytes are none of the formats we decode.
+    case unsupported
+    /// The bytes are damaged, cut off, or not what they claim to be.
+    case corrupt(String)
+    /// Over a limit, told from the header.
+    case tooLarge(String)
+    /// The request cannot be done on this picture.
+    case badParameter(TransformError)
+    /// `interrupt` said so: out of time, or nobody waits.
+    case interrupted
+    /// A transform failed on pixels that decoded well.
+    case transformFailed(String)
+    /// The encoder refused.
+    case encodingFailed(String)
+}

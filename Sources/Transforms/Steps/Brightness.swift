@@ -1,0 +1,22 @@
+import Vips
+
+/// Adds the same to every colour sample.
+public struct Brightness: Transform, Hashable {
+    /// Percent of full scale; 0 changes nothing.
+    public static let percents = -100...100
+
+    public var percent: Int
+
+    public init(percent: Int) {
+        self.percent = percent
+    }
+
+    public var key: String { "bri(\(percent))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        let table = VipsImage.curve { $0 + Double(percent) / 100 }
+        return try picture.mappingTones(by: table)
+    }
+}

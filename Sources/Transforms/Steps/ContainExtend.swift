@@ -1,0 +1,52 @@
+import Vips
+
+/// Fills a `contain` picture up to its exact canvas.
+public struct ContainExtend: Transform, Hashable {
+    public var canvas: PixelSize
+    public var position: Position
+    /// Nil = transparent, which becomes white in a format without alpha.
+    public var background: Color?
+
+    public init(canvas: PixelSize, position: Position = .center, background: Color? = nil) {
+        self.canvas = canvas
+        self.position = position
+        self.background = background
+    }
+
+    init?(_ recipe: Recipe) {
+        guard let canvas = recipe.box.size else { return nil }
+        self.init(canvas: canvas, position: recipe.position, background: recipe.background)
+    }
+
+    public var key: String {
+        "contain(\(canvas.width),\(canvas.height),\(position.key),\(background?.hex ?? "-"))"
+    }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.giving(canvas) }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        guard picture.size != canvas else { return picture }
+        let fill = background ?? .transparent
+        let free = PixelSize(width: canvas.width - picture.size.width, height: canvas.height - picture.size.height)
+        let place = placing(free)
+        return try picture.mapFrames { frame throws(VipsError) in
+            let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
+            return try ready.applying(
+                "embed",
+                [
+                    "x": .int(place.x), "y": .int(place.y), "width": .int(canvas.width),
+                    "height": .int(canvas.height), "extend": "background",
+                    "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb),
+                ])
+        }
+    }
+
+    private func placing(_ free: PixelSize) -> (x: Int, y: Int) {
+        let fraction: (x: Double, y: Double) =
+            switch position {
+            case .anchor(let x, let y), .focal(let x, let y): (x, y)
+            case .entropy, .attention: (0.5, 0.5)
+            }
+        return (Int(Double(free.width) * fraction.x), Int(Double(free.height) * fraction.y))
+    }
+}

@@ -1,0 +1,34 @@
+import Vips
+
+/// A colour effect without parameters.
+public enum Filter: String, Transform, Hashable, CaseIterable {
+    case greyscale
+    case sepia
+    case negate
+
+    public var key: String { "filt(\(rawValue))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        try picture.mapFrames { frame throws(VipsError) in
+            try frame.changingColor { color throws(VipsError) in try changing(color) }
+        }
+    }
+
+    private func changing(_ color: VipsImage) throws(VipsError) -> VipsImage {
+        switch self {
+        case .greyscale:
+            try color.applying("colourspace", ["space": "b-w"]).applying("colourspace", ["space": "srgb"])
+        case .sepia:
+            try color.applying("recomb", ["m": .image(Self.sepiaMatrix)])
+        case .negate:
+            try color.applying("invert")
+        }
+    }
+
+    /// The luminance of Rec. 601 in a warm brown, by shares of red, green and blue.
+    private static let sepiaMatrix = VipsImage.matrix([
+        [0.3588, 0.7044, 0.1368], [0.2990, 0.5870, 0.1140], [0.2392, 0.4696, 0.0912],
+    ])
+}

@@ -1,0 +1,12 @@
+/// Mirrors top to bottom.
+public struct Flip: Transform, Hashable {
+    public init() {}
+
+    public var key: String { "flip" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        try Mirror.flip.apply(picture)
+    }
+}

@@ -1,0 +1,12 @@
+/// Mirrors left to right.
+public struct Flop: Transform, Hashable {
+    public init() {}
+
+    public var key: String { "flop" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        try Mirror.flop.apply(picture)
+    }
+}

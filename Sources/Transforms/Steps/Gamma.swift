@@ -1,0 +1,24 @@
+import Foundation
+import Vips
+
+/// Brightens dark tones by a power curve: each tone to the power of 1 / `exponent`.
+public struct Gamma: Transform, Hashable {
+    public static let exponents = 1.0...3.0
+    /// What `gam` without a value means.
+    public static let standard = 2.2
+
+    /// 1 changes nothing.
+    public var exponent: Double
+
+    public init(exponent: Double = Gamma.standard) {
+        self.exponent = exponent
+    }
+
+    public var key: String { "gam(\(exponent))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        try picture.mappingTones(by: .curve { pow($0, 1 / exponent) })
+    }
+}

@@ -1,0 +1,66 @@
+import Vips
+
+/// How pixels are resampled.
+public enum Resampling: String, Sendable, CaseIterable {
+    /// The decoder shrinks as far as it can while it still covers the target.
+    case fast
+    /// The decoder leaves the resampler a factor of at least two.
+    case accurate
+    /// As `accurate`, in linear light.
+    case linear
+
+    /// How many times the target's size the decoder has to leave on each side.
+    public var headroom: Int { self == .fast ? 1 : 2 }
+}
+
+/// Scales to the size that box and fit come to. It tells the decoder beforehand how much it needs, and then goes the rest
+/// of the way exactly: no profile ever stretches what a decoder's shrink rounded off.
+public struct Resize: Transform, Hashable {
+    public var box: Box
+    public var fit: Fit
+    public var enlarge: Bool
+    public var resampling: Resampling
+
+    public init(box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast) {
+        self.box = box
+        self.fit = fit
+        self.enlarge = enlarge
+        self.resampling = resampling
+    }
+
+    /// Nil where the recipe has no box.
+    init?(_ recipe: Recipe) {
+        guard recipe.box.width != nil || recipe.box.height != nil else { return nil }
+        let oneSided = recipe.box.size == nil
+        self.init(
+            box: recipe.box, fit: oneSided ? .inside : recipe.fit, enlarge: recipe.enlarge,
+            resampling: recipe.resampling)
+    }
+
+    public var key: String {
+        let sides = "\(box.width.map(String.init) ?? "-"),\(box.height.map(String.init) ?? "-")"
+        return "resize(\(sides),\(fit.rawValue),\(enlarge ? "enlarge" : "shrink"),\(resampling.rawValue))"
+    }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let enlarge = enlarge || plan.isVector
+        return plan.scaling(to: ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge).scaled)
+    }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        let target = context.plan.size
+        guard target != picture.size || picture.extent != Extent(picture.size) else { return picture }
+        let sampler = ExactSampler(extent: picture.extent, target: target, linearLight: resampling == .linear)
+        return try picture.mapFrames { frame throws(VipsError) in try sampler.sample(frame) }
+            .fillingRaster()
+    }
+}
+
+extension Picture {
+    /// The picture after a step that brought its true extent to the whole raster.
+    func fillingRaster() -> Picture {
+        var picture = self
+        picture.extent = Extent(size)
+        return picture
+    }
+}

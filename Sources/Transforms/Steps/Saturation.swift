@@ -1,0 +1,23 @@
+import Vips
+
+/// Multiplies the chroma of every colour.
+public struct Saturation: Transform, Hashable {
+    /// 0 = grey, 1 changes nothing.
+    public static let factors = 0.0...10.0
+
+    public var factor: Double
+
+    public init(factor: Double) {
+        self.factor = factor
+    }
+
+    public var key: String { "sat(\(factor))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        try picture.mapFrames { frame throws(VipsError) in
+            try frame.modulating(chroma: factor, hueDegrees: 0)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CVips
+import NIOCore
+
+/// One libvips operation, built by its nickname, run once.
+///
+/// Arguments are set through GObject properties, so every operation that libvips has can be reached without a binding of its own.
+struct VipsOperation: ~Copyable {
+    private let name: String
+    private var pointer: UnsafeMutablePointer<CVips.VipsOperation>
+
+    /// Finds the operation; throws when this libvips has none of that name.
+    init(_ name: String) throws(VipsError) {
+        VipsRuntime.start()
+        guard let pointer = vips_operation_new(name) else { throw .taken(after: name) }
+        self.name = name
+        self.pointer = pointer
+    }
+
+    deinit {
+        darkroom_unref_outputs(pointer)
+        g_object_unref(pointer)
+    }
+
+    func set(_ property: String, _ argument: VipsValue) throws(VipsError) {
+        let type = darkroom_property_type(pointer, property)
+        var value = GValue()
+        guard type != 0, argument.write(to: &value, as: type) else {
+            throw VipsError(operation: name, message: "no argument \(property) takes \(argument)")
+        }
+        g_object_set_property(gobject, property, &value)
+        g_value_unset(&value)
+    }
+
+    /// Lends bytes to the operation; they must outlive all that reads them.
+    func set(_ property: String, lending bytes: UnsafeRawBufferPointer) {
+        let blob = vips_blob_new(nil, bytes.baseAddress, bytes.count)
+        var value = GValue()
+        g_value_init(&value, vips_blob_get_type())
+        g_value_set_boxed(&value, blob)
+        g_object_set_property(gobject, property, &value)
+        g_value_unset(&value)
+        vips_area_unref(UnsafeMutableRawPointer(blob)?.assumingMemoryBound(to: VipsArea.self))
+    }
+
+    /// Runs the operation. libvips may hand back another object for the same work: outputs are read from that.
+    mutating func run() throws(VipsError) {
+        var built: UnsafeMutablePointer<CVips.VipsOperation>? = pointer
+        guard vips_cache_operation_buildp(&built) == 0, let built else { throw .taken(after: name) }
+        pointer = built
+    }
+
+    func image(_ property: String = "out") throws(VipsError) -> VipsImage {
+        var value = GValue()
+        g_value_init(&value, vips_image_get_type())
+        g_object_get_property(gobject, property, &value)
+        defer { g_value_unset(&value) }
+        guard let object = g_value_dup_object(&value) else {
+            throw VipsError(operation: name, message: "gave no image as \(property)")
+        }
+        return VipsImage(taking: UnsafeMutableRawPointer(object).assumingMemoryBound(to: CVips.VipsImage.self))
+    }
+
+    func int(_ property: String) -> Int {
+        var value = GValue()
+        g_value_init(&value, darkroom_type_int())
+        g_object_get_property(gobject, property, &value)
+        defer { g_value_unset(&value) }
+        return Int(g_value_get_int(&value))
+    }
+
+    func double(_ property: String) -> Double {
+        var value = GValue()
+        g_value_init(&value, darkroom_type_double())
+        g_object_get_property(gobject, property, &value)
+        defer { g_value_unset(&value) }
+        return g_value_get_double(&value)
+    }
+
+    /// Copies an output blob.
+    func bytes(_ property: String) throws(VipsError) -> ByteBuffer {
+        var value = GValue()
+        g_value_init(&value, vips_blob_get_type())
+        g_object_get_property(gobject, property, &value)
+        defer { g_value_unset(&value) }
+        guard let blob = g_value_get_boxed(&value)?.assumingMemoryBound(to: VipsArea.self) else {
+            throw VipsError(operation: name, message: "gave no bytes as \(property)")
+        }
+        return ByteBuffer(bytes: UnsafeRawBufferPointer(start: blob.pointee.data, count: blob.pointee.length))
+    }
+
+    private var gobject: UnsafeMutablePointer<GObject> {
+        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self)
+    }
+}
