@@ -87,7 +87,9 @@ let package = Package(
         tests(of: "HTTPCaching", packages: [httpTypes]),
         tests(of: "Store", packages: [nioCore]),
         tests(of: "Origin", packages: [nio, nioHTTP1, httpTypes]),
-        tests(of: "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"], packages: [nio, httpTypes]),
+        tests(
+            of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
+            packages: [nioCore, httpTypes]),
         tests(of: "Web", sees: ["Pipeline", "Transforms"], packages: [hummingbird, httpTypes, nioCore, yams]),
         .testTarget(
             name: "DarkroomTests",

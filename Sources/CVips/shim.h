@@ -40,6 +40,13 @@ static inline int darkroom_getpoint(VipsImage *image, double **vector, int *coun
     return vips_getpoint(image, vector, count, x, y, NULL);
 }
 
+static inline void darkroom_ignore_message(const char *domain, GLogLevelFlags level, const char *text, void *context) {}
+
+/// libvips writes warnings about foreign bytes to standard error, where anyone who sends bytes could flood the log.
+static inline void darkroom_silence_warnings(void) {
+    g_log_set_handler("VIPS", G_LOG_LEVEL_MASK & ~G_LOG_LEVEL_ERROR, darkroom_ignore_message, NULL);
+}
+
 /// glibc gives every thread an arena of its own and never returns what they hold: two are enough here.
 static inline void darkroom_limit_malloc_arenas(int arenas) {
 #ifdef __GLIBC__

@@ -40,14 +40,14 @@ public final class VipsImage: @unchecked Sendable {
     /// Bytes that the pixels take in memory.
     public var byteCount: Int { Int(clamping: darkroom_image_bytes(pointer)) }
 
-    /// Runs the operation of that nickname with this image as `in` and gives its `out`.
+    /// Runs the operation of that nickname on this image and gives its `out`.
     ///
     /// Example: `try image.applying("gaussblur", ["sigma": 2.5])`. Throws what libvips said where it refuses.
     public func applying(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:]
     ) throws(VipsError) -> VipsImage {
         var built = try VipsOperation(operation)
-        try built.set("in", .image(self))
+        try built.setInput(self)
         for (name, value) in arguments { try built.set(name, value) }
         try built.run()
         return try built.image()
@@ -82,12 +82,12 @@ public final class VipsImage: @unchecked Sendable {
         return try built.image()
     }
 
-    /// Numbers that an operation with this image as `in` gives besides an image, in the order asked for.
+    /// Numbers that an operation on this image gives besides an image, in the order asked for.
     public func measuring(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:], ints names: [String]
     ) throws(VipsError) -> [Int] {
         var built = try VipsOperation(operation)
-        try built.set("in", .image(self))
+        try built.setInput(self)
         for (name, value) in arguments { try built.set(name, value) }
         try built.run()
         var numbers: [Int] = []
@@ -98,7 +98,7 @@ public final class VipsImage: @unchecked Sendable {
     /// The mean of all samples.
     public func average() throws(VipsError) -> Double {
         var built = try VipsOperation("avg")
-        try built.set("in", .image(self))
+        try built.setInput(self)
         try built.run()
         return built.double("out")
     }

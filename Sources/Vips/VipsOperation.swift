@@ -31,6 +31,11 @@ struct VipsOperation: ~Copyable {
         g_value_unset(&value)
     }
 
+    /// The image to work on, which most operations call `in` and some (`extract_area`, `smartcrop`) `input`.
+    func setInput(_ image: VipsImage) throws(VipsError) {
+        try set(darkroom_property_type(pointer, "in") == 0 ? "input" : "in", .image(image))
+    }
+
     /// Lends bytes to the operation; they must outlive all that reads them.
     func set(_ property: String, lending bytes: UnsafeRawBufferPointer) {
         let blob = vips_blob_new(nil, bytes.baseAddress, bytes.count)

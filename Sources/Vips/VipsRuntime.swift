@@ -37,6 +37,7 @@ public enum VipsRuntime {
     private static let started: Bool = {
         darkroom_limit_malloc_arenas(2)
         guard vips_init("darkroom") == 0 else { return false }
+        darkroom_silence_warnings()
         vips_cache_set_max(0)
         vips_concurrency_set(1)
         vips_operation_block_set("VipsForeignLoad", 1)

@@ -1,0 +1,148 @@
+import Synchronization
+import Testing
+
+@testable import Pipeline
+
+@Suite(.timeLimit(.minutes(1)))
+struct CoalescerTests {
+    private let coalescer = Coalescer<String, Int>()
+    private let gate = Gate()
+    private let runs = Counter()
+
+    /// A caller in a task of its own, whose work waits at the gate.
+    private func caller(
+        _ key: String = "key", priority: Priority = .normal, _ answer: Int = 7
+    ) -> Task<Result<Int, PipelineError>, Never> {
+        Task { [coalescer, gate, runs] in
+            do throws(PipelineError) {
+                return .success(
+                    try await coalescer.value(for: key, urgency: Urgency(priority)) { _ throws(PipelineError) in
+                        runs.add()
+                        guard await gate.pass() else { throw .cancelled }
+                        return answer
+                    }.value)
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    @Test func `Equal requests at once run the work once and all get the result`() async {
+        let callers = (0..<50).map { _ in caller() }
+        await until { coalescer.waiters(for: "key") == 50 }
+        gate.open()
+        for caller in callers { #expect(await caller.value == .success(7)) }
+        #expect(runs.value == 1)
+        #expect(coalescer.count == 0)
+    }
+
+    @Test func `Different keys run their own work`() async {
+        let first = caller("a", 1)
+        let second = caller("b", 2)
+        await until { coalescer.count == 2 }
+        gate.open()
+        #expect(await first.value == .success(1))
+        #expect(await second.value == .success(2))
+        #expect(runs.value == 2)
+    }
+
+    @Test func `When the first requester leaves, the others still get the result of the same work`() async {
+        let first = caller()
+        await until { coalescer.waiters(for: "key") == 1 }
+        let second = caller()
+        await until { coalescer.waiters(for: "key") == 2 }
+        first.cancel()
+        #expect(await first.value == .failure(.cancelled))
+        gate.open()
+        #expect(await second.value == .success(7))
+        #expect(runs.value == 1)
+    }
+
+    @Test func `When the last requester leaves, the work is cancelled and the key is gone`() async {
+        let only = caller()
+        await until { runs.value == 1 }
+        only.cancel()
+        #expect(await only.value == .failure(.cancelled))
+        #expect(coalescer.count == 0)
+    }
+
+    @Test func `A request that arrives while work is torn down begins anew`() async {
+        let tearDown = Gate()
+        let first = Task { [coalescer, runs] in
+            try? await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
+                runs.add()
+                while !Task.isCancelled { await Task.yield() }
+                await Task.detached { await tearDown.pass() }.value
+                return 1
+            }
+        }
+        await until { runs.value == 1 }
+        first.cancel()
+        _ = await first.value
+        let second = caller()
+        await until { runs.value == 2 }
+        tearDown.open()
+        gate.open()
+        #expect(await second.value == .success(7))
+    }
+
+    @Test func `When the work fails, every waiter gets the same error and the key is free before they resume`() async {
+        let callers = (0..<5).map { _ in
+            Task { [coalescer, gate] in
+                do throws(PipelineError) {
+                    _ = try await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
+                        await gate.pass()
+                        throw .notFound
+                    }
+                    return (PipelineError?.none, 0)
+                } catch {
+                    return (error, coalescer.count)
+                }
+            }
+        }
+        await until { coalescer.waiters(for: "key") == 5 }
+        gate.open()
+        for caller in callers {
+            let (error, keys) = await caller.value
+            #expect(error == .notFound)
+            #expect(keys == 0)
+        }
+    }
+
+    @Test func `A more urgent waiter raises shared work, and raising a waiter later does too`() async throws {
+        let shared = Mutex<Urgency?>(nil)
+        let low = Task { [coalescer, gate] in
+            try await coalescer.value(for: "key", urgency: Urgency(.low)) { urgency throws(PipelineError) in
+                shared.withLock { $0 = urgency }
+                await gate.pass()
+                return 1
+            }.value
+        }
+        await until { shared.withLock { $0?.level } == .low }
+        let own = Urgency(.normal)
+        let joining = Task { [coalescer] in
+            try await coalescer.value(for: "key", urgency: own) { _ throws(PipelineError) in 2 }.value
+        }
+        await until { shared.withLock { $0?.level } == .normal }
+        own.raise(to: .high)
+        #expect(shared.withLock { $0?.level } == .high)
+        gate.open()
+        #expect(try await low.value == 1)
+        #expect(try await joining.value == 1)
+    }
+
+    @Test func `Who is cancelled before joining never starts work`() async {
+        let start = Gate()
+        let late = Task { [coalescer, runs] in
+            await start.pass()
+            return try? await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
+                runs.add()
+                return 1
+            }.value
+        }
+        late.cancel()
+        start.open()
+        #expect(await late.value == nil)
+        #expect(runs.value == 0)
+    }
+}

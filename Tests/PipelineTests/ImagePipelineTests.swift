@@ -1,0 +1,187 @@
+import Foundation
+import NIOCore
+import Origin
+import Store
+import Testing
+import Transforms
+import Vips
+
+@testable import Pipeline
+
+@Suite(.timeLimit(.minutes(2)))
+struct ImagePipelineTests {
+    private let wall = WallClock()
+    private let disk = MemoryDisk()
+
+    private func pipeline(
+        _ origin: FakeOrigin, memoryBytes: Int = 1 << 20, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
+        filter: any CacheKeyFilter = CanonicalURLFilter(), processing: any ImageProcessing = InProcessImageProcessor(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> ImagePipeline {
+        ImagePipeline(
+            configuration: PipelineConfiguration(originalMaxAge: .seconds(60)), origin: origin,
+            memory: MemoryStore(budgetBytes: memoryBytes), disk: disk, processing: processing, delegate: delegate,
+            keyFilter: filter, now: { [wall] in wall.now }, clock: clock)
+    }
+
+    private func request(_ url: String = "http://example.com/a.png", width: Int? = 20) throws -> ImageRequest {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: nil)
+        return try ImageRequest(url: url, recipe: recipe)
+    }
+
+    @Test func `A cold picture is downloaded, made, and then found in memory`() async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let pipeline = pipeline(origin)
+        let first = try await pipeline.image(for: request())
+        #expect(first.cache == CacheReport())
+        #expect(first.format == .png)
+        #expect(try SourceHeader(of: first.body).size == PixelSize(width: 20, height: 15))
+        #expect(first.lastModified?.timeIntervalSince1970 == 784_111_777)
+        let second = try await pipeline.image(for: request())
+        #expect(second.cache == CacheReport(variant: .memory))
+        #expect(second.body == first.body)
+        #expect(second.digest == first.digest)
+        #expect(origin.fetches.value == 1)
+    }
+
+    @Test func `After a restart the variant is found on disk`() async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let first = try await pipeline(origin).image(for: request())
+        let restarted = pipeline(origin)
+        let second = try await restarted.image(for: request())
+        #expect(second.cache == CacheReport(variant: .disk))
+        #expect(second.body == first.body)
+        #expect(second.digest == first.digest)
+        #expect(try await restarted.image(for: request()).cache.variant == .memory)
+    }
+
+    @Test(arguments: [(1 << 20, CacheReport.Layer.memory), (0, .disk)])
+    func `The second width of a source downloads nothing`(memoryBytes: Int, layer: CacheReport.Layer) async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let pipeline = pipeline(origin, memoryBytes: memoryBytes)
+        _ = try await pipeline.image(for: request(width: 20))
+        let second = try await pipeline.image(for: request(width: 10))
+        #expect(second.cache == CacheReport(original: layer))
+        #expect(origin.fetches.value == 1)
+    }
+
+    @Test func `Two variants of one cold source cost one download and two productions`() async throws {
+        let gate = Gate()
+        let origin = FakeOrigin(try Pictures.png(), gate: gate)
+        let processing = CountingProcessor()
+        let pipeline = pipeline(origin, processing: processing)
+        async let first = pipeline.image(for: request(width: 20))
+        async let second = pipeline.image(for: request(width: 10))
+        await until { origin.fetches.value == 1 }
+        gate.open()
+        #expect(try SourceHeader(of: await first.body).size.width == 20)
+        #expect(try SourceHeader(of: await second.body).size.width == 10)
+        #expect(origin.fetches.value == 1)
+        #expect(processing.runs.value == 2)
+    }
+
+    @Test func `Two hundred requests for one cold variant cost one download and one production`() async throws {
+        let gate = Gate()
+        let origin = FakeOrigin(try Pictures.png(), gate: gate)
+        let processing = CountingProcessor()
+        let pipeline = pipeline(origin, processing: processing)
+        let request = try request()
+        try await withThrowingTaskGroup(of: ImageResponse.self) { group in
+            for _ in 0..<200 { group.addTask { try await pipeline.image(for: request) } }
+            await until { origin.fetches.value == 1 }
+            gate.open()
+            for try await response in group { #expect(response.format == .png) }
+        }
+        #expect(origin.fetches.value == 1)
+        #expect(processing.runs.value == 1)
+    }
+
+    @Test func `When the last client leaves, the download is cancelled`() async throws {
+        let origin = FakeOrigin(try Pictures.png(), gate: Gate())
+        let pipeline = pipeline(origin)
+        let request = try request()
+        let client = Task { try? await pipeline.image(for: request) }
+        await until { origin.fetches.value == 1 }
+        client.cancel()
+        #expect(await client.value == nil)
+        await until { origin.cancelled.value == 1 }
+    }
+
+    @Test func `Damaged bytes are refused and enter no cache`() async throws {
+        var broken = try Pictures.png(width: 300, height: 300)
+        broken = broken.getSlice(at: 0, length: broken.readableBytes * 6 / 10) ?? broken
+        let origin = FakeOrigin(broken)
+        let pipeline = pipeline(origin)
+        for _ in 0..<2 {
+            await #expect(throws: PipelineError.corrupt) { _ = try await pipeline.image(for: request()) }
+        }
+        #expect(origin.fetches.value == 2)
+        #expect(disk.count == 0)
+    }
+
+    @Test func `An original that has grown too old is fetched again, and so are its variants`() async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let pipeline = pipeline(origin)
+        let old = try await pipeline.image(for: request())
+        origin.answer("*", .success(try Pictures.png(color: [10, 200, 10])))
+        wall.advance(seconds: 59)
+        #expect(try await pipeline.image(for: request()).digest == old.digest)
+        wall.advance(seconds: 2)
+        let new = try await pipeline.image(for: request())
+        #expect(new.cache == CacheReport())
+        #expect(new.digest != old.digest)
+        #expect(origin.fetches.value == 2)
+    }
+
+    @Test func `A request that is out of time says so and ends the work`() async throws {
+        let time = Gate()
+        let origin = FakeOrigin(try Pictures.png(), gate: Gate())
+        let pipeline = pipeline(origin, clock: GatedClock(gate: time))
+        let request = try request()
+        let client = Task {
+            do throws(PipelineError) {
+                _ = try await pipeline.image(for: request)
+                return PipelineError?.none
+            } catch {
+                return error
+            }
+        }
+        await until { origin.fetches.value == 1 }
+        time.open()
+        #expect(await client.value == .timedOut)
+        await until { origin.cancelled.value == 1 }
+    }
+
+    @Test(arguments: [
+        (OriginError.notFound(status: 410), PipelineError.notFound), (.localNotFound, .notFound),
+        (.timedOut, .originTimedOut), (.loop, .loop),
+        (.notAllowed(.address), .notAllowed("The source's address is not allowed.")),
+        (.tooLarge(limitBytes: 5), .tooLarge("The source is larger than 5 bytes.")),
+        (.refusedStatus(500), .originFailed("The origin answered with status 500.")),
+    ])
+    func `Each failure of an origin has its own error`(cause: OriginError, error: PipelineError) async throws {
+        let pipeline = pipeline(FakeOrigin(["*": .failure(cause)]))
+        await #expect(throws: error) { _ = try await pipeline.image(for: request()) }
+    }
+
+    @Test func `A filter makes sources share entries while the download uses the real address`() async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let filter = QueryDroppingFilter(rules: [.init(hostPattern: "*", parameterPatterns: ["utm_*"])])
+        let pipeline = pipeline(origin, filter: filter)
+        _ = try await pipeline.image(for: request("http://example.com/a.png?utm_source=x&v=1"))
+        let second = try await pipeline.image(for: request("http://example.com/a.png?v=1&utm_medium=y"))
+        #expect(second.cache.variant == .memory)
+        #expect(origin.requests.map(\.url.query) == ["utm_source=x&v=1"])
+    }
+}
+
+/// The real processor, counted.
+final class CountingProcessor: ImageProcessing {
+    let runs = Counter()
+
+    func process(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ProcessedImage {
+        runs.add()
+        return try InProcessImageProcessor().process(job, interrupt: interrupt)
+    }
+}
