@@ -20,10 +20,15 @@ let structuredFields = Target.Dependency.product(
     name: "StructuredFieldValues", package: "swift-http-structured-headers")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
-let swiftSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+// CI sets this: warnings of our own targets are errors then, those of dependencies are not.
+let warnings: [SwiftSetting] =
+    Context.environment["DARKROOM_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+let swiftSettings: [SwiftSetting] =
+    warnings + [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
 
 /// One room of the house: a source target, the rooms below it that it may see, and its packages.
 func room(_ name: String, sees rooms: [String] = [], packages: [Target.Dependency] = []) -> Target {
@@ -42,7 +47,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "darkroom", targets: ["darkroom"]),
-        .library(name: "Pipeline", targets: ["Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"]),
+        .library(name: "Pipeline", targets: ["Pipeline", "Transforms", "Vips", "Store", "Origin", "HTTPCaching"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),

@@ -1,8 +1,6 @@
 import Dispatch
 import Foundation
 import Synchronization
-import Transforms
-import Vips
 
 /// A fixed number of threads for pixels, and a bounded queue in front of them.
 ///
@@ -46,10 +44,10 @@ final class WorkQueue: Sendable {
     /// Pieces of work that no thread has begun.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs `work` on a pixel thread. Its `Interrupt` turns true when the calling task is cancelled; work that has not begun
+    /// Runs `work` on a pixel thread. The function that it is handed turns true when the calling task is cancelled; work that has not begun
     /// by then never does.
     func run<Value: Sendable>(
-        urgency: Urgency, _ work: @escaping @Sendable (@escaping Interrupt) throws(PipelineError) -> Value
+        urgency: Urgency, _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
         let number = state.withLock { state in
             state.lastNumber += 1

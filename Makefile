@@ -1,0 +1,42 @@
+# Swift and a shell are enough: `make run` and `make test` install what else they need.
+
+PORT ?= 8080
+SWIFT_FLAGS ?=
+
+swift_paths = $(wildcard Sources Tests Benchmarks Package.swift)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test bench format lint fixtures clean
+
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo '  PORT=8080 chooses the port of run; SWIFT_FLAGS goes to every swift build and test.'
+
+setup:
+	@scripts/setup.sh
+
+run: setup ## Build for release and serve Fixtures/images on 127.0.0.1:8080
+	swift build -c release --product darkroom $(SWIFT_FLAGS)
+	@exec .build/release/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
+
+test: setup ## Build and run all tests; some drive the executable
+	swift build --product darkroom $(SWIFT_FLAGS)
+	swift test $(SWIFT_FLAGS)
+
+bench: setup ## Measure the service against its floors on this machine
+	Benchmarks/run.sh
+
+format: ## Format all Swift in place
+	swift format --in-place --recursive --parallel $(swift_paths)
+
+lint: ## Check the format, the arrows between targets and the rules of the house
+	swift format lint --strict --recursive --parallel $(swift_paths)
+	python3 scripts/check-imports.py
+
+fixtures: ## Draw Fixtures/images anew and check its table
+	@scripts/setup-fixtures.sh
+	.build/fixtures/bin/python -B scripts/make-fixtures.py
+
+clean: ## Remove what builds left behind
+	swift package clean
+	rm -rf .venv .build/fixtures
