@@ -8,6 +8,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIO", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -18,6 +19,8 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let structuredFields = Target.Dependency.product(
     name: "StructuredFieldValues", package: "swift-http-structured-headers")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 // CI sets this: warnings of our own targets are errors then, those of dependencies are not.
@@ -58,6 +61,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -77,14 +81,18 @@ let package = Package(
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, crypto, httpTypes, logging]),
-        room(
-            "Web", sees: ["Pipeline", "Transforms", "HTTPCaching"],
-            packages: [hummingbird, httpTypes, nioCore, crypto, logging]),
+        .target(
+            name: "Web",
+            dependencies: [
+                "Pipeline", "Transforms", "HTTPCaching", hummingbird, hummingbirdCore, httpTypes, nioCore, logging,
+            ],
+            resources: [.embedInCode("openapi.yaml")], swiftSettings: swiftSettings),
         .executableTarget(
             name: "darkroom",
             dependencies: [
                 "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
-                argumentParser, configuration, serviceLifecycle, hummingbird, logging, nioCore,
+                argumentParser, configuration, serviceLifecycle, hummingbird, logging, nioCore, nioPosix,
+                systemPackage, unixSignals, yams,
             ],
             swiftSettings: swiftSettings),
         tests(of: "Vips", packages: [nioCore]),
@@ -98,7 +106,11 @@ let package = Package(
         tests(of: "Web", sees: ["Pipeline", "Transforms"], packages: [hummingbird, httpTypes, nioCore, yams]),
         .testTarget(
             name: "DarkroomTests",
-            dependencies: ["darkroom", nio, nioHTTP1, nioFoundation, asyncHTTPClient, httpTypes],
+            dependencies: [
+                "darkroom", "TestOrigin", "Transforms", nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
+            ],
             swiftSettings: swiftSettings),
+        .target(
+            name: "TestOrigin", dependencies: [nioCore, nioPosix], path: "Tests/TestOrigin", swiftSettings: swiftSettings),
     ]
 )

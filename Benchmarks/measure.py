@@ -176,13 +176,13 @@ def measure_burst(options, nginx, name, work):
 
 
 def measure_large(options, nginx, work):
-    large = Path(options.images) / "large" / "100mp.jpg"
+    large = Path(options.images) / "large.jpg"
     if not large.exists():
         return
     with Server(options.darkroom, work / "cache-large", "--max-source-pixels", "120000000",
                 "--max-animation-pixels", "120000000") as server:
         idle = server.peak_mib()
-        seconds, _ = ask_all([server.url(f"{nginx.base}/large/100mp.jpg", w=WIDTH, output="jpg")], 1)
+        seconds, _ = ask_all([server.url(f"{nginx.base}/large.jpg", w=WIDTH, output="jpg")], 1)
         print(f"100 MP JPEG to w={WIDTH}: {seconds * 1000:.0f} ms, peak RSS {server.peak_mib():.0f} MiB"
               f" (idle {idle:.0f})")
 
@@ -195,7 +195,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--origin-port", type=int, default=18099)
     options = parser.parse_args()
-    names = sorted(p.name for p in Path(options.images).glob("*.jpg"))
+    names = sorted(p.name for p in Path(options.images).glob("[0-9]*.jpg"))
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         os.chmod(work, 0o755)

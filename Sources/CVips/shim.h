@@ -2,6 +2,7 @@
 #ifndef DARKROOM_CVIPS_SHIM_H
 #define DARKROOM_CVIPS_SHIM_H
 
+#include <gio/gio.h>
 #include <vips/vips.h>
 
 #ifdef __GLIBC__
@@ -45,6 +46,18 @@ static inline void darkroom_ignore_message(const char *domain, GLogLevelFlags le
 /// libvips writes warnings about foreign bytes to standard error, where anyone who sends bytes could flood the log.
 static inline void darkroom_silence_warnings(void) {
     g_log_set_handler("VIPS", G_LOG_LEVEL_MASK & ~G_LOG_LEVEL_ERROR, darkroom_ignore_message, NULL);
+}
+
+static inline gpointer darkroom_inflater_new(void) {
+    return g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
+}
+
+/// One step of inflating: 1 = that was the end, 0 = call again with what is left, -1 = damaged or cut off.
+static inline int darkroom_inflate(
+    gpointer inflater, const void *in, gsize in_size, void *out, gsize out_size, gsize *taken, gsize *written) {
+    GConverterResult result = g_converter_convert(
+        G_CONVERTER(inflater), in, in_size, out, out_size, G_CONVERTER_INPUT_AT_END, taken, written, NULL);
+    return result == G_CONVERTER_FINISHED ? 1 : result == G_CONVERTER_CONVERTED ? 0 : -1;
 }
 
 /// glibc gives every thread an arena of its own and never returns what they hold: two are enough here.

@@ -29,6 +29,10 @@ public final class VipsImage: @unchecked Sendable {
     public var isByte: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
     /// Whether each sample is an unsigned 16-bit integer.
     public var isShort: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_USHORT }
+    /// libvips' nickname of the sample format: `uchar`, `ushort`, `float`, …
+    package var sampleFormat: String {
+        String(cString: vips_enum_nick(vips_band_format_get_type(), Int32(vips_image_get_format(pointer).rawValue)))
+    }
     /// libvips' nickname of the colour space: `srgb`, `b-w`, `cmyk`, `rgb16`, `grey16`, …
     public var interpretation: String {
         String(cString: vips_enum_nick(vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue)))

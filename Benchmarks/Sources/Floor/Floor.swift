@@ -32,7 +32,7 @@ enum Floor {
     }
 
     private static func jpegs(in folder: String) throws -> [ByteBuffer] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jpg") }.sorted().map {
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jpg") && $0 != "large.jpg" }.sorted().map {
             ByteBuffer(bytes: try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\($0)")))
         }
     }

@@ -30,6 +30,9 @@ public struct Recipe: Hashable, Sendable {
     public init(resampling: Resampling = .fast) {
         self.resampling = resampling
     }
+
+    /// What steps may fill with at once. A translucent background is left to `Flatten`, or it would be laid on twice.
+    var solidBackground: Color? { background?.alpha == 255 ? background : nil }
 }
 
 extension TransformChain {

@@ -12,11 +12,12 @@ struct Decoder {
     func decode(
         framesUsed: Int, as request: ChainPlan.Decode, headroom: Int
     ) throws(ImageProcessingError) -> Picture {
+        let readable = header.format == .svg ? try SVGSource.plain(source) : source
         do {
             return try header.format.loader.withImage(
-                of: source, options(framesUsed: framesUsed, request, headroom: headroom)
+                of: readable, options(framesUsed: framesUsed, request, headroom: headroom)
             ) { lazy throws(VipsError) in
-                try picture(lazy.rendered(interrupt: interrupt), framesUsed: framesUsed)
+                try picture(lazy.withUnsignedSamples().rendered(interrupt: interrupt), framesUsed: framesUsed)
             }
         } catch {
             throw interrupt() ? .interrupted : .corrupt(error.description)

@@ -12,7 +12,7 @@ public enum SourceFormat: String, Sendable, CaseIterable {
             self = format
         } else if let format = Self.isoMediaFormat(source, head) {
             self = format
-        } else if Self.looksLikeSVG(source) {
+        } else if SVGSource.matches(source) {
             self = .svg
         } else {
             return nil
@@ -72,38 +72,5 @@ public enum SourceFormat: String, Sendable, CaseIterable {
         if brands.contains(where: ["avif", "avis"].contains) { return .avif }
         let heic: Set<String> = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
         return brands.contains(where: heic.contains) ? .heic : nil
-    }
-
-    /// XML whose root element is `svg`, after whatever may stand in front of it, within the first 64 KiB.
-    private static func looksLikeSVG(_ source: ByteBuffer) -> Bool {
-        let text = String(decoding: source.readableBytesView.prefix(65_536), as: UTF8.self)
-        var rest = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        while rest.hasPrefix("<") {
-            if rest.hasPrefix("<svg") || rest.hasPrefix("<svg:svg") { return true }
-            let end: String
-            if rest.hasPrefix("<!--") {
-                end = "-->"
-            } else if rest.hasPrefix("<?") {
-                end = "?>"
-            } else if rest.hasPrefix("<!DOCTYPE") {
-                return doctypeThenSVG(rest)
-            } else {
-                return prefixedRoot(rest)
-            }
-            guard let close = rest.firstRange(of: end) else { return false }
-            rest = rest[close.upperBound...].drop(while: \.isWhitespace)
-        }
-        return false
-    }
-
-    /// A document type may hold an internal subset in brackets, so its end is the first `>` outside of them.
-    private static func doctypeThenSVG(_ text: Substring) -> Bool {
-        text.contains("<svg") || text.contains(":svg")
-    }
-
-    /// `<ns:svg …>` with a namespace prefix of the author's own.
-    private static func prefixedRoot(_ text: Substring) -> Bool {
-        let name = text.dropFirst().prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
-        return name.hasSuffix(":svg")
     }
 }

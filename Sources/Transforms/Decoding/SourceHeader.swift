@@ -14,11 +14,14 @@ public struct SourceHeader: Hashable, Sendable {
     /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
+        let readable = format == .svg ? try SVGSource.plain(source) : source
         do {
-            self = try format.loader.withImage(of: source, ["access": "sequential"]) { image in
+            self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image in
                 SourceHeader(format: format, image: image)
             }
         } catch {
+            // TIFF is a container of anything: a directory that is there but cannot be read is none of the kinds we decode.
+            if format == .tiff, TIFFDirectory.isPresent(in: source) { throw .unsupported }
             throw .corrupt(error.description)
         }
     }

@@ -18,13 +18,12 @@ struct CopyrightNotice: Equatable {
             ?? image.blob("xmp-data").flatMap(Self.xmp)
     }
 
-    /// The same pixels with nothing but this notice, and what an animation needs.
+    /// The same pixels with nothing but this notice.
     func onlyMetadata(of image: VipsImage) throws(VipsError) -> VipsImage {
-        let kept: Set<String> = ["page-height", "delay", "loop"]
         var texts: [String: String] = [:]
         texts[Self.copyrightField] = copyright.map(Self.exifText)
         texts[Self.artistField] = artist.map(Self.exifText)
-        return try image.setting(removing: image.fields.filter { !kept.contains($0) }, texts: texts)
+        return try image.setting(removing: image.fields, texts: texts)
     }
 
     private static let copyrightField = "exif-ifd0-Copyright"

@@ -24,7 +24,8 @@ struct Encoder {
         }
         do {
             let notice = CopyrightNotice(of: picture.first)
-            let joined = try notice.onlyMetadata(of: joinedFrames(of: opaque(picture)))
+            let opaque = try opaque(picture).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
+            let joined = try joinedFrames(of: opaque)
             return try format.saver.encode(joined, arguments(strip: notice.isEmpty), interrupt: interrupt)
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)

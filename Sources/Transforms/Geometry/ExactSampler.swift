@@ -8,7 +8,7 @@ struct ExactSampler {
     var linearLight: Bool
 
     func sample(_ frame: VipsImage) throws(VipsError) -> VipsImage {
-        let light = linearLight && (frame.isByte || frame.isShort) ? LinearLight(frame) : nil
+        let light = linearLight ? LinearLight(frame) : nil
         let entered = try light?.entering(frame) ?? frame
         let scaled = try entered.premultiplying { colors throws(VipsError) in
             let rows = try Axis.vertical.sample(colors, origin: extent.y, length: extent.height, target: target.height)

@@ -8,7 +8,11 @@ struct LinearLight {
     private let isShort: Bool
     private let interpretation: String
 
-    init(_ image: VipsImage) {
+    /// Nil where samples do not follow the sRGB curve, as inks do not.
+    init?(_ image: VipsImage) {
+        guard ["srgb", "b-w", "rgb16", "grey16"].contains(image.interpretation), image.isByte || image.isShort else {
+            return nil
+        }
         isShort = image.isShort
         interpretation = image.interpretation
     }

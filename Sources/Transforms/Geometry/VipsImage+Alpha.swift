@@ -7,7 +7,7 @@ extension VipsImage {
         _ change: (VipsImage) throws(VipsError) -> VipsImage
     ) throws(VipsError) -> VipsImage {
         try splittingAlpha(
-            color: { color throws(VipsError) in try change(color).applying("cast", ["format": "uchar"]) },
+            color: { color throws(VipsError) in try change(color).roundedToBytes() },
             alpha: { alpha in alpha })
     }
 
@@ -26,8 +26,17 @@ extension VipsImage {
     ) throws(VipsError) -> VipsImage {
         guard hasAlpha else { return try mix(self) }
         let mixed = try mix(applying("premultiply", ["max_alpha": .double(isShort ? 65535 : 255)]))
-        return try mixed.applying("unpremultiply", ["max_alpha": .double(isShort ? 65535 : 255)])
-            .applying("cast", ["format": isShort ? "ushort" : "uchar"])
+        let straight = try mixed.applying("unpremultiply", ["max_alpha": .double(isShort ? 65535 : 255)])
+        return isShort ? try straight.roundedToShorts() : try straight.roundedToBytes()
+    }
+
+    /// Samples as bytes, rounded: libvips' `cast` would cut fractions off and darken.
+    func roundedToBytes() throws(VipsError) -> VipsImage {
+        isByte ? self : try applying("linear", ["a": .doubles([1]), "b": .doubles([0.5]), "uchar": true])
+    }
+
+    private func roundedToShorts() throws(VipsError) -> VipsImage {
+        try applying("linear", ["a": .doubles([1]), "b": .doubles([0.5])]).applying("cast", ["format": "ushort"])
     }
 
     /// The image with an opaque alpha band, if it has none.

@@ -21,7 +21,7 @@ public struct Blur: Transform, Hashable {
             try frame.premultiplying { colors throws(VipsError) in
                 guard let sigma else { return try colors.convolving(Self.mild) }
                 return try colors.blurred(sigma: sigma)
-            }.applying("cast", ["format": "uchar"])
+            }.roundedToBytes()
         }
     }
 

@@ -15,7 +15,7 @@ public struct ContainExtend: Transform, Hashable {
 
     init?(_ recipe: Recipe) {
         guard let canvas = recipe.box.size else { return nil }
-        self.init(canvas: canvas, position: recipe.position, background: recipe.background)
+        self.init(canvas: canvas, position: recipe.position, background: recipe.solidBackground)
     }
 
     public var key: String {

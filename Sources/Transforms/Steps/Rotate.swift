@@ -16,7 +16,7 @@ public struct Rotate: Transform, Hashable {
     init(_ recipe: Recipe) {
         self.init(
             degrees: recipe.rotationDegrees,
-            background: recipe.rotationDegrees.isMultiple(of: 90) ? nil : recipe.background)
+            background: recipe.rotationDegrees.isMultiple(of: 90) ? nil : recipe.solidBackground)
     }
 
     public var key: String { "rotate(\(degrees),\(background?.hex ?? "-"))" }

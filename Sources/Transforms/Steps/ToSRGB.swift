@@ -14,7 +14,7 @@ public struct ToSRGB: Transform, Hashable {
 }
 
 extension VipsImage {
-    /// 8-bit sRGB, three bands and alpha if there was any.
+    /// 8-bit sRGB, three bands and alpha if there was any. Of a TIFF's extra channels the first counts as alpha.
     func convertedToSRGB() throws(VipsError) -> VipsImage {
         let profile = blob("icc-profile-data").map(ICCProfile.init)
         if interpretation == "cmyk" || (profile.map { !$0.isSRGB && $0.suits(self) } ?? false) {
@@ -22,7 +22,8 @@ extension VipsImage {
             if let converted = try? convertedByProfile() { return converted }
         }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }
-        return try applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
+        let converted = try applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
+        return converted.bands <= 4 ? converted : try converted.band(0, count: 4)
     }
 
     private func convertedByProfile() throws(VipsError) -> VipsImage {

@@ -1,0 +1,75 @@
+/// How a cache dealt with a request: one member of a `Cache-Status` field (RFC 9211).
+public struct CacheStatus: Hashable, Sendable {
+    /// Whether the cache could answer by itself.
+    public enum Outcome: Hashable, Sendable {
+        case hit
+        /// It could not, and asked further on (RFC 9211 §2.2).
+        case forwarded(Reason)
+    }
+
+    /// Why a request went further (RFC 9211 §2.2).
+    public enum Reason: String, Hashable, Sendable {
+        case bypass, method, miss, request, stale, partial
+        case uriMiss = "uri-miss"
+        case varyMiss = "vary-miss"
+    }
+
+    /// The cache's name, a structured field token such as `darkroom`.
+    public var cache: Name
+    public var outcome: Outcome
+    /// Whether the answer was kept for later requests.
+    public var isStored: Bool
+    /// Whether the request shared the forwarded request of another one.
+    public var isCollapsed: Bool
+    /// More about it, in words of the cache's own.
+    public var detail: Name?
+
+    public init(
+        cache: Name, _ outcome: Outcome, isStored: Bool = false, isCollapsed: Bool = false, detail: Name? = nil
+    ) {
+        self.cache = cache
+        self.outcome = outcome
+        self.isStored = isStored
+        self.isCollapsed = isCollapsed
+        self.detail = detail
+    }
+}
+
+extension CacheStatus {
+    /// A structured field token (RFC 9651 §3.3.4) out of the part of its alphabet that needs no thought.
+    public struct Name: Hashable, Sendable, ExpressibleByStringLiteral {
+        public let text: String
+
+        /// Nil unless the text is a letter, followed by letters, digits, `-`, `_` and `.`.
+        public init?(_ text: String) {
+            guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isInner) else { return nil }
+            self.text = text
+        }
+
+        /// For names in source code; one that is no token is a programming error.
+        public init(stringLiteral text: String) {
+            precondition(Self(text) != nil, "'\(text)' is no structured field token")
+            self.text = text
+        }
+
+        private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
+        private static func isInner(_ byte: UInt8) -> Bool {
+            isLetter(byte) || (0x30...0x39).contains(byte) || [0x2d, 0x2e, 0x5f].contains(byte)
+        }
+    }
+}
+
+extension CacheStatus: CustomStringConvertible {
+    /// The member as RFC 9651 §4.1 serialises it: `darkroom;fwd=miss;stored;detail=original-disk`.
+    public var description: String {
+        var text = cache.text
+        switch outcome {
+        case .hit: text += ";hit"
+        case .forwarded(let reason): text += ";fwd=\(reason.rawValue)"
+        }
+        if isStored { text += ";stored" }
+        if isCollapsed { text += ";collapsed" }
+        if let detail { text += ";detail=\(detail.text)" }
+        return text
+    }
+}

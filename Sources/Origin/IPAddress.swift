@@ -1,0 +1,52 @@
+/// An IPv4 or IPv6 address as a number, without port, zone or name.
+///
+/// Two spellings of one address are equal values; ``description`` is the one canonical spelling.
+public enum IPAddress: Hashable, Sendable {
+    /// An IPv4 address, most significant byte first: `127.0.0.1` is `0x7f00_0001`.
+    case v4(UInt32)
+    /// An IPv6 address, most significant byte first: `::1` is `1`.
+    case v6(UInt128)
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// Dotted decimal for IPv4; RFC 5952 for IPv6 (lower-case, longest run of zeros shortened, never dotted), without
+    /// brackets.
+    public var description: String {
+        switch self {
+        case .v4(let value):
+            (0..<4).map { String(UInt8(truncatingIfNeeded: value >> (24 - 8 * $0))) }.joined(separator: ".")
+        case .v6(let value):
+            Self.text(of: (0..<8).map { UInt16(truncatingIfNeeded: value >> UInt128(112 - 16 * $0)) })
+        }
+    }
+
+    /// The spelling used as the host of a URL: IPv6 in brackets.
+    var urlHost: String {
+        switch self {
+        case .v4: description
+        case .v6: "[\(description)]"
+        }
+    }
+
+    private static func text(of groups: [UInt16]) -> String {
+        func hex(_ slice: ArraySlice<UInt16>) -> String {
+            slice.map { String($0, radix: 16) }.joined(separator: ":")
+        }
+        guard let zeros = longestZeroRun(in: groups) else { return hex(groups[...]) }
+        return hex(groups[..<zeros.lowerBound]) + "::" + hex(groups[zeros.upperBound...])
+    }
+
+    /// The first of the longest runs of two zero groups or more (RFC 5952 §4.2).
+    private static func longestZeroRun(in groups: [UInt16]) -> Range<Int>? {
+        var longest = 0..<0
+        var start = 0
+        for (index, group) in groups.enumerated() {
+            if group != 0 {
+                start = index + 1
+            } else if index + 1 - start > longest.count {
+                longest = start..<index + 1
+            }
+        }
+        return longest.count > 1 ? longest : nil
+    }
+}

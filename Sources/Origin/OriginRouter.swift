@@ -1,0 +1,17 @@
+/// Sends `local:` URLs to one fetcher and all others to another.
+public struct OriginRouter: OriginFetching {
+    private let remote: any OriginFetching
+    private let local: any OriginFetching
+
+    public init(remote: any OriginFetching, local: any OriginFetching) {
+        self.remote = remote
+        self.local = local
+    }
+
+    public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        switch request.url.scheme {
+        case .http, .https: try await remote.fetch(request)
+        case .local: try await local.fetch(request)
+        }
+    }
+}

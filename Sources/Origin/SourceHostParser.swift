@@ -1,0 +1,74 @@
+import Foundation
+
+/// The host parser of the WHATWG URL Standard for special schemes.
+enum SourceHostParser {
+    /// - Parameter text: what stands between the user and the port, not empty.
+    static func parse(_ text: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL.Host {
+        if text.first == UInt8(ascii: "[") {
+            guard text.last == UInt8(ascii: "]"), let value = IPAddress.parseV6(text.dropFirst().dropLast()) else {
+                throw .invalidHost
+            }
+            return .address(.v6(value))
+        }
+        let name = try asciiName(PercentEncoding.decode(text))
+        guard endsInNumber(name) else { return .name(name) }
+        guard let value = IPv4Number.parse(name) else { throw .invalidHost }
+        return .address(.v4(value))
+    }
+
+    /// The decoded host mapped to lower-case ASCII, refused if a character remains that no host name has.
+    private static func asciiName(_ decoded: [UInt8]) throws(SourceURLError) -> String {
+        guard let text = String(validating: decoded, as: UTF8.self) else { throw .invalidHost }
+        var name = text.lowercased()
+        if !decoded.allSatisfy({ $0 < 0x80 }) {
+            guard let mapped = internationalName(text) else { throw .invalidHost }
+            name = mapped.lowercased()
+        }
+        guard !name.isEmpty, name.utf8.allSatisfy(isNameByte) else { throw .invalidHost }
+        return name
+    }
+
+    /// UTS #46 processing through Foundation's ICU. Delimiters must not reach Foundation's own URL parser, where they
+    /// would end the host.
+    private static func internationalName(_ text: String) -> String? {
+        guard text.utf8.allSatisfy({ $0 >= 0x80 || isNameByte($0) }) else { return nil }
+        return URLComponents(string: "http://\(text)/")?.encodedHost
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        byte.isASCIILetter || byte.isASCIIDigit || "-._".utf8.contains(byte)
+    }
+
+    /// Whether the last label can only be meant as part of an IPv4 address.
+    private static func endsInNumber(_ name: String) -> Bool {
+        var labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
+        guard let last = labels.last, !last.isEmpty else { return false }
+        return last.allSatisfy(\.isASCIIDigit) || IPv4Number.part(Array(last)[...]) != nil
+    }
+}
+
+/// The IPv4 parser of the WHATWG URL Standard: one to four parts, each decimal, octal (`0…`) or hexadecimal (`0x…`),
+/// the last one filling all remaining bytes.
+enum IPv4Number {
+    static func parse(_ name: String) -> UInt32? {
+        var texts = Array(name.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if texts.count > 1, texts.last?.isEmpty == true { texts.removeLast() }
+        let parts = texts.compactMap(part)
+        guard (1...4).contains(texts.count), parts.count == texts.count, let last = parts.last,
+            parts.dropLast().allSatisfy({ $0 <= 255 }), last < 1 << UInt64(8 * (5 - parts.count))
+        else { return nil }
+        let head = parts.dropLast().enumerated().reduce(0) { $0 | $1.element << UInt64(24 - 8 * $1.offset) }
+        return UInt32(head | last)
+    }
+
+    /// One part, or nil if it is no number; above 2^32 only its being too large is kept.
+    static func part(_ text: ArraySlice<UInt8>) -> UInt64? {
+        guard let first = text.first else { return nil }
+        guard first == UInt8(ascii: "0"), text.count > 1 else { return IPAddress.integer(text, radix: 10) }
+        let second = text[text.startIndex + 1] | 0x20
+        return second == UInt8(ascii: "x")
+            ? IPAddress.integer(text.dropFirst(2), radix: 16)
+            : IPAddress.integer(text.dropFirst(), radix: 8)
+    }
+}

@@ -1,0 +1,119 @@
+/// The basic URL parser of the WHATWG URL Standard, cut down to absolute `http`, `https` and `local` URLs.
+enum SourceURLParser {
+    static func parse(_ text: String) throws(SourceURLError) -> SourceURL {
+        guard text.utf8.count <= SourceURL.maximumBytes else { throw .tooLong(limitBytes: SourceURL.maximumBytes) }
+        let bytes = cleaned(text)
+        guard let (name, rest) = splitScheme(bytes[...]) else { throw .missingScheme }
+        let body = rest.prefix { $0 != UInt8(ascii: "#") }
+        switch SourceURL.Scheme(rawValue: name) {
+        case .local: return try parseLocal(body)
+        case .some(let scheme): return try parseWeb(scheme, body)
+        case nil: throw .unsupportedScheme(name)
+        }
+    }
+
+    /// The text without control characters and spaces at its ends, and without tabs and line breaks anywhere.
+    static func cleaned(_ text: String) -> [UInt8] {
+        let isTrimmed = { (byte: UInt8) in byte <= 0x20 }
+        let start = text.utf8.drop(while: isTrimmed)
+        let count = start.reversed().drop(while: isTrimmed).count
+        return start.prefix(count).filter { ![0x09, 0x0a, 0x0d].contains($0) }
+    }
+
+    /// The scheme in lower case and what follows its colon.
+    static func splitScheme(_ bytes: ArraySlice<UInt8>) -> (name: String, rest: ArraySlice<UInt8>)? {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let first = bytes.first, first.isASCIILetter,
+            bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
+        else { return nil }
+        return (String(decoding: bytes[..<colon], as: UTF8.self).lowercased(), bytes[(colon + 1)...])
+    }
+
+    private static func parseLocal(_ body: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {
+        let (path, query) = splitQuery(body)
+        guard path.starts(with: "///".utf8), !path.starts(with: "////".utf8) else { throw .invalidLocalForm }
+        return SourceURL(
+            scheme: .local, host: nil, port: nil,
+            path: PercentEncoding.encode(path.dropFirst(2), keeping: .localPath),
+            query: query.map { PercentEncoding.encode($0, keeping: .query) })
+    }
+
+    private static func parseWeb(_ scheme: SourceURL.Scheme, _ body: ArraySlice<UInt8>)
+        throws(SourceURLError) -> SourceURL
+    {
+        let afterSlashes = body.drop { isSlash($0) }
+        let (beforeQuery, query) = splitQuery(afterSlashes)
+        let authority = beforeQuery.prefix { !isSlash($0) }
+        let (host, port) = try parseAuthority(authority)
+        return SourceURL(
+            scheme: scheme, host: host, port: port,
+            path: normalisedPath(beforeQuery.dropFirst(authority.count)),
+            query: query.map { PercentEncoding.encode($0, keeping: .query) })
+    }
+
+    static func splitQuery(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return (bytes, nil) }
+        return (bytes[..<mark], bytes[(mark + 1)...])
+    }
+
+    static func isSlash(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\")
+    }
+
+    /// Host and port of `user:password@host:port`; the user ends at the last `@`, as browsers have it.
+    private static func parseAuthority(_ authority: ArraySlice<UInt8>)
+        throws(SourceURLError) -> (SourceURL.Host, Int?)
+    {
+        let hostStart = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
+        let hostAndPort = authority[hostStart...]
+        let colon = portColon(in: hostAndPort)
+        let hostText = hostAndPort[..<(colon ?? hostAndPort.endIndex)]
+        guard !hostText.isEmpty else { throw .emptyHost }
+        let host = try SourceHostParser.parse(hostText)
+        guard let colon else { return (host, nil) }
+        return (host, try parsePort(hostAndPort[(colon + 1)...]))
+    }
+
+    private static func portColon(in hostAndPort: ArraySlice<UInt8>) -> Int? {
+        var insideBrackets = false
+        for index in hostAndPort.indices {
+            switch hostAndPort[index] {
+            case UInt8(ascii: "["): insideBrackets = true
+            case UInt8(ascii: "]"): insideBrackets = false
+            case UInt8(ascii: ":") where !insideBrackets: return index
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private static func parsePort(_ digits: ArraySlice<UInt8>) throws(SourceURLError) -> Int? {
+        guard !digits.isEmpty else { return nil }
+        guard let port = IPAddress.integer(digits, radix: 10), port <= 65535 else { throw .invalidPort }
+        return Int(port)
+    }
+
+    /// The path with dot segments resolved, however encoded, and slashes leaning the right way.
+    static func normalisedPath(_ path: ArraySlice<UInt8>) -> String {
+        let segments = path.dropFirst().split(omittingEmptySubsequences: false, whereSeparator: isSlash)
+        var kept: [String] = []
+        for (index, segment) in segments.enumerated() {
+            let text = PercentEncoding.encode(segment, keeping: .path)
+            let isLast = index == segments.count - 1
+            switch text.lowercased().replacing("%2e", with: ".") {
+            case "..":
+                _ = kept.popLast()
+                if isLast { kept.append("") }
+            case ".":
+                if isLast { kept.append("") }
+            default:
+                kept.append(text)
+            }
+        }
+        return "/" + kept.joined(separator: "/")
+    }
+}
+
+extension UInt8 {
+    var isASCIILetter: Bool { (0x61...0x7a).contains(self | 0x20) }
+    var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+}

@@ -1,0 +1,31 @@
+import Logging
+import Synchronization
+
+/// Says once that something ceased to work, and once that it works again, however many requests meet it in between.
+final class Outages: Sendable {
+    /// What may cease to work.
+    enum Kind: String {
+        case space = "writing stopped: the volume is nearly full"
+        case writing = "writing fails"
+        case reading = "reading fails"
+    }
+
+    private let current = Mutex<Set<Kind>>([])
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    /// It doesn't work now.
+    func begin(_ kind: Kind, _ metadata: @autoclosure () -> Logger.Metadata) {
+        guard current.withLock({ $0.insert(kind).inserted }) else { return }
+        logger.warning("disk cache: \(kind.rawValue)", metadata: metadata())
+    }
+
+    /// It works now.
+    func end(_ kind: Kind) {
+        guard current.withLock({ $0.remove(kind) != nil }) else { return }
+        logger.notice("disk cache: no longer \(kind.rawValue)")
+    }
+}

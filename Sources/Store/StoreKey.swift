@@ -1,0 +1,113 @@
+public import Crypto
+
+/// A SHA-256 digest that names something in a store.
+///
+/// The store never looks at what was hashed: whoever builds the keys decides what is the same.
+public struct StoreKey: Hashable, Sendable {
+    /// The digest's length, 32 bytes.
+    static let byteCount = SHA256Digest.byteCount
+
+    /// The digest as four big-endian words: inline, so that tables of keys allocate nothing per key.
+    private let words: InlineWords
+
+    /// The key with this digest.
+    public init(_ digest: SHA256Digest) {
+        words = digest.withUnsafeBytes(InlineWords.init(reading:))
+    }
+
+    /// The key of the SHA-256 of these bytes.
+    public init(hashing bytes: some Sequence<UInt8>) {
+        var hasher = SHA256()
+        let whole: Void? = bytes.withContiguousStorageIfAvailable {
+            hasher.update(bufferPointer: UnsafeRawBufferPointer($0))
+        }
+        if whole == nil {
+            hasher.update(data: Array(bytes))
+        }
+        self.init(hasher.finalize())
+    }
+
+    /// The key with this digest, or nil unless it is exactly 32 bytes long.
+    public init?(digest: some Sequence<UInt8>) {
+        let bytes = Array(digest)
+        guard bytes.count == Self.byteCount else { return nil }
+        words = bytes.withUnsafeBytes(InlineWords.init(reading:))
+    }
+
+    /// The key that ``hex`` spells, or nil for anything but 64 lower-case hexadecimal digits.
+    package init?(hex: some StringProtocol) {
+        let digits = Array(hex.utf8)
+        guard digits.count == 2 * Self.byteCount else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Self.value(ofDigit: digits[index]), let low = Self.value(ofDigit: digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        self.init(digest: bytes)
+    }
+
+    /// The digest's 32 bytes.
+    public var bytes: [UInt8] {
+        words.all.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    }
+
+    /// The digest as 64 lower-case hexadecimal digits.
+    public var hex: String {
+        bytes.map(Self.hexDigits(of:)).joined()
+    }
+
+    /// A byte as two lower-case hexadecimal digits.
+    static func hexDigits(of byte: UInt8) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: [digits[Int(byte >> 4)], digits[Int(byte & 15)]], as: UTF8.self)
+    }
+
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
+
+extension StoreKey: CustomStringConvertible {
+    /// The same as ``hex``.
+    public var description: String { hex }
+}
+
+/// Four words in a row, read from 32 bytes.
+private struct InlineWords: Hashable, Sendable {
+    let first, second, third, fourth: UInt64
+
+    init(reading bytes: UnsafeRawBufferPointer) {
+        func word(_ index: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+        }
+        first = word(0)
+        second = word(1)
+        third = word(2)
+        fourth = word(3)
+    }
+
+    var all: [UInt64] { [first, second, third, fourth] }
+}
+
+/// The name of one entry, and of the source that it was made from.
+///
+/// All entries of one source, its original and every variant, share ``source``, lie together and can be removed together.
+public struct EntryKey: Hashable, Sendable {
+    /// The source's key.
+    public var source: StoreKey
+    /// The entry's own key; the original's differs from every variant's.
+    public var entry: StoreKey
+
+    /// The key of `entry` among the entries of `source`.
+    public init(source: StoreKey, entry: StoreKey) {
+        self.source = source
+        self.entry = entry
+    }
+}

@@ -1,0 +1,91 @@
+import NIOCore
+import Vips
+
+/// What is peculiar to SVG: it has no signature, and it may come gzipped (`.svgz`).
+enum SVGSource {
+    /// The longest document that a gzipped SVG may inflate to.
+    static let maxPlainBytes = 16 << 20
+
+    /// Whether the bytes are XML whose root element is `svg`, as far as their first 64 KiB tell.
+    static func matches(_ source: ByteBuffer) -> Bool {
+        guard Gzip.isGzip(source) else { return rootIsSVG(text(source)[...]) }
+        guard let head = try? Gzip.inflate(source, maxBytes: maxSniffedBytes).plain else { return false }
+        return rootIsSVG(text(head)[...])
+    }
+
+    /// The document itself. It is inflated here, under a limit, because the loader would inflate without one.
+    static func plain(_ source: ByteBuffer) throws(ImageProcessingError) -> ByteBuffer {
+        guard Gzip.isGzip(source) else { return source }
+        let inflated: (plain: ByteBuffer, isWhole: Bool)
+        do {
+            inflated = try Gzip.inflate(source, maxBytes: maxPlainBytes)
+        } catch {
+            throw .corrupt(error.description)
+        }
+        guard inflated.isWhole else {
+            throw .tooLarge("The SVG inflates to more than the \(maxPlainBytes) bytes accepted.")
+        }
+        return inflated.plain
+    }
+
+    private static let maxSniffedBytes = 65_536
+
+    /// UTF-16 says so by its byte order mark; all other encodings spell markup as ASCII does.
+    private static func text(_ source: ByteBuffer) -> String {
+        let head = source.readableBytesView.prefix(maxSniffedBytes)
+        let isBigEndian = head.starts(with: [0xFE, 0xFF])
+        guard isBigEndian || head.starts(with: [0xFF, 0xFE]) else { return String(decoding: head, as: UTF8.self) }
+        var units = ByteBuffer(head)
+        var decoded: [UInt16] = []
+        while let unit = units.readInteger(endianness: isBigEndian ? .big : .little, as: UInt16.self) {
+            decoded.append(unit)
+        }
+        return String(decoding: decoded, as: UTF16.self)
+    }
+
+    /// Steps over whatever may stand in front of the root element (XML 1.0 §2.8) and reads its name.
+    private static func rootIsSVG(_ text: Substring) -> Bool {
+        var rest = text.drop(while: isPadding)
+        while rest.hasPrefix("<?") || rest.hasPrefix("<!") {
+            guard let end = endOfPrologItem(rest) else { return false }
+            rest = rest[end...].drop(while: isPadding)
+        }
+        guard rest.hasPrefix("<") else { return false }
+        let name = rest.dropFirst().prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
+        return name == "svg" || name.hasSuffix(":svg")
+    }
+
+    private static func isPadding(_ character: Character) -> Bool {
+        character.isWhitespace || character == "\u{FEFF}"
+    }
+
+    private static func endOfPrologItem(_ text: Substring) -> Substring.Index? {
+        if text.hasPrefix("<!--") { return text.firstRange(of: "-->")?.upperBound }
+        if text.hasPrefix("<?") { return text.firstRange(of: "?>")?.upperBound }
+        return text.hasPrefix("<!DOCTYPE") ? endOfDoctype(text) : nil
+    }
+
+    /// The first `>` outside of the internal subset's brackets, of quotation marks and of comments.
+    private static func endOfDoctype(_ text: Substring) -> Substring.Index? {
+        var rest = text
+        var isInSubset = false
+        while let character = rest.first {
+            if rest.hasPrefix("<!--") {
+                guard let end = rest.firstRange(of: "-->")?.upperBound else { return nil }
+                rest = rest[end...]
+                continue
+            }
+            rest.removeFirst()
+            switch character {
+            case "\"", "'":
+                guard let close = rest.firstIndex(of: character) else { return nil }
+                rest = rest[close...].dropFirst()
+            case "[": isInSubset = true
+            case "]": isInSubset = false
+            case ">" where !isInSubset: return rest.startIndex
+            default: break
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,20 @@
+import Vips
+
+/// What this machine's libvips is and can do.
+public struct CodecReport: Sendable {
+    /// libvips' version.
+    public let libvips: String
+    /// The codec libraries it has loaded, as `name version`.
+    public let codecs: [String]
+    /// Formats it decodes.
+    public let readable: [SourceFormat]
+    /// Formats it encodes.
+    public let writable: [OutputFormat]
+
+    public init() {
+        libvips = VipsRuntime.version
+        codecs = VipsRuntime.codecs.map(\.description)
+        readable = SourceFormat.allCases.filter { VipsRuntime.canLoad($0.loader) }
+        writable = OutputFormat.allCases.filter(\.isAvailable)
+    }
+}

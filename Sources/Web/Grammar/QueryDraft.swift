@@ -1,0 +1,46 @@
+import Transforms
+
+/// The values of a query as given, before they are weighed against each other.
+struct QueryDraft: Sendable {
+    var url: String?
+    var width: Int?
+    var height: Int?
+    var pixelRatio = Hundredths.one
+    var fit = Fit.inside
+    var enlarge: Bool?
+    var withoutEnlargement = false
+    var place: PlaceName?
+    var focalX: Double?
+    var focalY: Double?
+    var crop: Crop?
+    var trim: Int?
+    var orientation = Orient.Rule.auto
+    var rotationDegrees = 0
+    var flip = false
+    var flop = false
+    var background: Color?
+    var blur: Blur?
+    var sharpen: Sharpen?
+    var brightness = 0
+    var contrast = 0
+    var saturation = 1.0
+    var hue = 0
+    var gamma = 1.0
+    var tint: Color?
+    var filter: Filter?
+    var resampling: Resampling?
+    var output = OutputName.auto
+    var quality: Int?
+    var lossless = false
+    var interlaced = false
+    var frames: Int?
+    var firstPage = 1
+    var maxAge: Duration?
+    var fileName: String?
+}
+
+/// What `output` may say.
+enum OutputName: Hashable, Sendable {
+    case auto
+    case format(OutputFormat)
+}

@@ -1,0 +1,88 @@
+import Transforms
+
+extension QueryGrammar {
+    /// Every parameter there is, in the order of the documentation.
+    static func parameters(_ limits: GrammarLimits) -> [Parameter] {
+        source + box(limits) + geometry + colors + effects + encoding(limits) + delivery
+    }
+
+    private static let source = [
+        Parameter("url", .url) { $0.url = $1 }
+    ]
+
+    private static func box(_ limits: GrammarLimits) -> [Parameter] {
+        [
+            Parameter("w", .integer(1...limits.maxOutputSide)) { $0.width = $1 },
+            Parameter("h", .integer(1...limits.maxOutputSide)) { $0.height = $1 },
+            Parameter("dpr", .hundredths(1...8), standard: "1") { $0.pixelRatio = $1 },
+            Parameter("fit", .choice(Fit.self), standard: Fit.inside.rawValue) { $0.fit = $1 },
+            Parameter("enlarge", .boolean, standard: "false") { $0.enlarge = $1 },
+            Parameter("we", .boolean, standard: "false") { $0.withoutEnlargement = $1 },
+            Parameter("a", .place, standard: "center") { $0.place = $1 },
+            Parameter("fpx", .number(0...1), standard: "0.5") { $0.focalX = $1 },
+            Parameter("fpy", .number(0...1), standard: "0.5") { $0.focalY = $1 },
+            Parameter("resample", .choice(Resampling.self), standard: limits.defaultResampling.rawValue) {
+                $0.resampling = $1
+            },
+        ]
+    }
+
+    private static let geometry = [
+        Parameter("crop", .rectangle) { $0.crop = $1 },
+        Parameter("trim", .integer(Trim.thresholds).bare(10)) { $0.trim = $1 },
+        Parameter("orient", .orientation, standard: "auto") { $0.orientation = $1 },
+        Parameter("ro", .integer(0...359), standard: "0") { $0.rotationDegrees = $1 },
+        Parameter("flip", .boolean, standard: "false") { $0.flip = $1 },
+        Parameter("flop", .boolean, standard: "false") { $0.flop = $1 },
+    ]
+
+    private static let colors = [
+        Parameter("bg", .color) { $0.background = $1 },
+        Parameter("bri", .integer(Brightness.percents), standard: "0") { $0.brightness = $1 },
+        Parameter("con", .integer(Contrast.percents), standard: "0") { $0.contrast = $1 },
+        Parameter("sat", .number(Saturation.factors), standard: "1") { $0.saturation = $1 },
+        Parameter("hue", .integer(Hue.degrees), standard: "0") { $0.hue = $1 },
+        Parameter("gam", .number(Gamma.exponents).bare(Gamma.standard), standard: "1") { $0.gamma = $1 },
+        Parameter("tint", .color) { $0.tint = $1 },
+        Parameter("filt", .choice(Filter.self)) { $0.filter = $1 },
+    ]
+
+    private static let effects = [
+        Parameter("blur", Form.number(Blur.sigmas).map { Blur(sigma: $0) }.bare(Blur())) { $0.blur = $1 },
+        Parameter("sharp", Form.number(Sharpen.sigmas).map { Sharpen(sigma: $0) }.bare(Sharpen())) { $0.sharpen = $1 },
+    ]
+
+    private static func encoding(_ limits: GrammarLimits) -> [Parameter] {
+        [
+            Parameter("output", .output, standard: "auto") { $0.output = $1 },
+            Parameter("q", .integer(1...100)) { $0.quality = $1 },
+            Parameter("ll", .boolean, standard: "false") { $0.lossless = $1 },
+            Parameter("il", .boolean, standard: "false") { $0.interlaced = $1 },
+            Parameter("n", .integer(1...limits.maxFrames)) { $0.frames = $1 },
+            Parameter("page", .integer(1...999_999_999), standard: "1") { $0.firstPage = $1 },
+        ]
+    }
+
+    private static let delivery = [
+        Parameter("maxage", .freshness) { $0.maxAge = $1 },
+        Parameter("filename", .fileName) { $0.fileName = $1 },
+    ]
+}
+
+extension Form {
+    /// The same texts, read as another type.
+    fileprivate func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> Form<Other> {
+        Form<Other>(shape) { [read] in read($0).map(transform) }
+    }
+}
+
+extension Form where Value == OutputName {
+    fileprivate static var output: Form {
+        .choice(
+            [
+                "auto": .auto, "jpg": .format(.jpeg), "png": .format(.png), "webp": .format(.webp),
+                "avif": .format(.avif), "gif": .format(.gif), "jxl": .format(.jxl), "tiff": .format(.tiff),
+            ],
+            aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
+    }
+}

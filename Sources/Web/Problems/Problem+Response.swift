@@ -1,0 +1,37 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Problem {
+    /// The document as it is sent (RFC 9457 §3).
+    struct Document: Codable, Hashable {
+        var type: String
+        var title: String
+        var status: Int
+        var detail: String
+        var parameter: String?
+        var instance: String
+    }
+
+    func document(requestID: String) -> Document {
+        Document(
+            type: kind.type, title: kind.title, status: kind.status.code, detail: detail, parameter: parameter,
+            instance: "urn:request:\(requestID)")
+    }
+
+    /// The answer to the request of that id. Nobody may store it: most problems pass.
+    func response(requestID: String) -> Response {
+        var fields: HTTPFields = [
+            .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+        ]
+        if let retryAfterSeconds { fields[.retryAfter] = String(retryAfterSeconds) }
+        if !allow.isEmpty { fields[.allow] = allow.map(\.rawValue).joined(separator: ", ") }
+        if variesByAccept { fields[.vary] = "Accept" }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings and a number: there is nothing that could fail to encode.
+        let json = (try? encoder.encode(document(requestID: requestID))) ?? Data()
+        return Response(status: kind.status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}

@@ -1,0 +1,66 @@
+import HTTPTypes
+
+/// Everything that can go wrong, as clients see it. The raw value names the kind for ever; words may change.
+enum ProblemKind: String, CaseIterable, Sendable {
+    case invalidParameter = "invalid-parameter"
+    case invalidURL = "invalid-url"
+    case sourceNotAllowed = "source-not-allowed"
+    case sourceNotFound = "source-not-found"
+    case noSuchRoute = "no-such-route"
+    case methodNotAllowed = "method-not-allowed"
+    case sourceTooLarge = "source-too-large"
+    case targetTooLong = "target-too-long"
+    case unsupportedImage = "unsupported-image"
+    case corruptImage = "corrupt-image"
+    case internalError = "internal-error"
+    case originFailed = "origin-failed"
+    case overloaded = "overloaded"
+    case unavailable = "unavailable"
+    case originTimeout = "origin-timeout"
+    case timeout = "timeout"
+    case loop = "loop"
+
+    /// RFC 9457 §3.1.1: a reference, relative to the server, that is the same for every problem of the kind.
+    var type: String { "/problems/\(rawValue)" }
+
+    /// RFC 9457 §3.1.3: the same for every problem of the kind.
+    var title: String {
+        switch self {
+        case .invalidParameter: "A query parameter is not valid"
+        case .invalidURL: "The source's URL is not valid"
+        case .sourceNotAllowed: "The source is not allowed"
+        case .sourceNotFound: "The origin has no such picture"
+        case .noSuchRoute: "There is nothing at this path"
+        case .methodNotAllowed: "The method is not allowed here"
+        case .sourceTooLarge: "The source is too large"
+        case .targetTooLong: "The request target is too long"
+        case .unsupportedImage: "The source is not a supported image"
+        case .corruptImage: "The source is a damaged image"
+        case .internalError: "Something failed on this server"
+        case .originFailed: "The origin failed"
+        case .overloaded: "The server is busy"
+        case .unavailable: "The server is going down"
+        case .originTimeout: "The origin took too long"
+        case .timeout: "The picture took too long"
+        case .loop: "The request came back to this server"
+        }
+    }
+
+    var status: HTTPResponse.Status {
+        switch self {
+        case .invalidParameter, .invalidURL: .badRequest
+        case .sourceNotAllowed: .forbidden
+        case .sourceNotFound, .noSuchRoute: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .sourceTooLarge: .contentTooLarge
+        case .targetTooLong: .uriTooLong
+        case .unsupportedImage: .unsupportedMediaType
+        case .corruptImage: .unprocessableContent
+        case .internalError: .internalServerError
+        case .originFailed: .badGateway
+        case .overloaded, .unavailable: .serviceUnavailable
+        case .originTimeout, .timeout: .gatewayTimeout
+        case .loop: HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected")
+        }
+    }
+}

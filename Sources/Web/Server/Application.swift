@@ -1,0 +1,55 @@
+package import Hummingbird
+import HummingbirdCore
+package import Logging
+package import NIOCore
+package import Pipeline
+
+/// The HTTP server, ready to run as a service.
+///
+/// - Parameters:
+///   - logger: takes one line at `info` for each request.
+///   - onServerRunning: called with the listening channel, whose local address has the port.
+package func makeApplication(
+    configuration: WebConfiguration, pipeline: ImagePipeline, logger: Logger,
+    onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
+) -> some ApplicationProtocol {
+    makeApplication(
+        ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
+            try await pipeline.image(for: request)
+        },
+        logger: logger, onServerRunning: onServerRunning)
+}
+
+func makeApplication(
+    _ endpoint: ImageEndpoint, logger: Logger, onServerRunning: @escaping @Sendable (any Channel) async -> Void
+) -> some ApplicationProtocol {
+    Application(
+        router: makeRouter(Route.all(endpoint), logger: logger),
+        server: HTTPServerBuilder { responder in
+            DisconnectAwareChannel(
+                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))
+        },
+        configuration: ApplicationConfiguration(
+            address: .hostname(endpoint.configuration.host, port: endpoint.configuration.port),
+            serverName: "darkroom", backlog: listenBacklog,
+            availableConnectionsDelegate: .maximum(maxConnections, logger: logger)),
+        onServerRunning: onServerRunning, logger: logger)
+}
+
+func makeRouter(_ routes: [Route], logger: Logger) -> Router<WebContext> {
+    let router = Router(context: WebContext.self)
+    router.add(middleware: FrontDoor(routes: routes, logger: logger))
+    for route in routes {
+        for method in route.methods {
+            router.on(RouterPath(route.path), method: method) { request, _ in try await route.respond(request) }
+        }
+    }
+    return router
+}
+
+/// How long a connection may be silent between requests, or within one that is being sent.
+private let idleTimeout = TimeAmount.seconds(30)
+/// Connections that the kernel keeps until they are accepted.
+private let listenBacklog = 1024
+/// Further connections wait in the backlog until one of these ends.
+private let maxConnections = 8192

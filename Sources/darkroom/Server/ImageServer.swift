@@ -1,0 +1,104 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import Origin
+import Pipeline
+import ServiceLifecycle
+import Store
+import Transforms
+import UnixSignals
+import Web
+
+/// The composition root: makes every part from the settings, runs them, and takes them down in order.
+struct ImageServer {
+    private let settings: Settings
+    private let logger: Logger
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        let format = settings.logFormat
+        var logger = Logger(label: "darkroom") { _ in LineLogHandler(format: format) }
+        logger.logLevel = settings.logLevel
+        self.logger = logger
+    }
+
+    /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk.
+    func run() async throws {
+        let disk = try await openDisk()
+        let client = GuardedHTTPClient(
+            settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        let pipeline = ImagePipeline(
+            configuration: PipelineConfiguration(
+                limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
+                requestTimeout: settings.requestTimeout, originalMaxAge: settings.originalMaxAge),
+            origin: OriginRouter(
+                remote: client, local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
+            memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
+            keyFilter: settings.dropRules.isEmpty
+                ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
+            logger: logger)
+        let failure = await serve(pipeline)
+        pipeline.shutdown()
+        await client.shutdown()
+        await disk.close()
+        if let failure { throw failure }
+    }
+
+    /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
+    private func serve(_ pipeline: ImagePipeline) async -> (any Error)? {
+        let settings = settings
+        let application = makeApplication(configuration: webConfiguration, pipeline: pipeline, logger: logger) { channel in
+            Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
+        }
+        do {
+            try await ServiceGroup(
+                services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            ).run()
+            return nil
+        } catch {
+            complain("host and port: cannot listen on \(settings.host):\(settings.port) (\(error)).")
+            return ExitCode.failure
+        }
+    }
+
+    private func openDisk() async throws -> DiskStore {
+        var configuration = DiskStore.Configuration(directory: settings.cacheDirectory)
+        configuration.budgetBytes = settings.cacheDiskBytes
+        do {
+            return try await DiskStore(configuration, logger: logger)
+        } catch {
+            complain("\(SettingKey.cacheDir.name): \(error).")
+            throw ExitCode.failure
+        }
+    }
+
+    private func complain(_ sentence: String) {
+        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+    }
+
+    private var clientSettings: GuardedHTTPClient.Settings {
+        var client = GuardedHTTPClient.Settings()
+        client.hosts = HostPolicy(allowHosts: settings.allowHosts, allowPorts: settings.allowPorts)
+        client.addresses = AddressPolicy(allowNetworks: settings.allowNetworks)
+        client.maxSourceBytes = settings.maxSourceBytes
+        client.maxRedirects = settings.maxRedirects
+        client.connectTimeout = settings.connectTimeout
+        client.downloadTimeout = settings.downloadTimeout
+        client.downloadsPerHost = settings.downloadsPerHost
+        client.maxDownloads = settings.maxDownloads
+        client.userAgent = "darkroom/\(Darkroom.release)"
+        return client
+    }
+
+    private var webConfiguration: WebConfiguration {
+        WebConfiguration(
+            host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
+            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
+            limits: GrammarLimits(
+                maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,
+                defaultResampling: settings.resampling))
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+
+/// The settings as flags. Values stay texts here: whatever is wrong with one is said by `Settings`, wherever it came from.
+struct SettingFlags: ParsableArguments {
+    @Option(help: .setting(.host)) var host: String?
+    @Option(help: .setting(.port)) var port: String?
+    @Option(help: .setting(.cacheDir)) var cacheDir: String?
+    @Option(help: .setting(.cacheDiskBytes)) var cacheDiskBytes: String?
+    @Option(help: .setting(.cacheMemoryBytes)) var cacheMemoryBytes: String?
+    @Option(help: .setting(.cacheKeyDropQuery)) var cacheKeyDropQuery: String?
+    @Option(help: .setting(.originalMaxAge)) var originalMaxAge: String?
+    @Option(help: .setting(.variantMaxAge)) var variantMaxAge: String?
+    @Option(help: .setting(.localRoot)) var localRoot: String?
+    @Option(help: .setting(.allowNetworks)) var allowNetworks: String?
+    @Option(help: .setting(.allowHosts)) var allowHosts: String?
+    @Option(help: .setting(.allowPorts)) var allowPorts: String?
+    @Option(help: .setting(.maxSourceBytes)) var maxSourceBytes: String?
+    @Option(help: .setting(.maxSourcePixels)) var maxSourcePixels: String?
+    @Option(help: .setting(.maxAnimationPixels)) var maxAnimationPixels: String?
+    @Option(help: .setting(.maxFrames)) var maxFrames: String?
+    @Option(help: .setting(.maxOutputSide)) var maxOutputSide: String?
+    @Option(help: .setting(.maxOutputPixels)) var maxOutputPixels: String?
+    @Option(help: .setting(.maxRedirects)) var maxRedirects: String?
+    @Option(help: .setting(.connectTimeout)) var connectTimeout: String?
+    @Option(help: .setting(.downloadTimeout)) var downloadTimeout: String?
+    @Option(help: .setting(.requestTimeout)) var requestTimeout: String?
+    @Option(help: .setting(.pixelWorkers)) var pixelWorkers: String?
+    @Option(help: .setting(.queueDepth)) var queueDepth: String?
+    @Option(help: .setting(.resample)) var resample: String?
+    @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
+    @Option(help: .setting(.maxDownloads)) var maxDownloads: String?
+    @Option(help: .setting(.logLevel)) var logLevel: String?
+    @Option(help: .setting(.logFormat)) var logFormat: String?
+
+    /// The flags that were given.
+    var given: [SettingKey: String] {
+        let all: [SettingKey: String?] = [
+            .host: host, .port: port, .cacheDir: cacheDir, .cacheDiskBytes: cacheDiskBytes,
+            .cacheMemoryBytes: cacheMemoryBytes, .cacheKeyDropQuery: cacheKeyDropQuery,
+            .originalMaxAge: originalMaxAge, .variantMaxAge: variantMaxAge, .localRoot: localRoot,
+            .allowNetworks: allowNetworks, .allowHosts: allowHosts, .allowPorts: allowPorts,
+            .maxSourceBytes: maxSourceBytes, .maxSourcePixels: maxSourcePixels,
+            .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
+            .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
+            .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
+            .queueDepth: queueDepth, .resample: resample, .downloadsPerHost: downloadsPerHost,
+            .maxDownloads: maxDownloads, .logLevel: logLevel, .logFormat: logFormat,
+        ]
+        return all.compactMapValues { $0 }
+    }
+}
+
+extension ArgumentHelp {
+    fileprivate static func setting(_ key: SettingKey) -> ArgumentHelp {
+        ArgumentHelp("\(key.help) Default: \(key.standardText).")
+    }
+}

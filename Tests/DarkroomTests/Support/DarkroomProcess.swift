@@ -1,0 +1,112 @@
+import Foundation
+
+/// The built executable, running as a child process.
+final class DarkroomProcess: Sendable {
+    /// `http://127.0.0.1:PORT`, as the server printed it.
+    let base: String
+    private nonisolated(unsafe) let process: Process
+    private let output: Lines
+
+    /// Starts `darkroom serve` on a free port with a cache folder of its own, and returns once it listens.
+    init(_ flags: [String] = [], cache: URL? = nil) async throws {
+        let folder = try cache ?? .temporaryFolder()
+        process = try Self.launch(
+            ["serve", "--port", "0", "--cache-dir", folder.path, "--log-level", "warning"] + flags, output: Pipe())
+        output = Lines((process.standardOutput as? Pipe)?.fileHandleForReading)
+        var found: String?
+        while found == nil {
+            guard let line = await output.next() else { throw StartFailure(status: Self.wait(process)) }
+            found = line.range(of: #"http://[0-9.]+:[0-9]+"#, options: .regularExpression).map { String(line[$0]) }
+        }
+        base = found ?? ""
+    }
+
+    deinit { process.terminate() }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Sends SIGTERM and gives the exit status.
+    func stop() async -> Int32 {
+        process.terminate()
+        return Self.wait(process)
+    }
+
+    struct StartFailure: Error { var status: Int32 }
+
+    /// Runs the executable to its end.
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> (status: Int32, output: String, errors: String) {
+        let (output, errors) = (Pipe(), Pipe())
+        let process = try launch(arguments, environment: environment, output: output, errors: errors)
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let trouble = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return (wait(process), text, trouble)
+    }
+
+    /// `.build/debug/darkroom` beside the test bundle, or what `DARKROOM_BINARY` names.
+    static var binary: URL {
+        if let named = ProcessInfo.processInfo.environment["DARKROOM_BINARY"] { return URL(fileURLWithPath: named) }
+        return URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            .deletingLastPathComponent().appendingPathComponent("darkroom")
+    }
+
+    private static func launch(
+        _ arguments: [String], environment: [String: String] = [:], output: Pipe, errors: Pipe? = nil
+    ) throws -> Process {
+        let process = Process()
+        process.executableURL = binary
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = output
+        if let errors { process.standardError = errors }
+        try process.run()
+        return process
+    }
+
+    private static func wait(_ process: Process) -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
+
+/// Lines of a pipe as they come.
+private final class Lines: Sendable {
+    private let stream: AsyncStream<String>
+    private nonisolated(unsafe) var iterator: AsyncStream<String>.Iterator
+
+    init(_ handle: FileHandle?) {
+        stream = AsyncStream { continuation in
+            guard let handle else { return continuation.finish() }
+            Thread {
+                var rest = ""
+                while case let data = handle.availableData, !data.isEmpty {
+                    rest += String(decoding: data, as: UTF8.self)
+                    while let end = rest.firstIndex(of: "\n") {
+                        continuation.yield(String(rest[..<end]))
+                        rest = String(rest[rest.index(after: end)...])
+                    }
+                }
+                continuation.finish()
+            }.start()
+        }
+        iterator = stream.makeAsyncIterator()
+    }
+
+    func next() async -> String? { await iterator.next() }
+}
+
+extension URL {
+    /// A new empty folder.
+    static func temporaryFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// `Fixtures/images` of this package.
+    static var fixtures: URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/images")
+    }
+}

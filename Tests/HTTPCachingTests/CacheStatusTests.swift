@@ -1,0 +1,60 @@
+import HTTPCaching
+import StructuredFieldValues
+import Testing
+
+struct CacheStatusTests {
+    @Test(arguments: [
+        (CacheStatus(cache: "darkroom", .hit, detail: "memory"), "darkroom;hit;detail=memory"),
+        (CacheStatus(cache: "darkroom", .forwarded(.uriMiss)), "darkroom;fwd=uri-miss"),
+        (
+            CacheStatus(
+                cache: "darkroom", .forwarded(.miss), isStored: true, isCollapsed: true, detail: "original-disk"),
+            "darkroom;fwd=miss;stored;collapsed;detail=original-disk"
+        ),
+    ])
+    func `a status is one line`(status: CacheStatus, text: String) {
+        #expect(status.description == text)
+    }
+
+    @Test func `the line is a structured field with the parameters of RFC 9211`() throws {
+        struct Member: Decodable {
+            struct Parameters: Decodable {
+                var fwd: String?
+                var stored: Bool?
+                var collapsed: Bool?
+                var detail: String?
+            }
+            var item: String
+            var parameters: Parameters
+        }
+        struct Field: StructuredFieldValue {
+            static let structuredFieldType = StructuredFieldType.list
+            var items: [Member]
+        }
+        let status = CacheStatus(
+            cache: "darkroom", .forwarded(.miss), isStored: true, isCollapsed: true, detail: "original-disk")
+        let text = Array(status.description.utf8)
+        let member = try #require(StructuredFieldValueDecoder().decode(Field.self, from: text).items.first)
+        #expect(member.item == "darkroom")
+        #expect(member.parameters.fwd == "miss")
+        #expect(member.parameters.stored == true)
+        #expect(member.parameters.collapsed == true)
+        #expect(member.parameters.detail == "original-disk")
+    }
+
+    @Test(arguments: ["", "1st", "a b", "a;hit", "a\"", "é", "a\n", "a=b"])
+    func `only tokens are names`(text: String) {
+        #expect(CacheStatus.Name(text) == nil)
+    }
+
+    @Test(arguments: [
+        (CacheControl(.anyone(maxAge: .seconds(86_400))), "public, max-age=86400"),
+        (CacheControl(.anyone(maxAge: .milliseconds(1_999))), "public, max-age=1"),
+        (CacheControl(.anyone(maxAge: .seconds(-5))), "public, max-age=0"),
+        (CacheControl(.anyone(maxAge: .seconds(Int64(1) << 40))), "public, max-age=2147483647"),
+        (CacheControl.noStore, "no-store"),
+    ])
+    func `freshness is given in whole seconds`(control: CacheControl, text: String) {
+        #expect(control.description == text)
+    }
+}

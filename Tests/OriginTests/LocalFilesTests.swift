@@ -1,0 +1,110 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import Origin
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A root with a picture and traps in it, beside a secret that must stay out of reach.
+final class LocalFilesTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "local-files-\(UUID())")
+    private var root: URL { folder.appending(path: "root") }
+
+    init() throws {
+        let files = FileManager.default
+        try files.createDirectory(at: root.appending(path: "sub dir"), withIntermediateDirectories: true)
+        try Data("secret".utf8).write(to: folder.appending(path: "secret"))
+        try Data("picture".utf8).write(to: root.appending(path: "a.jpg"))
+        try Data("deep".utf8).write(to: root.appending(path: "sub dir/ü.jpg"))
+        try Data("odd".utf8).write(to: root.appending(path: "%2e%2e"))
+        try Data().write(to: root.appending(path: "empty"))
+        let links = ["out": "../secret", "up": "..", "in": "a.jpg", "dirlink": "sub dir", "loop": "loop"]
+        for (link, target) in links {
+            try files.createSymbolicLink(atPath: root.appending(path: link).path, withDestinationPath: target)
+        }
+        try #require(mkfifo(root.appending(path: "fifo").path, 0o600) == 0)
+        try files.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 784_111_777)],
+            ofItemAtPath: root.appending(path: "a.jpg").path)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    @Test func `a file is read whole, with its date`() async throws {
+        let response = try await LocalFiles(root: root.path).fetch(SourceURL(parsing: "local:///a.jpg?v=2"))
+        #expect(String(buffer: response.body) == "picture")
+        #expect(response.headers == [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"])
+        #expect(response.status == .ok)
+    }
+
+    @Test func `names are decoded once`() async throws {
+        let local = LocalFiles(root: root.path)
+        #expect(
+            String(buffer: try await local.fetch(SourceURL(parsing: "local:///sub%20dir/%C3%BC.jpg")).body) == "deep")
+        #expect(try await String(buffer: local.fetch(SourceURL(parsing: "local:///%252e%252e")).body) == "odd")
+    }
+
+    @Test(
+        "paths that could lead anywhere else are refused",
+        arguments: [
+            "/../secret", "/%2e%2e/secret", "/%2E./secret", "/sub%20dir/../../secret", "/..", "/.", "/./a.jpg",
+            "//a.jpg", "/", "/sub%20dir/",
+            "/..%2fsecret", "/%2e%2e%2fsecret", "/a.jpg%00.png", "/%ff", "/out", "/up/secret", "/in", "/dirlink/ü.jpg",
+            "/loop", "/fifo",
+            "/sub%20dir",
+        ])
+    func refused(path: String) async throws {
+        let url = SourceURL(scheme: .local, host: nil, port: nil, path: path, query: nil)
+        #expect(await LocalFiles(root: root.path).failure(of: url) == .notAllowed(.path))
+    }
+
+    @Test(
+        "what is not there is not found",
+        arguments: ["/none", "/none/a.jpg", "/a.jpg/b", "/%2e%2e%5csecret", "/C:%5Ca"])
+    func missing(path: String) async throws {
+        #expect(
+            await LocalFiles(root: root.path).failure(of: try SourceURL(parsing: "local://" + path)) == .localNotFound)
+    }
+
+    @Test func `devices are refused`() async throws {
+        let devices = LocalFiles(root: "/dev")
+        #expect(try await devices.failure(of: SourceURL(parsing: "local:///null")) == .notAllowed(.path))
+        #expect(try await devices.failure(of: SourceURL(parsing: "local:///zero")) == .notAllowed(.path))
+    }
+
+    @Test func `the limit is inclusive, and an empty file is no original`() async throws {
+        let url = try SourceURL(parsing: "local:///a.jpg")
+        #expect(await LocalFiles(root: root.path, maxSourceBytes: 7).failure(of: url) == nil)
+        #expect(await LocalFiles(root: root.path, maxSourceBytes: 6).failure(of: url) == .tooLarge(limitBytes: 6))
+        #expect(try await LocalFiles(root: root.path).failure(of: SourceURL(parsing: "local:///empty")) == .emptyBody)
+    }
+
+    @Test func `without a root there are no local sources`() async throws {
+        #expect(
+            await LocalFiles(root: nil).failure(of: try SourceURL(parsing: "local:///a.jpg")) == .notAllowed(.local))
+        #expect(
+            await LocalFiles(root: folder.path + "/gone").failure(of: try SourceURL(parsing: "local:///a.jpg"))
+                == .localNotFound)
+    }
+
+    @Test func `the router picks by scheme`() async throws {
+        let router = OriginRouter(remote: Fails(with: .timedOut), local: Fails(with: .localNotFound))
+        #expect(try await router.failure(of: SourceURL(parsing: "local:///a")) == .localNotFound)
+        #expect(try await router.failure(of: SourceURL(parsing: "http://a/")) == .timedOut)
+        #expect(try await router.failure(of: SourceURL(parsing: "https://a/")) == .timedOut)
+    }
+
+    private struct Fails: OriginFetching {
+        let error: OriginError
+        init(with error: OriginError) { self.error = error }
+        func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse { throw error }
+    }
+}

@@ -1,0 +1,91 @@
+import HTTPTypes
+import Testing
+
+@testable import Origin
+
+struct RedirectTests {
+    @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+    func `redirects are followed to the final URL`(status: String) async throws {
+        try await withOrigin {
+            $0.target == "/a/b" ? [.redirect(status, to: "../c?d#e")] : [.respond()]
+        } _: { client, origin async throws in
+            let response = try await client.fetch(origin.url("/a/b"))
+            #expect(try response.url == origin.url("/c?d"))
+            #expect(origin.requests.map(\.target) == ["/a/b", "/c?d"])
+        }
+    }
+
+    @Test func `as many redirects as allowed are followed, and no more`() async throws {
+        let settings = try GuardedHTTPClient.Settings.loopback { $0.maxRedirects = 2 }
+        try await withOrigin(settings) { request in
+            request.target == "/3" ? [.respond()] : [.redirect(to: "/\((Int(request.target.dropFirst()) ?? 0) + 1)")]
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url("/1"))
+            #expect(try await client.failure(of: origin.url("/0")) == .tooManyRedirects(limit: 2))
+            #expect(origin.requests.map(\.target) == ["/1", "/2", "/3", "/0", "/1", "/2"])
+        }
+    }
+
+    @Test func `a circle of redirects ends`() async throws {
+        try await withOrigin { _ in
+            [.redirect(to: "/")]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == .tooManyRedirects(limit: 5))
+            #expect(origin.requests.count == 6)
+        }
+    }
+
+    @Test(
+        "redirects that cannot or must not be followed are refused",
+        arguments: [
+            ("http://10.0.0.1/", .notAllowed(.address)), ("http://169.254.169.254/latest/", .notAllowed(.address)),
+            ("http://[::ffff:10.0.0.1]/", .notAllowed(.address)), ("//0x0a000001/", .notAllowed(.address)),
+            ("http://93.184.215.14:22/", .notAllowed(.port)), ("http://private.test/", .notAllowed(.address)),
+            ("file:///etc/passwd", .badRedirect(.invalidLocation)),
+            ("local:///etc/passwd", .badRedirect(.invalidLocation)),
+            ("http://a b/", .badRedirect(.invalidLocation)),
+        ] as [(String, OriginError)])
+    func refused(location: String, expected: OriginError) async throws {
+        let resolver = ScriptedResolver(["private.test": [["192.168.0.1"]]])
+        try await withOrigin(resolver: resolver) { _ in
+            [.redirect(to: location)]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == expected)
+            #expect(origin.requests.count == 1)
+        }
+    }
+
+    @Test func `a redirect without a location is refused`() async throws {
+        try await withOrigin { _ in
+            [.respond("302 Found")]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == .badRedirect(.missingLocation))
+        }
+    }
+
+    @Test func `a redirect to a host that is not listed is refused`() async throws {
+        let settings = try GuardedHTTPClient.Settings.loopback { $0.hosts = HostPolicy(allowHosts: ["127.0.0.1"]) }
+        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(settings, resolver: resolver) { _ in
+            [.redirect(to: "http://other.test/")]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == .notAllowed(.host))
+            #expect(resolver.questions.isEmpty)
+        }
+    }
+
+    @Test func `extra fields stay with the origin they were meant for`() async throws {
+        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(resolver: resolver) { request in
+            switch request.target {
+            case "/same": [.redirect(to: "/away")]
+            case "/away":
+                [.redirect(to: "http://other.test:\(request.fields["host"]?.split(separator: ":").last ?? "")/end")]
+            default: [.respond()]
+            }
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url("/same"), headers: [.authorization: "secret"])
+            #expect(origin.requests.map { $0.fields["authorization"] } == ["secret", "secret", nil])
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A loopback server that reads requests and plays back raw bytes, so that it can lie, stall and hang up at will.
+final class TestOrigin: Sendable {
+    /// What the origin does, in order, once a request's head has come in.
+    enum Step: Sendable {
+        case send(String)
+        /// The same bytes again and again until the client hangs up.
+        case sendForever(String)
+        /// One byte now and one every few milliseconds until the client hangs up.
+        case drip
+        case wait(EventLoopFuture<Void>)
+        case close
+        /// A TCP reset instead of an orderly end.
+        case reset
+        /// Says nothing more and keeps the connection.
+        case stall
+    }
+
+    struct Request: Sendable {
+        let target: String
+        /// Field names in lower case.
+        let fields: [String: String]
+        /// 0 for the first connection that was accepted.
+        let connection: Int
+        /// 0 for the first request of all.
+        let index: Int
+    }
+
+    private struct Log {
+        var requests: [Request] = []
+        var connectionCount = 0
+    }
+
+    private let log = Mutex(Log())
+    private let channel = Mutex<(any Channel)?>(nil)
+    private let script: @Sendable (Request) -> [Step]
+    /// Yields once for every connection that ends.
+    let hangUps: AsyncStream<Void>
+    /// Yields every request as it comes in.
+    let arrivals: AsyncStream<Request>
+    fileprivate let hangUp: AsyncStream<Void>.Continuation
+    fileprivate let arrival: AsyncStream<Request>.Continuation
+
+    init(script: @escaping @Sendable (Request) -> [Step]) {
+        self.script = script
+        (hangUps, hangUp) = AsyncStream.makeStream()
+        (arrivals, arrival) = AsyncStream.makeStream()
+    }
+
+    var requests: [Request] { log.withLock { $0.requests } }
+    var connectionCount: Int { log.withLock { $0.connectionCount } }
+    var port: Int { channel.withLock { $0?.localAddress?.port ?? 0 } }
+
+    func start() async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(OriginHandler(origin: self))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        channel.withLock { $0 = server }
+    }
+
+    func stop() async throws {
+        try await channel.withLock { $0 }?.close()
+    }
+
+    fileprivate func acceptConnection() -> Int {
+        log.withLock { log in
+            defer { log.connectionCount += 1 }
+            return log.connectionCount
+        }
+    }
+
+    fileprivate func steps(for head: String, connection: Int) -> [Step] {
+        let lines = head.split(separator: "\r\n")
+        let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
+        let request = log.withLock { log in
+            let request = Request(
+                target: lines.first?.split(separator: " ").dropFirst().first.map(String.init) ?? "",
+                fields: Dictionary(
+                    fields.map { ($0[0].lowercased(), $0[1].drop { $0 == " " }.description) },
+                    uniquingKeysWith: { "\($0), \($1)" }),
+                connection: connection, index: log.requests.count)
+            log.requests.append(request)
+            return request
+        }
+        arrival.yield(request)
+        return script(request)
+    }
+}
+
+private final class OriginHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let origin: TestOrigin
+    private var received = ""
+    private var connection = 0
+
+    init(origin: TestOrigin) { self.origin = origin }
+
+    func channelActive(context: ChannelHandlerContext) {
+        connection = origin.acceptConnection()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        origin.hangUp.yield()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        received += String(buffer: unwrapInboundIn(data))
+        while let end = received.firstRange(of: "\r\n\r\n") {
+            let head = String(received[..<end.lowerBound])
+            received = String(received[end.upperBound...])
+            play(origin.steps(for: head, connection: connection)[...], on: context.channel)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
+
+private func play(_ steps: ArraySlice<TestOrigin.Step>, on channel: any Channel) {
+    guard let step = steps.first, channel.isActive else { return }
+    let rest = steps.dropFirst()
+    switch step {
+    case .send(let text):
+        channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess { play(rest, on: channel) }
+    case .sendForever(let text):
+        channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess { play(steps, on: channel) }
+    case .drip:
+        channel.writeAndFlush(ByteBuffer(string: "x")).whenSuccess {
+            channel.eventLoop.scheduleTask(in: .milliseconds(5)) { play(steps, on: channel) }
+        }
+    case .wait(let future):
+        future.hop(to: channel.eventLoop).whenComplete { _ in play(rest, on: channel) }
+    case .close:
+        channel.close(promise: nil)
+    case .reset:
+        let sockets = channel as? any SocketOptionProvider
+        sockets?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in channel.close(promise: nil) }
+    case .stall:
+        break
+    }
+}
+
+extension TestOrigin.Step {
+    /// A whole response with a right Content-Length.
+    static func respond(_ status: String = "200 OK", fields: [String] = [], body: String = "picture") -> Self {
+        let head = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + fields
+        return .send(head.joined(separator: "\r\n") + "\r\n\r\n" + body)
+    }
+
+    static func redirect(_ status: String = "302 Found", to location: String) -> Self {
+        respond(status, fields: ["Location: \(location)"], body: "")
+    }
+}

@@ -1,0 +1,157 @@
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Origin
+
+/// Resets, stalls, deadlines and cancellation.
+struct TroubleTests {
+    @Test(arguments: [TestOrigin.Step.reset, .close])
+    func `a reset before a byte of response is retried once`(ending: TestOrigin.Step) async throws {
+        try await withOrigin {
+            $0.index == 0 ? [ending] : [.respond()]
+        } _: { client, origin async throws in
+            #expect(try await String(buffer: client.fetch(origin.url()).body) == "picture")
+            #expect(origin.requests.count == 2)
+        }
+        try await withOrigin { _ in
+            [ending]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == .unreachable(.reset))
+            #expect(origin.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: [TestOrigin.Step.reset, .close])
+    func `a reset after the response began is not retried`(ending: TestOrigin.Step) async throws {
+        let half = TestOrigin.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+        try await withOrigin { _ in
+            [half, ending]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == .unreachable(.reset))
+            #expect(origin.requests.count == 1)
+        }
+    }
+
+    @Test func `there is one retry for a whole chain of redirects`() async throws {
+        try await withOrigin { request in
+            switch request.index {
+            case 0: [.reset]
+            case 1: [.redirect(to: "/b")]
+            default: [.reset]
+            }
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url()) == .unreachable(.reset))
+            #expect(origin.requests.count == 3)
+        }
+    }
+
+    @Test func `a server that hung up on an idle connection costs a retry at most`() async throws {
+        try await withOrigin { _ in
+            [.respond(), .close]
+        } _: { client, origin async throws in
+            for _ in 0..<20 { _ = try await client.fetch(origin.url()) }
+        }
+    }
+
+    @Test(
+        "the deadline covers the response from its first byte to its last",
+        arguments: [
+            [.stall], [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .stall],
+            [.send("HTTP/1.1 200 OK\r\n\r\n"), .drip], [.send("HTTP/1.1 200 OK\r\nX-Slow: "), .drip],
+            [.redirect(to: "/"), .stall],
+        ] as [[TestOrigin.Step]])
+    func deadline(steps: [TestOrigin.Step]) async throws {
+        let settings = try GuardedHTTPClient.Settings.loopback {
+            $0.downloadTimeout = .milliseconds(150)
+            $0.maxRedirects = .max - 1
+        }
+        try await withOrigin(settings) { _ in
+            steps
+        } _: { client, origin async throws in
+            let start = ContinuousClock.now
+            #expect(try await client.failure(of: origin.url()) == .timedOut)
+            #expect(start.duration(to: .now) < .seconds(5))
+            for await _ in origin.hangUps { break }
+        }
+    }
+
+    @Test func `the deadline covers a look-up that hangs`() async throws {
+        let settings = try GuardedHTTPClient.Settings.loopback { $0.downloadTimeout = .milliseconds(100) }
+        try await withOrigin(settings, resolver: HangingResolver()) { _ in
+            []
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url(host: "slow.test")) == .timedOut)
+        }
+    }
+
+    @Test func `the deadline covers waiting for a slot`() async throws {
+        let settings = try GuardedHTTPClient.Settings.loopback {
+            $0.downloadTimeout = .milliseconds(200)
+            $0.downloadsPerHost = 1
+        }
+        try await withOrigin(settings) { _ in
+            [.stall]
+        } _: { client, origin async throws in
+            async let first = client.failure(of: origin.url("/1"))
+            async let second = client.failure(of: origin.url("/2"))
+            #expect(try await [first, second] == [.timedOut, .timedOut])
+        }
+    }
+
+    @Test func `cancelling the task ends the transfer`() async throws {
+        try await withOrigin { _ in
+            [.send("HTTP/1.1 200 OK\r\n\r\n"), .drip]
+        } _: { client, origin async throws in
+            let url = try origin.url()
+            let download = Task { await client.failure(of: url) }
+            for await _ in origin.arrivals { break }
+            download.cancel()
+            #expect(await download.value == .cancelled)
+            for await _ in origin.hangUps { break }
+        }
+    }
+
+    @Test func `shutdown ends a running transfer`() async throws {
+        try await withOrigin { _ in
+            [.stall]
+        } _: { client, origin async throws in
+            let url = try origin.url()
+            let download = Task { await client.failure(of: url) }
+            for await _ in origin.arrivals { break }
+            await client.shutdown()
+            #expect(await download.value == .cancelled)
+        }
+    }
+
+    @Test func `a host that answers no TLS is not trusted`() async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { $0.pipeline.addHandler(PlainGreeting()) }
+            .bind(host: "127.0.0.1", port: 0).get()
+        try await withOrigin { _ in
+            []
+        } _: { client, _ async throws in
+            let url = try SourceURL(parsing: "https://127.0.0.1:\(server.localAddress?.port ?? 0)/")
+            #expect(await client.failure(of: url) == .unreachable(.tls))
+        }
+        try await server.close()
+    }
+
+    private final class PlainGreeting: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+
+        func channelActive(context: ChannelHandlerContext) {
+            context.channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n"), promise: nil)
+        }
+    }
+
+    private struct HangingResolver: NameResolver {
+        func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
+            for await _ in AsyncStream<Never>(unfolding: {
+                try? await Task.sleep(for: .seconds(3600))
+                return nil
+            }) {}
+            throw .cancelled
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Store
+
+@Suite struct DiskBudgetTests {
+    /// The size of the file of an `entry()`.
+    static let fileBytes = EntryRecord.fileBytes(body: 1000, metadata: 5)
+
+    let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture(budgetBytes: 20 * Self.fileBytes) }
+
+    /// Stores entries one second after another, until all are on disk.
+    private func store(_ numbers: ClosedRange<Int>, in store: DiskStore) async {
+        for number in numbers {
+            fixture.clock.advance()
+            store.store(entry(), for: key(number))
+            await store.flush()
+        }
+    }
+
+    private func found(_ numbers: ClosedRange<Int>, in store: DiskStore) async -> [Int] {
+        var found: [Int] = []
+        for number in numbers where await store.entry(for: key(number)) != nil { found.append(number) }
+        return found
+    }
+
+    @Test func `the budget is filled to the last byte; one more and the oldest go down to nine tenths`() async throws {
+        let store = try await fixture.open()
+        await self.store(1...20, in: store)
+        #expect(store.statistics.evictions == 0)
+        #expect(store.statistics.bytes == fixture.budgetBytes)
+        await self.store(21...21, in: store)
+        #expect(store.statistics.evictions == 3)
+        #expect(store.statistics.entries == 18)
+        #expect(await found(1...21, in: store) == Array(4...21))
+        #expect(fixture.folder.files(below: "entries").count == 18)
+    }
+
+    @Test func `what was used last stays, though nothing was written at the time of use`() async throws {
+        let store = try await fixture.open()
+        await self.store(1...20, in: store)
+        fixture.clock.advance()
+        #expect(await found(1...2, in: store) == [1, 2])
+        await self.store(21...21, in: store)
+        #expect(await found(1...21, in: store) == [1, 2] + Array(6...21))
+    }
+
+    @Test func `uses are remembered when the store closes`() async throws {
+        var store = try await fixture.open()
+        await self.store(1...20, in: store)
+        fixture.clock.advance()
+        #expect(await found(1...1, in: store) == [1])
+        await store.close()
+        store = try await fixture.open()
+        await self.store(21...21, in: store)
+        #expect(await found(1...21, in: store) == [1] + Array(5...21))
+    }
+
+    @Test func `a smaller budget is kept from the start`() async throws {
+        var store = try await fixture.open()
+        await self.store(1...20, in: store)
+        await store.close()
+        store = try await fixture.open { $0.budgetBytes = 10 * Self.fileBytes }
+        #expect(store.statistics.entries == 9)
+        #expect(await found(1...20, in: store) == Array(12...20))
+    }
+
+    @Test func `an entry that would push out all others is dropped and counted`() async throws {
+        let store = try await fixture.open()
+        await self.store(1...1, in: store)
+        store.store(entry(fixture.budgetBytes * 9 / 10), for: key(2))
+        await store.flush()
+        #expect(store.statistics.droppedWrites == 1)
+        #expect(await found(1...2, in: store) == [1])
+    }
+
+    @Test func `many small entries make room for a large one`() async throws {
+        let store = try await fixture.open { $0.budgetBytes = 300_000 }
+        for number in 1...1000 { store.store(entry(10), for: key(number)) }
+        fixture.clock.advance()
+        store.store(entry(260_000), for: key(2000))
+        await store.flush()
+        #expect(await store.entry(for: key(2000)) != nil)
+        #expect(store.statistics.bytes <= 270_000)
+        #expect(store.statistics.entries == fixture.folder.files(below: "entries").count)
+    }
+}
+
+@Suite struct LastUsesTests {
+    @Test func `a write is due after each batch of entries, not after each use`() {
+        let uses = LastUses(batch: 3)
+        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map { uses.note(key($0), at: 0) }
+        #expect(due == [false, false, false, false, true, false, false, false, true])
+    }
+
+    @Test func `the last use of an entry is handed over once`() {
+        let uses = LastUses(batch: 10)
+        _ = uses.note(key(1), at: 5)
+        _ = uses.note(key(1), at: 6)
+        #expect(uses.take() == [key(1): 6])
+        #expect(uses.take() == [:])
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import Store
+
+/// Damage that is met while the store is open.
+@Suite struct DiskDamageTests {
+    /// What happens to the file of an entry, or to its row.
+    struct Damage: Sendable, CustomStringConvertible {
+        let description: String
+        let happen: @Sendable (DiskFixture, _ file: String) throws -> Void
+
+        init(_ description: String, _ happen: @escaping @Sendable (DiskFixture, _ file: String) throws -> Void) {
+            self.description = description
+            self.happen = happen
+        }
+
+        /// The file's bytes change.
+        static func change(_ description: String, _ change: @escaping @Sendable (inout Data) -> Void) -> Damage {
+            Damage(description) { fixture, file in
+                var bytes = try fixture.folder.bytes(file)
+                change(&bytes)
+                try fixture.folder.write(bytes, to: file)
+            }
+        }
+    }
+
+    static let damages: [Damage] = [
+        .change("the last byte of the body flips") { $0[$0.count - 1] ^= 1 },
+        .change("the first byte of the body flips") { $0[$0.count - 1000] ^= 0x80 },
+        .change("the last byte of the metadata flips") { $0[$0.count - 1001] ^= 1 },
+        .change("the file's mark flips") { $0[0] ^= 1 },
+        .change("the file's checksum flips") { $0[8] ^= 1 },
+        .change("the file's source key flips") { $0[40] ^= 1 },
+        .change("the time of writing flips") { $0[104] ^= 1 },
+        .change("the file lacks its last byte") { $0.removeLast() },
+        .change("the file has one byte more") { $0.append(0) },
+        .change("the file is empty") { $0 = Data() },
+        .change("the file is another of the same size") { $0 = Data(repeating: 0, count: $0.count) },
+        Damage("the file is gone") { try $0.folder.remove($1) },
+        Damage("a folder stands in the file's place") {
+            try $0.folder.remove($1)
+            try $0.folder.write(Data([1]), to: $1 + "/within")
+        },
+        Damage("a link to the same bytes stands in the file's place") {
+            try FileManager.default.moveItem(atPath: $0.folder($1), toPath: $0.folder("elsewhere"))
+            try FileManager.default.createSymbolicLink(
+                atPath: $0.folder($1), withDestinationPath: $0.folder("elsewhere"))
+        },
+        Damage("the file is that of another entry") {
+            let other = try $0.folder.bytes(DiskFixture.file(of: key(2)))
+            try $0.folder.write(other, to: $1)
+        },
+        Damage("the source's folder is a file") { fixture, file in
+            let folder = String(file.prefix { $0 != "/" } + file.dropFirst(7).dropLast(65))
+            try fixture.folder.remove(folder)
+            try fixture.folder.write(Data([1]), to: folder)
+        },
+        Damage("the row's checksum flips") { fixture, _ in
+            try fixture.execute("UPDATE entry SET checksum = zeroblob(32)")
+        },
+        Damage("the row's metadata changes") { fixture, _ in
+            try fixture.execute("UPDATE entry SET metadata = CAST('other' AS BLOB)")
+        },
+        Damage("the row says a size below zero") { fixture, _ in
+            try fixture.execute("UPDATE entry SET size = -9223372036854775808")
+        },
+        Damage("the row says more metadata than the file has bytes") { fixture, _ in
+            try fixture.execute("UPDATE entry SET metadata = zeroblob(5000)")
+        },
+    ]
+
+    @Test(arguments: damages)
+    func `a damaged entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
+        let fixture = try DiskFixture()
+        let store = try await fixture.open()
+        store.store(entry(filler: 1), for: key(1))
+        store.store(entry(filler: 2), for: key(2))
+        await store.flush()
+        let file = DiskFixture.file(of: key(1))
+        try damage.happen(fixture, file)
+
+        #expect(await store.entry(for: key(1)) == nil)
+        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.hits == 0)
+        #expect(store.statistics.misses == 1)
+        #expect(!fixture.folder.exists(file))
+        #expect(fixture.log.count(of: "removing a damaged entry [\"entry\": \(key(1).entry)]") == 1)
+        #expect(await store.entry(for: key(1)) == nil)
+        #expect(store.statistics.damaged == 1)
+
+        store.store(entry(filler: 3), for: key(1))
+        await store.flush()
+        #expect(await store.entry(for: key(1)) == entry(filler: 3))
+        #expect(store.statistics.droppedWrites == 0)
+    }
+
+    @Test func `an entry whose row is gone is a miss, and can be stored anew`() async throws {
+        let fixture = try DiskFixture()
+        let store = try await fixture.open()
+        store.store(entry(), for: key(1))
+        await store.flush()
+        try fixture.execute("DELETE FROM entry")
+        #expect(await store.entry(for: key(1)) == nil)
+        store.store(entry(filler: 3), for: key(1))
+        await store.flush()
+        #expect(await store.entry(for: key(1)) == entry(filler: 3))
+    }
+
+    @Test func `a store whose folders were deleted makes them again`() async throws {
+        let fixture = try DiskFixture()
+        let store = try await fixture.open()
+        store.store(entry(), for: key(1))
+        await store.flush()
+        try fixture.folder.remove("entries")
+        try fixture.folder.remove("tmp")
+        store.store(entry(filler: 2), for: key(2))
+        await store.flush()
+        #expect(await store.entry(for: key(1)) == nil)
+        #expect(await store.entry(for: key(2)) == entry(filler: 2))
+        #expect(store.statistics.droppedWrites == 0)
+    }
+
+    @Test func `when the index fails, look-ups miss and writes are dropped, said once until it works again`()
+        async throws
+    {
+        let fixture = try DiskFixture()
+        let store = try await fixture.open()
+        store.store(entry(), for: key(1))
+        await store.flush()
+        try fixture.execute("ALTER TABLE entry RENAME TO elsewhere")
+        for number in 1...3 {
+            #expect(await store.entry(for: key(number)) == nil)
+            store.store(entry(), for: key(10 + number))
+        }
+        await store.flush()
+        #expect(store.statistics.droppedWrites == 3)
+        #expect(fixture.folder.files(below: "entries") == [DiskFixture.file(of: key(1))])
+        #expect(fixture.folder.files(below: "tmp") == [])
+        try fixture.execute("ALTER TABLE elsewhere RENAME TO entry")
+        #expect(await store.entry(for: key(1)) == entry())
+        store.store(entry(), for: key(20))
+        await store.flush()
+        for text in [
+            "warning: disk cache: reading fails", "warning: disk cache: writing fails", "no longer reading",
+            "no longer writing",
+        ] {
+            #expect(fixture.log.count(of: text) == 1, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import NIOCore
+import Testing
+
+@testable import Store
+
+@Suite struct MemoryStoreTests {
+    /// What `entry()` costs.
+    static let costBytes = 1000 + 5 + MemoryStore.entryOverheadBytes
+
+    @Test func `what is stored is found under its key and no other`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        store.store(entry(filler: 1), for: key(1, 1))
+        #expect(store.entry(for: key(1, 1)) == entry(filler: 1))
+        #expect(store.entry(for: key(1, 2)) == nil)
+        #expect(store.entry(for: key(2, 1)) == nil)
+        let expected = MemoryStatistics(entries: 1, bytes: Self.costBytes, hits: 1, misses: 2, evictions: 0)
+        #expect(store.statistics == expected)
+    }
+
+    @Test func `a second entry under a key takes the place of the first`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        store.store(entry(5000), for: key(1))
+        store.store(entry(1000, filler: 2), for: key(1))
+        #expect(store.entry(for: key(1)) == entry(1000, filler: 2))
+        #expect(store.statistics.bytes == Self.costBytes)
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test func `the budget is filled to the last byte and never passed`() {
+        let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
+        for number in 1...3 { store.store(entry(), for: key(number)) }
+        #expect(store.statistics.bytes == 3 * Self.costBytes)
+        #expect(store.statistics.evictions == 0)
+        store.store(entry(1), for: key(4))
+        #expect(store.statistics.entries == 3)
+        #expect(store.statistics.evictions == 1)
+        #expect(store.entry(for: key(1)) == nil)
+    }
+
+    @Test func `an entry that was asked for outlives newer ones that were not`() {
+        let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
+        store.store(entry(), for: key(0))
+        for number in 1...10 {
+            #expect(store.entry(for: key(0)) != nil)
+            store.store(entry(), for: key(number))
+        }
+        #expect(store.statistics.evictions == 8)
+    }
+
+    @Test func `an entry larger than the budget is not kept, nor what it was to replace, nor does it evict others`() {
+        let store = MemoryStore(budgetBytes: 2 * Self.costBytes)
+        store.store(entry(), for: key(1))
+        store.store(entry(), for: key(2))
+        store.store(entry(5000), for: key(1))
+        #expect(store.entry(for: key(1)) == nil)
+        #expect(store.entry(for: key(2)) != nil)
+        #expect(store.statistics.evictions == 0)
+    }
+
+    @Test(arguments: [0, -1])
+    func `a store without a budget keeps nothing`(budgetBytes: Int) {
+        let store = MemoryStore(budgetBytes: budgetBytes)
+        store.store(StoredEntry(body: ByteBuffer()), for: key(1))
+        #expect(store.entry(for: key(1)) == nil)
+        #expect(store.statistics.bytes == 0)
+    }
+
+    @Test func `a removed entry is gone and its bytes are free`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        store.store(entry(), for: key(1))
+        store.remove(key(1))
+        store.remove(key(1))
+        #expect(store.entry(for: key(1)) == nil)
+        #expect(store.statistics.bytes == 0)
+        #expect(store.statistics.entries == 0)
+    }
+
+    @Test func `removing a source removes all of its entries and nothing else`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        for number in 1...5 { store.store(entry(), for: key(1, number)) }
+        store.store(entry(), for: key(2))
+        store.removeAll(ofSource: key(1).source)
+        #expect(store.statistics.entries == 1)
+        #expect(store.statistics.bytes == Self.costBytes)
+        #expect(store.entry(for: key(2)) != nil)
+    }
+
+    @Test func `a small slice of a large buffer doesn't keep the large one alive`() throws {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        let large = ByteBuffer(repeating: 3, count: 1 << 20)
+        let slice = try #require(large.getSlice(at: 10, length: 1000))
+        store.store(StoredEntry(body: slice), for: key(1))
+        let found = try #require(store.entry(for: key(1)))
+        #expect(found.body == slice)
+        #expect(found.body.storageCapacity <= 2048)
+    }
+
+    @Test func `the sums are right whatever many tasks do at once`() async {
+        let store = MemoryStore(budgetBytes: 20 * Self.costBytes)
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    var random = SeededRandom(state: UInt64(task))
+                    for _ in 0..<2000 {
+                        let key = key(Int.random(in: 0..<10, using: &random), Int.random(in: 0..<5, using: &random))
+                        switch Int.random(in: 0..<10, using: &random) {
+                        case 0..<5: _ = store.entry(for: key)
+                        case 5..<8: store.store(entry(), for: key)
+                        case 8: store.remove(key)
+                        default: store.removeAll(ofSource: key.source)
+                        }
+                    }
+                }
+            }
+        }
+        let statistics = store.statistics
+        #expect(statistics.bytes <= store.budgetBytes)
+        #expect(statistics.bytes == statistics.entries * Self.costBytes)
+        for source in 0..<10 { store.removeAll(ofSource: key(source).source) }
+        #expect(store.statistics.entries == 0)
+        #expect(store.statistics.bytes == 0)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// A folder of a test's own, removed with the last reference.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/darkroom-store-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The path of what lies in the folder under this name.
+    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    func exists(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: self(name))
+    }
+
+    func bytes(_ name: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: self(name)))
+    }
+
+    func write(_ bytes: Data, to name: String) throws {
+        let url = URL(fileURLWithPath: self(name))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try bytes.write(to: url)
+    }
+
+    func remove(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: self(name))
+    }
+
+    /// The regular files below a folder, with their paths from here.
+    func files(below name: String) -> [String] {
+        let names = FileManager.default.enumerator(atPath: self(name))?.compactMap { $0 as? String } ?? []
+        return names.map { "\(name)/\($0)" }.filter { path in
+            var isFolder = ObjCBool(false)
+            return FileManager.default.fileExists(atPath: self(path), isDirectory: &isFolder) && !isFolder.boolValue
+        }.sorted()
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import Transforms
+
+/// Pictures of other projects' test suites, with what must come of each. Skipped where they are not at hand.
+@Suite(.enabled(if: Fixture.corpus != nil))
+struct CorpusTests {
+    @Test(arguments: Row.sets)
+    func `Every foreign picture comes out in its upright size or is refused as it should be`(_ set: String) throws {
+        for row in Row.all where row.set == set {
+            for box in [nil, 64] { try check(row, box: box) }
+        }
+    }
+
+    private func check(_ row: Row, box: Int?) throws {
+        let limits = PixelLimits(maxOutputSide: 100_000, maxOutputPixels: 60_000_000)
+        do {
+            let result = try produce(Fixture.bytes(row.file), .box(box, box), limits: limits)
+            #expect(row.expected == "decode" || row.expected == "either", "\(row.path) came out \(result.size)")
+            guard row.expected == "decode", let size = row.size else { return }
+            let expected = ResizeGeometry(
+                source: size, box: Box(width: box, height: box), fit: .inside, enlarge: row.isVector)
+            #expect(result.size == expected.scaled, "\(row.path)")
+        } catch let error as ImageProcessingError {
+            #expect(row.allows(error), "\(row.path) expected \(row.expected): \(error)")
+        }
+    }
+
+    struct Row {
+        var set: String
+        var path: String
+        var expected: String
+        var size: PixelSize?
+        var isVector: Bool
+
+        var file: URL { Fixture.corpus?.appendingPathComponent(path) ?? URL(fileURLWithPath: path) }
+
+        func allows(_ error: ImageProcessingError) -> Bool {
+            switch (expected, error) {
+            case ("reject", .unsupported), ("reject", .corrupt), ("reject", .tooLarge): true
+            case ("either", .unsupported), ("either", .corrupt), ("either", .tooLarge): true
+            case ("reject-unsupported", .unsupported), ("limit", .tooLarge): true
+            default: false
+            }
+        }
+
+        static let all: [Row] = {
+            guard let corpus = Fixture.corpus,
+                let table = try? Fixture.table(corpus.appendingPathComponent("MANIFEST.tsv"))
+            else { return [] }
+            return table.filter { $0["expected"] != "-" }.map { cells in
+                var size: PixelSize?
+                if let width = cells["exp_w"].flatMap(Int.init), let height = cells["exp_h"].flatMap(Int.init) {
+                    size = PixelSize(width: width, height: height)
+                }
+                return Row(
+                    set: cells["set"] ?? "", path: cells["path"] ?? "", expected: cells["expected"] ?? "", size: size,
+                    isVector: cells["format"] == "svg")
+            }
+        }()
+
+        static let sets = Set(all.map(\.set)).sorted()
+    }
+}

@@ -1,0 +1,47 @@
+import NIOCore
+import Vips
+
+@testable import Transforms
+
+/// Pictures that tests draw themselves.
+enum Drawing {
+    /// `color` gives the samples of a pixel: grey, RGB or RGBA.
+    static func image(_ width: Int, _ height: Int, _ color: (Int, Int) -> [UInt8]) throws -> VipsImage {
+        var samples: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width { samples += color(x, y) }
+        }
+        let bands = samples.count / (width * height)
+        let image = try VipsImage.fromBytes(samples, width: width, height: height, bands: bands)
+        return try image.applying("copy", ["interpretation": bands < 3 ? "b-w" : "srgb"])
+    }
+
+    static func flat(_ width: Int, _ height: Int, _ color: [UInt8]) throws -> VipsImage {
+        try image(width, height) { _, _ in color }
+    }
+
+    /// Each quarter in a colour of its own: red, green, blue, yellow, row by row.
+    static func quarters(_ width: Int, _ height: Int) throws -> VipsImage {
+        try image(width, height) { x, y in
+            switch (x < width / 2, y < height / 2) {
+            case (true, true): red
+            case (false, true): green
+            case (true, false): blue
+            case (false, false): yellow
+            }
+        }
+    }
+
+    static let red: [UInt8] = [220, 30, 30]
+    static let green: [UInt8] = [30, 160, 60]
+    static let blue: [UInt8] = [30, 60, 200]
+    static let yellow: [UInt8] = [240, 220, 40]
+}
+
+extension VipsImage {
+    func png() throws -> ByteBuffer { try VipsSaver.png.encode(self) }
+
+    func jpeg(quality: Int = 95) throws -> ByteBuffer {
+        try VipsSaver.jpeg.encode(self, ["Q": .int(quality), "subsample_mode": "off"])
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import NIOCore
+
+/// Files that tests read: our own fixtures, and foreign material where it lies beside the project.
+enum Fixture {
+    static let root: URL = {
+        if let path = ProcessInfo.processInfo.environment["DARKROOM_FIXTURES"] { return URL(fileURLWithPath: path) }
+        return packageRoot.appendingPathComponent("Fixtures")
+    }()
+
+    /// Nil where the foreign material is absent.
+    static let corpus: URL? = {
+        let environment = ProcessInfo.processInfo.environment["DARKROOM_CORPUS"]
+        let folder =
+            environment.map { URL(fileURLWithPath: $0) }
+            ?? packageRoot.deletingLastPathComponent().appendingPathComponent("shared/corpus")
+        let manifest = folder.appendingPathComponent("MANIFEST.tsv").path
+        return FileManager.default.fileExists(atPath: manifest) ? folder : nil
+    }()
+
+    /// A picture of `Fixtures/images`.
+    static func image(_ path: String) throws -> ByteBuffer {
+        try bytes(root.appendingPathComponent("images").appendingPathComponent(path))
+    }
+
+    static func bytes(_ file: URL) throws -> ByteBuffer {
+        ByteBuffer(bytes: try Data(contentsOf: file))
+    }
+
+    /// The rows of a table under a line of names, cell by name.
+    static func table(_ file: URL) throws -> [[String: String]] {
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let cells = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+        guard let names = cells.first else { return [] }
+        return cells.dropFirst().map { Dictionary(zip(names, $0), uniquingKeysWith: { first, _ in first }) }
+    }
+
+    private static let packageRoot: URL = {
+        var folder = URL(fileURLWithPath: #filePath)
+        while folder.lastPathComponent != "Tests" { folder.deleteLastPathComponent() }
+        return folder.deletingLastPathComponent()
+    }()
+}

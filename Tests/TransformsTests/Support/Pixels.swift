@@ -1,0 +1,80 @@
+import NIOCore
+import Testing
+import Vips
+
+@testable import Transforms
+
+/// The pixels of an encoded result, as a viewer would see them: sRGB, 8 bits.
+struct Pixels {
+    let width: Int
+    let height: Int
+    let bands: Int
+    let samples: [UInt8]
+
+    var size: PixelSize { PixelSize(width: width, height: height) }
+
+    init(_ image: VipsImage) throws {
+        let image = try image.convertedToSRGB()
+        width = image.width
+        height = image.height
+        bands = image.bands
+        samples = Array(try image.samples().readableBytesView)
+    }
+
+    /// - Parameter frame: counted from 0.
+    init(_ body: ByteBuffer, frame: Int = 0) throws {
+        let format = try #require(SourceFormat(sniffing: body))
+        self = try format.loader.withImage(of: body, frame == 0 ? [:] : ["page": .int(frame)]) {
+            lazy throws(VipsError) in try lazy.rendered()
+        }.asPixels()
+    }
+
+    /// Red, green, blue and, where there is one, alpha.
+    subscript(x: Int, y: Int) -> [Int] {
+        samples[((y * width + x) * bands)..<((y * width + x + 1) * bands)].map(Int.init)
+    }
+
+    /// How far apart the most different channels of two colours are.
+    func distance(x: Int, y: Int, to color: [Int]) -> Int {
+        zip(self[x, y], color).map { abs($0 - $1) }.max() ?? 255
+    }
+
+    func luminance(x: Int, y: Int) -> Double {
+        let sample = self[x, y]
+        return 0.299 * Double(sample[0]) + 0.587 * Double(sample[1]) + 0.114 * Double(sample[2])
+    }
+
+    /// Whether every pixel is within `tolerance` of `color`.
+    func isFlat(_ color: [Int], tolerance: Int = 0) -> Bool {
+        (0..<height).allSatisfy { y in
+            (0..<width).allSatisfy { x in distance(x: x, y: y, to: color) <= tolerance }
+        }
+    }
+
+    /// Which of two neighbours is brighter, on a grid of 9 by 8 means: 64 bits that survive scaling and recoding.
+    var differenceHash: UInt64 {
+        var hash: UInt64 = 0
+        for row in 0..<8 {
+            for column in 0..<8 {
+                hash = hash << 1 | (mean(column, row) < mean(column + 1, row) ? 1 : 0)
+            }
+        }
+        return hash
+    }
+
+    /// Bits in which two pictures' hashes differ; pictures of one scene differ in few.
+    func hashDistance(to other: Pixels) -> Int {
+        (differenceHash ^ other.differenceHash).nonzeroBitCount
+    }
+
+    private func mean(_ column: Int, _ row: Int) -> Double {
+        let columns = (column * width / 9)..<max((column + 1) * width / 9, column * width / 9 + 1)
+        let rows = (row * height / 8)..<max((row + 1) * height / 8, row * height / 8 + 1)
+        let sum = rows.reduce(0.0) { sum, y in columns.reduce(sum) { $0 + luminance(x: $1, y: y) } }
+        return sum / Double(columns.count * rows.count)
+    }
+}
+
+extension VipsImage {
+    func asPixels() throws -> Pixels { try Pixels(self) }
+}

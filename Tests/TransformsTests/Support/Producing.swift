@@ -1,0 +1,40 @@
+import NIOCore
+import Vips
+
+@testable import Transforms
+
+extension Recipe {
+    static func with(_ change: (inout Recipe) -> Void) -> Recipe {
+        var recipe = Recipe()
+        change(&recipe)
+        return recipe
+    }
+
+    static func box(
+        _ width: Int?, _ height: Int? = nil, fit: Fit = .inside, enlarge: Bool = false, _ resampling: Resampling = .fast
+    ) -> Recipe {
+        var recipe = Recipe(resampling: resampling)
+        recipe.box = Box(width: width, height: height)
+        recipe.fit = fit
+        recipe.enlarge = enlarge
+        return recipe
+    }
+}
+
+/// Runs a job as the service does; PNG out, so that nothing is lost on the way to the test.
+func produce(
+    _ source: ByteBuffer, _ recipe: Recipe = Recipe(), output: OutputOptions = OutputOptions(format: .png),
+    pages: PageSelection = PageSelection(), limits: PixelLimits = PixelLimits()
+) throws(ImageProcessingError) -> ProcessedImage {
+    let job = ImageJob(
+        source: source, pages: pages, chain: TransformChain(recipe), resampling: recipe.resampling, output: output,
+        limits: limits)
+    return try InProcessImageProcessor().process(job, interrupt: { false })
+}
+
+/// What one transform makes of one image, as a viewer sees it.
+func apply(_ transform: any Transform, to image: VipsImage) throws -> Pixels {
+    let picture = Picture(frames: [image])
+    let plan = try transform.planned(ChainPlan(source: picture.size))
+    return try transform.apply(picture, context: TransformContext(plan: plan, interrupt: { false })).first.asPixels()
+}
