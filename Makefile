@@ -21,7 +21,7 @@ run: setup ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 
 test: setup ## Build and run all tests; some drive the executable
 	swift build --product darkroom $(SWIFT_FLAGS)
-	swift test $(SWIFT_FLAGS)
+	swift test --no-parallel $(SWIFT_FLAGS)
 
 bench: setup ## Measure the service against its floors on this machine
 	Benchmarks/run.sh

@@ -99,7 +99,7 @@ let package = Package(
         tests(of: "Transforms", packages: [nioCore]),
         tests(of: "HTTPCaching", packages: [httpTypes]),
         tests(of: "Store", packages: [nioCore]),
-        tests(of: "Origin", packages: [nio, nioHTTP1, httpTypes]),
+        tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, httpTypes]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
@@ -111,6 +111,7 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .target(
-            name: "TestOrigin", dependencies: [nioCore, nioPosix], path: "Tests/TestOrigin", swiftSettings: swiftSettings),
+            name: "TestOrigin", dependencies: [nioCore, nioPosix], path: "Tests/TestOrigin",
+            swiftSettings: swiftSettings),
     ]
 )

@@ -42,7 +42,9 @@ extension CacheStatus {
 
         /// Nil unless the text is a letter, followed by letters, digits, `-`, `_` and `.`.
         public init?(_ text: String) {
-            guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isInner) else { return nil }
+            guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isInner) else {
+                return nil
+            }
             self.text = text
         }
 

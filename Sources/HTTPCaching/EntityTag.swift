@@ -26,7 +26,8 @@ public enum EntityTagCondition: Hashable, Sendable {
     case any
     case tags([EntityTag])
 
-    /// Nil where the text is neither `*` nor a list of entity tags. Empty members of the list are skipped (RFC 9110 §5.6.1).
+    /// Nil where the text is neither `*` nor a list of entity tags. Empty members of the list are skipped
+    /// (RFC 9110 §5.6.1).
     public init?(parsing text: String) {
         var rest = text.utf8[...]
         Self.skip(&rest, Self.blanks)

@@ -3,8 +3,8 @@ public import Foundation
 extension HTTPDate {
     /// Reads any of the three forms that a recipient must accept (RFC 9110 §5.6.7): IMF-fixdate, RFC 850 and asctime.
     ///
-    /// Nil for anything else, for days that no month has, and for a name of a month that is not English. The day of the week
-    /// must be there but is not checked against the date.
+    /// Nil for anything else, for days that no month has, and for a name of a month that is not English. The day of the
+    /// week must be there but is not checked against the date.
     ///
     /// The two-digit year of RFC 850 means the latest such year that is at most 50 years ahead.
     public init?(parsing text: String) {
@@ -35,7 +35,9 @@ extension HTTPDate {
     }
 
     private static func day(_ day: Substring, _ month: Substring, _ year: Substring, now: Date) -> CivilDay? {
-        guard let month = months.firstIndex(of: String(month)), let stated = number(day, digits: 1...2) else { return nil }
+        guard let month = months.firstIndex(of: String(month)), let stated = number(day, digits: 1...2) else {
+            return nil
+        }
         let fullYear = number(year, digits: 4...4) ?? number(year, digits: 2...2).map { Self.fullYear($0, now: now) }
         guard let fullYear, fullYear >= 1 else { return nil }
         let day = CivilDay(year: fullYear, month: month + 1, day: stated)
@@ -52,7 +54,9 @@ extension HTTPDate {
 
     /// `hh:mm:ss`; 60 seconds are a leap second.
     private static func secondOfDay(_ text: Substring) -> Int? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false).compactMap { number($0, digits: 2...2) }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).compactMap {
+            number($0, digits: 2...2)
+        }
         guard parts.count == 3, parts[0] < 24, parts[1] < 60, parts[2] <= 60 else { return nil }
         return parts[0] * 3600 + parts[1] * 60 + parts[2]
     }

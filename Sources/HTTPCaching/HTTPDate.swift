@@ -32,8 +32,10 @@ extension HTTPDate: CustomStringConvertible {
         let second = seconds - days * 86_400
         let day = CivilDay(daysSince1970: days)
         let weekday = Self.weekdaysFrom1970[(days % 7 + 7) % 7]
+        let date = "\(Self.digits(day.day, 2)) \(Self.months[day.month - 1]) \(Self.digits(day.year, 4))"
         let time = [second / 3600, second / 60 % 60, second % 60].map { Self.digits($0, 2) }.joined(separator: ":")
-        return "\(weekday), \(Self.digits(day.day, 2)) \(Self.months[day.month - 1]) \(Self.digits(day.year, 4)) \(time) GMT"
+        return
+            "\(weekday), \(date) \(time) GMT"
     }
 
     private static func digits(_ number: Int, _ count: Int) -> String {

@@ -13,8 +13,8 @@ public enum Preconditions {
 
     /// Judges a request against the representation that it would get (RFC 9110 §13.2.2).
     ///
-    /// `If-None-Match` wins over `If-Modified-Since`; a field that cannot be parsed is as good as absent. Methods other than GET and
-    /// HEAD always proceed.
+    /// `If-None-Match` wins over `If-Modified-Since`, even where it cannot be parsed; a date that cannot be parsed is
+    /// as good as absent. Methods other than GET and HEAD always proceed.
     public static func evaluate(
         method: HTTPRequest.Method, fields: HTTPFields, tag: EntityTag, lastModified: Date?
     ) -> Outcome {

@@ -10,6 +10,7 @@ public struct AddressPolicy: Hashable, Sendable {
     /// Networks that are permitted although the registries call them special. Default: none.
     public let allowNetworks: [CIDR]
 
+    /// A policy with exceptions for the operator's own networks.
     public init(allowNetworks: [CIDR] = []) {
         self.allowNetworks = allowNetworks
     }

@@ -48,6 +48,7 @@ public enum CIDRError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address is not the first of its network; `network` is what may have been meant.
     case hostBitsSet(String, network: String)
 
+    /// What is wrong with the text and what is allowed.
     public var description: String {
         switch self {
         case .badAddress(let text):

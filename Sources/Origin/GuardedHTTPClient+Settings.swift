@@ -22,6 +22,7 @@ extension GuardedHTTPClient {
         /// Who we are in `Via` (RFC 9110 §7.6.3): a token without spaces, by which a server recognises its own requests.
         public var viaPseudonym = "darkroom"
 
+        /// All defaults.
         public init() {}
     }
 }

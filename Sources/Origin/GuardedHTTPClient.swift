@@ -49,6 +49,7 @@ public struct GuardedHTTPClient: OriginFetching {
         await exchanges.shutdown()
     }
 
+    /// Downloads an `http` or `https` original. Throws any ``OriginError`` but those about local files.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
         return try await within(settings.downloadTimeout, clock: clock) { () async throws(OriginError) in
@@ -82,6 +83,10 @@ public struct GuardedHTTPClient: OriginFetching {
                 do throws(ExchangeFailure) {
                     return try await exchange(hop, at: address, retries: &retries)
                 } catch {
+                    // Vetting is over, so only the backstop can have said this: pinning is broken.
+                    if error.error == .notAllowed(.address) {
+                        logger.critical("a connection led to an unvetted address", metadata: ["host": "\(host)"])
+                    }
                     guard error.recovery == .nextAddress else { throw error.error }
                     failure = error.error
                 }

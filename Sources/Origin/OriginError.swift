@@ -11,6 +11,7 @@ public enum OriginError: Error, Hashable, Sendable {
     case localNotFound
     /// The body is, or says it is, larger than the limit.
     case tooLarge(limitBytes: Int)
+    /// The origin kept on redirecting after `limit` hops.
     case tooManyRedirects(limit: Int)
     /// A redirect that cannot be followed.
     case badRedirect(RedirectFault)
@@ -20,6 +21,7 @@ public enum OriginError: Error, Hashable, Sendable {
     case unacceptableEncoding
     /// A success without a byte.
     case emptyBody
+    /// No complete answer came; a later attempt may do better.
     case unreachable(Stage)
     /// The deadline for the whole download passed.
     case timedOut
@@ -66,6 +68,7 @@ public enum OriginError: Error, Hashable, Sendable {
 }
 
 extension OriginError: CustomStringConvertible {
+    /// A sentence for clients.
     public var description: String {
         switch self {
         case .invalidURL(let error): error.description
@@ -87,6 +90,7 @@ extension OriginError: CustomStringConvertible {
 }
 
 extension OriginError.Denial: CustomStringConvertible {
+    /// A sentence for clients.
     public var description: String {
         switch self {
         case .host: "The source's host is not allowed."
@@ -99,6 +103,7 @@ extension OriginError.Denial: CustomStringConvertible {
 }
 
 extension OriginError.RedirectFault: CustomStringConvertible {
+    /// A sentence for clients.
     public var description: String {
         switch self {
         case .missingLocation: "The origin redirected without saying where to."
@@ -109,6 +114,7 @@ extension OriginError.RedirectFault: CustomStringConvertible {
 }
 
 extension OriginError.Stage: CustomStringConvertible {
+    /// A sentence for clients.
     public var description: String {
         switch self {
         case .dns: "The origin's name could not be resolved."

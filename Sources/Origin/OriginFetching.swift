@@ -16,16 +16,20 @@ public struct OriginRequest: Sendable {
     public enum Priority: Int, Comparable, Sendable {
         case low, normal, high
 
+        /// Lower priorities come first.
         public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// Where the original is.
     public var url: SourceURL
     /// Fields to send beside our own. They are left out after a redirect to another origin, since they may hold
     /// secrets; those that frame the message or that the fetcher answers for (`Host`, `Via`, `Accept-Encoding`,
     /// `Range`, …) are ignored.
     public var headers: HTTPFields
+    /// Where it stands in line; it does not change while waiting. Default: normal.
     public var priority: Priority
 
+    /// A request with no fields but the fetcher's own, unless given.
     public init(url: SourceURL, headers: HTTPFields = [:], priority: Priority = .normal) {
         self.url = url
         self.headers = headers
@@ -39,14 +43,16 @@ public struct OriginResponse: Sendable {
     public var url: SourceURL
     /// A success with content (2xx, but not 204, 205 or 206).
     public var status: HTTPResponse.Status
+    /// The header fields as received. Origins choose them: they are as hostile as the body.
     public var headers: HTTPFields
     /// The whole body, never empty.
     public var body: ByteBuffer
-    /// When the request for ``url`` was sent and its response head came in: `request_time` and `response_time` of
-    /// RFC 9111 §4.2.3.
+    /// When the request for ``url`` was sent: `request_time` of RFC 9111 §4.2.3.
     public var requestedAt: Date
+    /// When its response head came in: `response_time` of RFC 9111 §4.2.3.
     public var receivedAt: Date
 
+    /// A response as a fetcher builds it, or as a delegate rewrites it.
     public init(
         url: SourceURL, status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer, requestedAt: Date,
         receivedAt: Date

@@ -3,11 +3,15 @@ public struct OriginRouter: OriginFetching {
     private let remote: any OriginFetching
     private let local: any OriginFetching
 
+    /// - Parameters:
+    ///   - remote: asked for `http` and `https`, usually a ``GuardedHTTPClient``.
+    ///   - local: asked for `local`, usually ``LocalFiles``.
     public init(remote: any OriginFetching, local: any OriginFetching) {
         self.remote = remote
         self.local = local
     }
 
+    /// Asks the fetcher of the URL's scheme and throws what that throws.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         switch request.url.scheme {
         case .http, .https: try await remote.fetch(request)

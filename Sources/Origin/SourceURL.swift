@@ -7,6 +7,7 @@
 public struct SourceURL: Hashable, Sendable {
     /// How the original is reached.
     public enum Scheme: String, Hashable, Sendable {
+        /// A web server, in the clear or over TLS.
         case http, https
         /// A file below the configured local root.
         case local
@@ -45,6 +46,7 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
+    /// One of the three schemes that originals have.
     public let scheme: Scheme
     /// Nil for ``Scheme/local`` only.
     public let host: Host?

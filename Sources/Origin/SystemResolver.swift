@@ -29,6 +29,7 @@ public final class SystemResolver: NameResolver {
         pool.shutdownGracefully { _ in }
     }
 
+    /// All addresses that `getaddrinfo` finds, in its order (RFC 6724).
     public func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
         try await within(timeout, clock: ContinuousClock()) { [pool] () async throws(OriginError) in
             try await Self.lookUp(name, on: pool)

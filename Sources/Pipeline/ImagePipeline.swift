@@ -25,6 +25,7 @@ public final class ImagePipeline: Sendable {
     private let produce: ProduceVariant
     private let variants = Coalescer<EntryKey, ProduceVariant.Produced>()
     private let clock: any Clock<Duration>
+    private let epoch = EncoderEpoch.current
     private let logger: Logger
 
     /// - Parameters:
@@ -66,7 +67,7 @@ public final class ImagePipeline: Sendable {
         let start = ContinuousClock.now
         let chain = delegate.transforms(TransformChain(request.recipe), for: request)
         let keys = RequestKeys(
-            request, chain: chain, identity: keyFilter.identity(of: request.source), epoch: EncoderEpoch.current)
+            request, chain: chain, identity: keyFilter.identity(of: request.source), epoch: epoch)
         if let found = find.inMemory(keys.variant) { return response(found, since: start) }
         return try await withDeadline(configuration.requestTimeout, clock: clock) { [self] () throws(PipelineError) in
             if let found = await find.onDisk(keys.variant) { return response(found, since: start) }

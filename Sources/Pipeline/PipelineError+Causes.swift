@@ -8,11 +8,12 @@ extension PipelineError {
             case .invalidURL(let reason): .invalidURL(reason.description)
             case .notAllowed: .notAllowed(error.description)
             case .notFound, .localNotFound: .notFound
+            case .emptyBody: .unsupported
             case .tooLarge: .tooLarge(error.description)
             case .timedOut: .originTimedOut
             case .loop: .loop
             case .cancelled: .cancelled
-            case .tooManyRedirects, .badRedirect, .refusedStatus, .unacceptableEncoding, .emptyBody, .unreachable:
+            case .tooManyRedirects, .badRedirect, .refusedStatus, .unacceptableEncoding, .unreachable:
                 .originFailed(error.description)
             }
     }

@@ -51,19 +51,34 @@ struct CacheDirectory: Sendable {
     /// Creates the folders; a file in the place of one is removed first.
     func makeFolders() throws(StorageFault) {
         try Files.makeFolders(path)
-        for folder in [temporary, entries] where Files.kind(of: folder) != .folder {
-            try Files.remove(folder)
-            try Files.makeFolders(folder)
-        }
+        try makeFolder(temporary)
+        try makeFolder(entries)
+    }
+
+    /// Creates a source's folder; a file in the place of it, or of one above it, is removed first.
+    func makeFolder(ofSource source: StoreKey) throws(StorageFault) {
+        try makeFolders()
+        for folder in foldersUpwards(fromSource: source).reversed() { try makeFolder(folder) }
+    }
+
+    private func makeFolder(_ folder: String) throws(StorageFault) {
+        if Files.kind(of: folder) == .folder { return }
+        try Files.remove(folder)
+        try Files.makeFolders(folder)
     }
 
     /// Removes a source's folder, and the two above it, if they are empty.
     func removeEmptyFolders(ofSource source: StoreKey) {
-        var folder = folder(ofSource: source)
-        for _ in 0..<3 {
-            guard Files.removeIfEmpty(folder), let slash = folder.lastIndex(of: "/") else { return }
-            folder = String(folder[..<slash])
+        for folder in foldersUpwards(fromSource: source) {
+            guard Files.removeIfEmpty(folder) else { return }
         }
+    }
+
+    /// The source's folder and the two above it.
+    private func foldersUpwards(fromSource source: StoreKey) -> [String] {
+        let folder = folder(ofSource: source)
+        let middle = folder.dropLast(1 + 2 * StoreKey.byteCount)
+        return [folder, String(middle), String(middle.dropLast(3))]
     }
 
     /// Moves an index that can't be used out of the way, in place of one that was moved before.

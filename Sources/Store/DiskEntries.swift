@@ -74,8 +74,7 @@ final class DiskEntries: Sendable {
             else { return .doubt }
             return .hit(entry)
         } catch {
-            // Not if the index was closed meanwhile.
-            if !isClosed { outages.begin(.reading, ["error": "\(error)"]) }
+            outages.begin(.reading, ["error": "\(error)"])
             return .miss
         }
     }
@@ -148,10 +147,15 @@ final class DiskEntries: Sendable {
         }
     }
 
-    /// Ends all use of the directory: whatever is asked afterwards finds nothing and does nothing.
-    func close() {
+    /// Ends all use of the index: whatever is asked from here on finds nothing and does nothing.
+    /// - Returns: whether it was open.
+    func beginClosing() -> Bool {
         writeLastUses()
-        closed.store(true, ordering: .sequentiallyConsistent)
+        return !closed.exchange(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Lets go of the directory, once no reader is left that came before `beginClosing()`.
+    func finishClosing() {
         index.close()
         lock.release()
     }
@@ -173,7 +177,7 @@ final class DiskEntries: Sendable {
         } catch {
             // The source's first entry, or something that isn't a file in its place.
             try Files.remove(directory.file(of: record.key))
-            try Files.makeFolders(directory.folder(ofSource: record.key.source))
+            try directory.makeFolder(ofSource: record.key.source)
             try Files.rename(temporary, to: directory.file(of: record.key))
         }
     }

@@ -29,6 +29,8 @@ struct DiskIndex: Sendable {
 
     /// Waits for reads in progress; later calls throw.
     func close() {
+        // The pool closes its readers last, and those can't merge the log.
+        try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try? pool.close()
     }
 
@@ -40,14 +42,14 @@ struct DiskIndex: Sendable {
                     sql: "SELECT size, checksum, metadata, created FROM entry WHERE source = ? AND entry = ?")
                 guard
                     let row = try Row.fetchOne(select, arguments: key.arguments),
-                    let size = Int.fromDatabaseValue(row[0]),
                     let checksum = Data.fromDatabaseValue(row[1]),
                     let metadata = Data.fromDatabaseValue(row[2]),
                     let created = Int64.fromDatabaseValue(row[3])
                 else { return nil }
                 return EntryRecord(
                     key: key, checksum: Array(checksum), metadata: ByteBuffer(bytes: metadata),
-                    bodyBytes: size - EntryRecord.fileBytes(body: 0, metadata: metadata.count), created: created)
+                    bodyBytes: fileBytes(row[0]) - EntryRecord.fileBytes(body: 0, metadata: metadata.count),
+                    created: created)
             }
         }
     }
@@ -99,7 +101,7 @@ struct DiskIndex: Sendable {
             try pool.read { database in
                 try Row.fetchAll(
                     database, sql: "SELECT source, entry, size FROM entry ORDER BY last_use LIMIT ?", arguments: [limit]
-                ).compactMap { row in EntryKey(row: row).map { ($0, Int.fromDatabaseValue(row[2]) ?? 0) } }
+                ).compactMap { row in EntryKey(row: row).map { ($0, fileBytes(row[2])) } }
             }
         }
     }
@@ -113,7 +115,7 @@ struct DiskIndex: Sendable {
                     database, sql: "SELECT source, entry, size FROM entry WHERE source >= ? AND source < ?",
                     arguments: [Data([byte]), end])
                 return rows.reduce(into: [:]) { sizes, row in
-                    if let key = EntryKey(row: row) { sizes[key] = Int.fromDatabaseValue(row[2]) }
+                    if let key = EntryKey(row: row) { sizes[key] = fileBytes(row[2]) }
                 }
             }
         }
@@ -198,9 +200,9 @@ extension DiskIndex {
             sql: "DELETE FROM entry WHERE source = ? AND entry = ? RETURNING size")
         var change = DiskTotals()
         for key in keys {
-            guard let size = try Int.fetchOne(delete, arguments: key.arguments) else { continue }
+            guard let row = try Row.fetchOne(delete, arguments: key.arguments) else { continue }
             change.entries -= 1
-            change.bytes -= size
+            change.bytes -= fileBytes(row[0])
         }
         return change
     }
@@ -214,6 +216,11 @@ extension DiskIndex {
             throw StorageFault(operation: operation, reason: String(describing: error))
         }
     }
+}
+
+/// The size in a row. A damaged row may say anything, but sums must not overflow: no file is larger than 2^40 bytes.
+private func fileBytes(_ value: DatabaseValue) -> Int {
+    min(max(0, Int.fromDatabaseValue(value) ?? 0), 1 << 40)
 }
 
 extension StoreKey {

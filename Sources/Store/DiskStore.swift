@@ -135,7 +135,12 @@ public final class DiskStore: Storing {
     /// Writes what is queued, then lets go of the directory. From here on every look-up is a miss, and what is stored is
     /// dropped. Closing twice is harmless.
     public func close() async {
-        await write { $0.close() }
+        guard let entries, await writer.perform({ entries.beginClosing() }) else { return }
+        // The index must not be closed under a reader.
+        for reader in readers {
+            await reader.perform {}
+        }
+        await writer.perform { entries.finishClosing() }
     }
 
     private func look(for key: EntryKey) async -> StoredEntry? {

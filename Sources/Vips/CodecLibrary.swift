@@ -20,7 +20,9 @@ extension VipsRuntime {
         ]
         let found = loadedLibraries().compactMap { path -> CodecLibrary? in
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().lastPathComponent
-            guard let range = file.range(of: ".so"), known.contains(String(file[..<range.lowerBound])) else { return nil }
+            guard let range = file.range(of: ".so"), known.contains(String(file[..<range.lowerBound])) else {
+                return nil
+            }
             let version = file[range.upperBound...].drop { $0 == "." }
             return CodecLibrary(name: String(file[..<range.lowerBound]), version: String(version))
         }
@@ -29,8 +31,8 @@ extension VipsRuntime {
 
     /// Paths of the shared objects mapped into this process, where the kernel lists them.
     private static func loadedLibraries() -> [String] {
-        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else { return [] }
-        return maps.split(separator: "\n").compactMap { line in
+        guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return [] }
+        return String(decoding: maps.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n").compactMap { line in
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
     }

@@ -70,7 +70,8 @@ extension VipsImage {
             vips_image_set_array_int(
                 copy.pointer, name, numbers.map { Int32(clamping: $0) }, Int32(clamping: numbers.count))
         }
-        for (name, text) in texts { vips_image_set_string(copy.pointer, name, text) }
+        // In one order always: encoders write fields as they come, and equal pictures shall be equal bytes.
+        for (name, text) in texts.sorted(by: { $0.key < $1.key }) { vips_image_set_string(copy.pointer, name, text) }
         return copy
     }
 }

@@ -11,7 +11,18 @@ extension VipsImage {
     public func rendered(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
         let memory = withInterrupt(interrupt) { vips_image_copy_memory(pointer) }
         guard let memory else { throw .taken(after: "rendering") }
-        return VipsImage(taking: memory)
+        let image = VipsImage(taking: memory)
+        if memory != pointer { image.copyBlobs() }
+        return image
+    }
+
+    /// libvips 8.14's HEIF loader gives colour profile and EXIF in memory that dies with the loader's own image, and every copy of
+    /// that image would go on reading it: the blobs are copied while it lives.
+    private func copyBlobs() {
+        for field in fields {
+            guard let bytes = blob(field) else { continue }
+            bytes.withUnsafeReadableBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
+        }
     }
 
     /// An image of raw samples, row by row, bands interleaved. Throws where the count of `bytes` does not fit.

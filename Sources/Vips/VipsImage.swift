@@ -35,7 +35,9 @@ public final class VipsImage: @unchecked Sendable {
     }
     /// libvips' nickname of the colour space: `srgb`, `b-w`, `cmyk`, `rgb16`, `grey16`, …
     public var interpretation: String {
-        String(cString: vips_enum_nick(vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue)))
+        String(
+            cString: vips_enum_nick(
+                vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue)))
     }
     /// Where this image lay in the one it was cut from, negative (libvips' `Xoffset`, `Yoffset`).
     package var offset: (x: Int, y: Int) {

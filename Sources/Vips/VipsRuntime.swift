@@ -36,6 +36,8 @@ public enum VipsRuntime {
 
     private static let started: Bool = {
         darkroom_limit_malloc_arenas(2)
+        // What GLib and libvips warn about are foreign files, in those files' words: nothing for standard error.
+        g_log_set_default_handler({ _, _, _, _ in }, nil)
         guard vips_init("darkroom") == 0 else { return false }
         darkroom_silence_warnings()
         vips_cache_set_max(0)

@@ -10,6 +10,8 @@ public enum VipsValue: Sendable {
     case ints([Int])
     case image(VipsImage)
     case images([VipsImage])
+    /// An interpolator by its nickname, such as `bicubic`.
+    case interpolator(String)
 }
 
 extension VipsValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
@@ -45,6 +47,10 @@ extension VipsValue {
             g_value_set_object(&value, image.pointer)
         case .images(let images):
             writeImages(images, to: &value)
+        case .interpolator(let name):
+            guard let interpolator = vips_interpolate_new(name) else { return false }
+            g_value_init(&value, vips_interpolate_get_type())
+            g_value_take_object(&value, interpolator)
         }
         return true
     }

@@ -33,7 +33,8 @@ struct ImageEndpoint: Sendable {
             let wanted = try ImageRequest(
                 url: query.url, recipe: query.recipe, pages: query.pages, output: output)
             let answer = ImageAnswer(
-                picture: try await picture(wanted), query: query, variantMaxAge: configuration.variantMaxAge, now: now())
+                picture: try await picture(wanted), query: query, variantMaxAge: configuration.variantMaxAge, now: now()
+            )
             return answer.response(to: request)
         } catch {
             var problem = Problem(error)

@@ -4,8 +4,8 @@ import Transforms
 enum Negotiation {
     /// Whether an `Accept` field names WebP and does not refuse it.
     ///
-    /// Wildcards do not count: clients that cannot show WebP send `image/*` and `*/*` too. Of several members for WebP the one with
-    /// the greatest weight counts; members that cannot be parsed are skipped (RFC 9110 §12.5.1).
+    /// Wildcards do not count: clients that cannot show WebP send `image/*` and `*/*` too. Of several members for WebP
+    /// the one with the greatest weight counts; members that cannot be parsed are skipped (RFC 9110 §12.5.1).
     static func takesWebP(accept: String?) -> Bool {
         guard let accept else { return false }
         return members(of: accept, separator: UInt8(ascii: ",")).contains { range in

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Testing
 import Transforms
 
@@ -55,14 +56,15 @@ struct ImageRouteTests {
         let head = try await server.image("local:///sample.jpg", "w=60", method: .HEAD)
         #expect(head.status == 200)
         #expect(head.body.readableBytes == 0)
-        for field in ["content-type", "content-length", "etag", "cache-control", "last-modified"] {
+        for field in ["content-type", "content-length", "etag", "last-modified"] {
             #expect(head[field] == get[field], "\(field)")
         }
     }
 
     @Test func `Without a format Accept decides, and the answer says that it varies`() async throws {
         let server = try await server()
-        let modern = try await server.image("local:///sample.jpg", "w=50", fields: [("Accept", "image/avif,image/webp,*/*")])
+        let modern = try await server.image(
+            "local:///sample.jpg", "w=50", fields: [("Accept", "image/avif,image/webp,*/*")])
         #expect(modern["content-type"] == "image/webp")
         #expect(modern["vary"]?.lowercased() == "accept")
         let plain = try await server.image("local:///sample.jpg", "w=50", fields: [("Accept", "*/*")])
@@ -103,7 +105,7 @@ struct ImageRouteTests {
         let rows = try Fixture.all()
         #expect(rows.count > 40)
         for row in rows {
-            let answer = try await server.image("local:///\(row.path)", "output=png")
+            let answer = try await server.image("local:///\(row.path)")
             #expect(answer.status == row.status, "\(row.path): \(String(buffer: answer.body).prefix(200))")
             guard answer.status == 200 else {
                 #expect(answer.problem != nil, "\(row.path)")

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import Testing
 import TestOrigin
+import Testing
 import Transforms
 
 /// `GET /image` on a real loopback origin, through the built executable.
@@ -98,7 +98,10 @@ struct OriginRouteTests {
         let origin = try await origin { request in
             request.target == "/honest"
                 ? [.respond(bytes: ByteBuffer(repeating: 1, count: 70_000))]
-                : [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .sendForever("400\r\n\(String(repeating: "x", count: 1024))\r\n")]
+                : [
+                    .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                    .sendForever("400\r\n\(String(repeating: "x", count: 1024))\r\n"),
+                ]
         }
         let server = try await server(["--max-source-bytes", "64KiB"])
         for path in ["honest", "endless"] {

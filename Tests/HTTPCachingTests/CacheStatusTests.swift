@@ -17,8 +17,8 @@ struct CacheStatusTests {
     }
 
     @Test func `the line is a structured field with the parameters of RFC 9211`() throws {
-        struct Member: Decodable {
-            struct Parameters: Decodable {
+        struct Member: Codable {
+            struct Parameters: Codable {
                 var fwd: String?
                 var stored: Bool?
                 var collapsed: Bool?

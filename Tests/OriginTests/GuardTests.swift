@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import TestOrigin
 import Testing
 
 @testable import Origin
@@ -112,8 +113,10 @@ struct GuardTests {
 
     @Test func `a cancelled look-up is abandoned`() async throws {
         let resolver = SystemResolver()
-        let lookUp = Task { try await resolver.addresses(of: "localhost") }
-        lookUp.cancel()
+        let lookUp = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await resolver.addresses(of: "localhost")
+        }
         await #expect(throws: OriginError.cancelled) { try await lookUp.value }
     }
 }

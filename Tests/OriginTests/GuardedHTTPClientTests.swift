@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOPosix
+import TestOrigin
 import Testing
 
 @testable import Origin

@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestOrigin
 import Testing
 
 @testable import Origin

@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestOrigin
 import Testing
 
 @testable import Origin

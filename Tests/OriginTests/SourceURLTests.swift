@@ -18,6 +18,7 @@ struct SourceURLTests {
             ("http://ex\tample.com/a\nb", "http://example.com/ab"),
             ("http://example.com?x", "http://example.com/?x"),
             ("http://example.com/?", "http://example.com/?"),
+            ("http://a@b@c:80@d/", "http://d/"), ("http://c\\@d/", "http://c/@d/"),
             ("http://example.com./", "http://example.com./"),
             ("http://127.1/", "http://127.0.0.1/"),
             ("http://0x7f000001/", "http://127.0.0.1/"),

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import TestOrigin
 import Testing
 
 @testable import Origin

@@ -52,7 +52,8 @@ private struct Rules: ImagePipelineDelegate {
 @Suite(.timeLimit(.minutes(2)))
 struct ImagePipelineDelegateTests {
     private func pipeline(
-        _ origin: FakeOrigin, _ delegate: any ImagePipelineDelegate, disk: MemoryDisk? = nil, wall: WallClock = WallClock()
+        _ origin: FakeOrigin, _ delegate: any ImagePipelineDelegate, disk: MemoryDisk? = nil,
+        wall: WallClock = WallClock()
     ) -> ImagePipeline {
         ImagePipeline(
             origin: origin, memory: MemoryStore(budgetBytes: 1 << 20), disk: disk, delegate: delegate,

@@ -14,7 +14,8 @@ struct ImagePipelineTests {
     private let disk = MemoryDisk()
 
     private func pipeline(
-        _ origin: FakeOrigin, memoryBytes: Int = 1 << 20, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
+        _ origin: FakeOrigin, memoryBytes: Int = 1 << 20,
+        delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
         filter: any CacheKeyFilter = CanonicalURLFilter(), processing: any ImageProcessing = InProcessImageProcessor(),
         clock: any Clock<Duration> = ContinuousClock()
     ) -> ImagePipeline {

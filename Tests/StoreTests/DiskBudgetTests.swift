@@ -80,6 +80,7 @@ import Testing
     @Test func `many small entries make room for a large one`() async throws {
         let store = try await fixture.open { $0.budgetBytes = 300_000 }
         for number in 1...1000 { store.store(entry(10), for: key(number)) }
+        await store.flush()
         fixture.clock.advance()
         store.store(entry(260_000), for: key(2000))
         await store.flush()

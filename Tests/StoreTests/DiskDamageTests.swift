@@ -53,7 +53,7 @@ import Testing
             try $0.folder.write(other, to: $1)
         },
         Damage("the source's folder is a file") { fixture, file in
-            let folder = String(file.prefix { $0 != "/" } + file.dropFirst(7).dropLast(65))
+            let folder = String(file.dropLast(65))
             try fixture.folder.remove(folder)
             try fixture.folder.write(Data([1]), to: folder)
         },

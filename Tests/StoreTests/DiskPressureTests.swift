@@ -113,11 +113,13 @@ private final class WriterGate: Sendable {
     ) async throws(StoreError) -> DiskStore {
         var configuration = DiskStore.Configuration(directory: fixture.folder.path)
         change(&configuration)
-        return try await DiskStore(configuration, logger: fixture.log.logger) { _ in
-            self.semaphore.wait()
-            self.semaphore.signal()
-            return 0.5
-        }
+        return try await DiskStore(
+            configuration, logger: fixture.log.logger,
+            freeFraction: { [semaphore] _ in
+                semaphore.wait()
+                semaphore.signal()
+                return 0.5
+            })
     }
 
     func lift() {

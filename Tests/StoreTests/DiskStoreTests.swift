@@ -112,6 +112,25 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
+    @Test func `a store can be closed while it's read and written`() async throws {
+        for _ in 0..<20 {
+            let store = try await fixture.open()
+            store.store(entry(), for: key(1))
+            await store.flush()
+            await withTaskGroup { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        if number == 10 { await store.close() }
+                        let found = await store.entry(for: key(1))
+                        #expect(found == nil || found == entry())
+                        store.store(entry(), for: key(1))
+                    }
+                }
+            }
+        }
+        #expect(fixture.log.lines.isEmpty)
+    }
+
     @Test func `a directory has one store at a time`() async throws {
         let store = try await fixture.open()
         await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }

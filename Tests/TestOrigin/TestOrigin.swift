@@ -88,7 +88,7 @@ package final class TestOrigin: Sendable {
 
     fileprivate func steps(for head: String, connection: Int) -> [Step] {
         let lines = head.split(separator: "\r\n")
-        package let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
+        let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
         let request = log.withLock { log in
             let request = Request(
                 target: lines.first?.split(separator: " ").dropFirst().first.map(String.init) ?? "",

@@ -16,7 +16,8 @@ enum Floor {
     static func main() throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 5, let threads = Int(arguments[3]), let width = Int(arguments[4]) else {
-            FileHandle.standardError.write(Data("usage: floor FOLDER fast|accurate|linear|thumbnail THREADS WIDTH\n".utf8))
+            FileHandle.standardError.write(
+                Data("usage: floor FOLDER fast|accurate|linear|thumbnail THREADS WIDTH\n".utf8))
             exit(64)
         }
         let sources = try jpegs(in: arguments[1])
@@ -32,9 +33,10 @@ enum Floor {
     }
 
     private static func jpegs(in folder: String) throws -> [ByteBuffer] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jpg") && $0 != "large.jpg" }.sorted().map {
-            ByteBuffer(bytes: try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\($0)")))
-        }
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jpg") && $0 != "large.jpg" }
+            .sorted().map {
+                ByteBuffer(bytes: try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\($0)")))
+            }
     }
 
     private static func measure(

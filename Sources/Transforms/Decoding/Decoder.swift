@@ -12,6 +12,7 @@ struct Decoder {
     func decode(
         framesUsed: Int, as request: ChainPlan.Decode, headroom: Int
     ) throws(ImageProcessingError) -> Picture {
+        if header.format == .gif, GIFBlocks.isCutOff(source) { throw .corrupt("GIF: ends inside a block") }
         let readable = header.format == .svg ? try SVGSource.plain(source) : source
         do {
             return try header.format.loader.withImage(
@@ -69,7 +70,8 @@ struct Decoder {
             }
         }
         return Picture(
-            frames: frames, extent: extent(of: size), orientation: header.orientation, delays: delays(image, framesUsed),
+            frames: frames, extent: extent(of: size), orientation: header.orientation,
+            delays: delays(image, framesUsed),
             loop: image.int("loop") ?? 0)
     }
 

@@ -47,7 +47,8 @@ public struct PixelLimits: Hashable, Sendable {
             throw .badParameter(
                 TransformError(
                     parameter: "w",
-                    reason: "the result would be \(size) pixels; at most \(maxOutputSide) a side and \(maxOutputPixels) "
+                    reason:
+                        "the result would be \(size) pixels; at most \(maxOutputSide) a side and \(maxOutputPixels) "
                         + "in all are allowed, so ask for a smaller w or h"))
         }
     }

@@ -28,6 +28,16 @@ enum SVGSource {
         return inflated.plain
     }
 
+    /// libvips says 1 for a side that is too long for it. At a thousandth of its scale such a side shows.
+    static func naturalSize(_ stated: PixelSize, of document: ByteBuffer) throws(VipsError) -> PixelSize {
+        guard min(stated.width, stated.height) == 1 else { return stated }
+        return try VipsLoader.svg.withImage(of: document, ["scale": 0.001]) { small in
+            PixelSize(
+                width: stated.width == 1 && small.width > 1 ? small.width * 1000 : stated.width,
+                height: stated.height == 1 && small.height > 1 ? small.height * 1000 : stated.height)
+        }
+    }
+
     private static let maxSniffedBytes = 65_536
 
     /// UTF-16 says so by its byte order mark; all other encodings spell markup as ASCII does.

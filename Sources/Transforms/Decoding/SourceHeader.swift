@@ -16,8 +16,10 @@ public struct SourceHeader: Hashable, Sendable {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
         let readable = format == .svg ? try SVGSource.plain(source) : source
         do {
-            self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image in
-                SourceHeader(format: format, image: image)
+            self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image throws(VipsError) in
+                var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
+                if format == .svg { size = try SVGSource.naturalSize(size, of: readable) }
+                return SourceHeader(format: format, size: size, image: image)
             }
         } catch {
             // TIFF is a container of anything: a directory that is there but cannot be read is none of the kinds we decode.
@@ -26,9 +28,9 @@ public struct SourceHeader: Hashable, Sendable {
         }
     }
 
-    private init(format: SourceFormat, image: VipsImage) {
+    private init(format: SourceFormat, size: PixelSize, image: VipsImage) {
         self.format = format
-        size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
+        self.size = size
         frames = max(image.int("n-pages") ?? 1, 1)
         let stated = image.int("orientation") ?? 1
         orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1

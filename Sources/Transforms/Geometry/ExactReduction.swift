@@ -48,8 +48,10 @@ struct ExactReduction: Hashable {
         self.error = error
     }
 
-    /// Pads of up to this many pixels leave an error that nobody can see (under 0.1 pixel for the factors met here).
-    private static let maxPad = 12
+    /// Whether padding brings output pixels within an eighth of one of their place. With factors just above 1 it may not.
+    var isExact: Bool { abs(error) <= factor / 8 }
+
+    private static let maxPad = 32
 
     /// A little dislike of padding decides between equals.
     private var cost: Double { abs(error) + 0.001 * Double(lead + trail) }

@@ -1,7 +1,7 @@
 import Vips
 
-/// Brings the true picture on a raster to a target size: box shrink by whole factors first, then a Lanczos reduce of what is left,
-/// each with its phase kept; or a cubic enlargement.
+/// Brings the true picture on a raster to a target size. Box shrink by whole factors first, then a Lanczos reduce of what is left,
+/// each with its phase kept. An axis on which it grows is enlarged after that.
 struct ExactSampler {
     var extent: Extent
     var target: PixelSize
@@ -12,10 +12,33 @@ struct ExactSampler {
         let entered = try light?.entering(frame) ?? frame
         let scaled = try entered.premultiplying { colors throws(VipsError) in
             let rows = try Axis.vertical.sample(colors, origin: extent.y, length: extent.height, target: target.height)
-            return try Axis.horizontal.sample(
+            let both = try Axis.horizontal.sample(
                 rows, origin: extent.x, length: extent.width, target: target.width)
+            return try both.enlarged(to: target)
         }
         return try light?.leaving(scaled) ?? scaled
+    }
+}
+
+extension VipsImage {
+    /// Cubic enlargement about pixel centres. libvips 8.14's own `resize` moves what it enlarges by half a pixel.
+    func enlarged(to size: PixelSize) throws(VipsError) -> VipsImage {
+        guard size != PixelSize(width: width, height: height) else { return self }
+        return try mapped(
+            to: size, across: Double(size.width) / Double(width), down: Double(size.height) / Double(height))
+    }
+
+    /// Cubic interpolation about pixel centres, at a scale for each axis, from an origin on this image.
+    fileprivate func mapped(
+        to size: PixelSize, across: Double, down: Double, originX: Double = 0, originY: Double = 0
+    ) throws(VipsError) -> VipsImage {
+        try applying(
+            "affine",
+            [
+                "matrix": .doubles([across, 0, 0, down]), "interpolate": .interpolator("bicubic"),
+                "oarea": .ints([0, 0, size.width, size.height]), "idx": .double(0.5 - originX),
+                "idy": .double(0.5 - originY), "odx": -0.5, "ody": -0.5, "extend": "copy", "premultiplied": true,
+            ])
     }
 }
 
@@ -27,7 +50,7 @@ private enum Axis {
     func sample(
         _ image: VipsImage, origin: Double, length: Double, target: Int
     ) throws(VipsError) -> VipsImage {
-        if length < Double(target) { return try enlarge(image, target: target) }
+        if length < Double(target) { return image }
         let whole = Int(length / Double(target) / 2)
         guard whole > 1 else { return try reduce(image, origin: origin, length: length, target: target) }
         let shrunk = try shrink(image, by: whole)
@@ -50,6 +73,7 @@ private enum Axis {
     ) throws(VipsError) -> VipsImage {
         if origin == 0, length == Double(target), count(image) == target { return image }
         let plan = ExactReduction(count: count(image), origin: origin, length: length, target: target)
+        guard plan.isExact else { return try interpolate(image, origin: origin, factor: plan.factor, target: target) }
         let padded = plan.isPlain ? image : try pad(image, lead: plan.lead, trail: plan.trail)
         let reduced =
             switch self {
@@ -60,11 +84,17 @@ private enum Axis {
         return try cut(reduced, from: plan.skip, count: target)
     }
 
-    private func enlarge(_ image: VipsImage, target: Int) throws(VipsError) -> VipsImage {
-        let factor = Double(target) / Double(count(image))
-        return switch self {
-        case .vertical: try image.applying("resize", ["scale": 1, "vscale": .double(factor)])
-        case .horizontal: try image.applying("resize", ["scale": .double(factor), "vscale": 1])
+    /// Cubic interpolation at the exact places: right where the factor is so near 1 that there is nothing to average.
+    private func interpolate(
+        _ image: VipsImage, origin: Double, factor: Double, target: Int
+    ) throws(VipsError) -> VipsImage {
+        switch self {
+        case .vertical:
+            try image.mapped(
+                to: PixelSize(width: image.width, height: target), across: 1, down: 1 / factor, originY: origin)
+        case .horizontal:
+            try image.mapped(
+                to: PixelSize(width: target, height: image.height), across: 1 / factor, down: 1, originX: origin)
         }
     }
 

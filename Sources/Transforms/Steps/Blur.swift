@@ -37,12 +37,7 @@ extension VipsImage {
         }
         let small = try applying("shrink", ["hshrink": .int(factor), "vshrink": .int(factor), "ceil": true])
             .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
-        return try small.applying(
-            "resize",
-            [
-                "scale": .double(Double(width) / Double(small.width)),
-                "vscale": .double(Double(height) / Double(small.height)), "kernel": "cubic",
-            ])
+        return try small.enlarged(to: PixelSize(width: width, height: height))
     }
 
     /// Convolution in floating point: libvips' integer one changes even colours.

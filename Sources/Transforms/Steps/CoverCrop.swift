@@ -35,8 +35,10 @@ public struct CoverCrop: Transform, Hashable {
     }
 
     private func canvas(for scaled: PixelSize, isVector: Bool) -> PixelSize {
-        ResizeGeometry(source: scaled, box: Box(width: box.width, height: box.height), fit: .cover, enlarge: enlarge || isVector)
-            .canvas
+        ResizeGeometry(
+            source: scaled, box: Box(width: box.width, height: box.height), fit: .cover, enlarge: enlarge || isVector
+        )
+        .canvas
     }
 
     /// libvips decides on the first frame; all frames are then cut alike.

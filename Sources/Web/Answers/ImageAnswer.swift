@@ -55,6 +55,6 @@ struct ImageAnswer {
     /// Since the source's bytes arrived here.
     private var ageSeconds: Int64 { Int64(max(0, min(now.timeIntervalSince(picture.fetchedAt), 1e9))) }
 
-    /// A client reckons its freshness from `Age` (RFC 9111 §4.2), so the age is added to leave it all of what was promised.
+    /// A client takes `Age` off (RFC 9111 §4.2), so the age is added to leave it all of what was promised.
     private var maxAge: Duration { .seconds(ageSeconds) + (query.maxAge ?? variantMaxAge) }
 }

@@ -1,8 +1,8 @@
 import Pipeline
 
 extension Timings {
-    /// The value of a `Server-Timing` field: `fetch;dur=12.345, total;dur=20.001`, in milliseconds. Parts that were not needed are
-    /// left out.
+    /// The value of a `Server-Timing` field: `fetch;dur=12.345, total;dur=20.001`, in milliseconds. Parts that were not
+    /// needed are left out.
     var serverTiming: String {
         var text = ""
         let parts = [("fetch", fetch), ("queue", queue), ("process", process), ("store", store)]

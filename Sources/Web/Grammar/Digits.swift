@@ -10,7 +10,8 @@ enum Digits {
     /// Digits with or without a fraction, at most 16 characters. Never negative.
     static func number(_ text: String) -> Double? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= 16, parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }) else {
+        guard text.utf8.count <= 16, parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) })
+        else {
             return nil
         }
         return Double(text)

@@ -37,7 +37,9 @@ extension Form where Value == Hundredths {
     /// At most two decimals, kept exact.
     static func hundredths(_ range: ClosedRange<Double>) -> Form {
         Form(.number(range, decimals: 2)) { text in
-            guard let number = Digits.number(text), range.contains(number), Digits.decimals(text) <= 2 else { return nil }
+            guard let number = Digits.number(text), range.contains(number), Digits.decimals(text) <= 2 else {
+                return nil
+            }
             return Hundredths(count: Int((number * 100).rounded()))
         }
     }

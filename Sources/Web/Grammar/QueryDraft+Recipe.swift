@@ -1,8 +1,8 @@
 import Transforms
 
 extension QueryDraft {
-    /// The recipe that the values come to. Values that change no pixel leave the recipe as it is by default, so that equal
-    /// pictures have equal recipes.
+    /// The recipe that the values come to. Values that change no pixel leave the recipe as it is by default, so that
+    /// equal pictures have equal recipes.
     func recipe(_ limits: GrammarLimits) throws(InvalidParameter) -> Recipe {
         var recipe = Recipe(resampling: limits.defaultResampling)
         recipe.orientation = orientation
@@ -49,7 +49,9 @@ extension QueryDraft {
         guard pixels <= limits.maxOutputSide else {
             throw InvalidParameter(
                 "dpr",
-                "With 'dpr' the parameter '\(name)' comes to \(pixels) pixels; allowed are at most \(limits.maxOutputSide).")
+                "With 'dpr' the parameter '\(name)' comes to \(pixels) pixels; "
+                    + "allowed are at most \(limits.maxOutputSide)."
+            )
         }
         return pixels
     }

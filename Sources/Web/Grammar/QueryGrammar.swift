@@ -18,8 +18,8 @@ package struct GrammarLimits: Hashable, Sendable {
 
 /// The language of `/image` queries, as a table of parameters.
 ///
-/// Names are those of weserv/images; the semantics are exact: what is unknown, given twice, out of range or at odds with
-/// something else is refused, never guessed.
+/// Names are those of weserv/images; the semantics are exact: what is unknown, given twice, out of range or at odds
+/// with something else is refused, never guessed.
 struct QueryGrammar: Sendable {
     let limits: GrammarLimits
     /// Every parameter, each under its own name.

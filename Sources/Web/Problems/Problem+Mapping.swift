@@ -18,7 +18,9 @@ extension Problem {
         case .unsupported:
             self.init(
                 .unsupportedImage,
-                "The bytes are none of JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF and SVG, whatever their name says.")
+                "The bytes are none of JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF and SVG, "
+                    + "whatever their name says."
+            )
         case .corrupt: self.init(.corruptImage, "The source is damaged, cut off, or not what it claims to be.")
         case .originFailed(let text): self.init(.originFailed, text)
         case .originTimedOut: self.init(.originTimeout, "The origin did not deliver the source in time.")
@@ -39,7 +41,8 @@ extension Problem {
             parameter: error.parameter)
     }
 
-    static let loop = Problem(.loop, "The request has come through this server already, so the source leads back to it.")
+    static let loop = Problem(
+        .loop, "The request has come through this server already, so the source leads back to it.")
 
     static let internalError = Problem(.internalError, "The failure was logged under the instance given here.")
 
@@ -50,7 +53,8 @@ extension Problem {
     static func methodNotAllowed(_ method: HTTPRequest.Method, allow: [HTTPRequest.Method]) -> Problem {
         let allowed = allow.map(\.rawValue).joined(separator: ", ")
         var problem = Problem(
-            .methodNotAllowed, "\(InvalidParameter.clipped(method.rawValue)) is not allowed here; allowed are \(allowed).")
+            .methodNotAllowed,
+            "\(InvalidParameter.clipped(method.rawValue)) is not allowed here; allowed are \(allowed).")
         problem.allow = allow
         return problem
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -23,7 +24,8 @@ extension Problem {
     /// The answer to the request of that id. Nobody may store it: most problems pass.
     func response(requestID: String) -> Response {
         var fields: HTTPFields = [
-            .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+            .contentType: "application/problem+json", .cacheControl: CacheControl.noStore.description,
+            .xContentTypeOptions: "nosniff",
         ]
         if let retryAfterSeconds { fields[.retryAfter] = String(retryAfterSeconds) }
         if !allow.isEmpty { fields[.allow] = allow.map(\.rawValue).joined(separator: ", ") }

@@ -5,9 +5,10 @@ import NIOCore
 
 /// HTTP/1.1 connections whose requests are cancelled once the client is gone.
 ///
-/// The server otherwise leaves a handler running when its client disconnects, and its own remedy, reading on behind the request,
-/// costs every connection its keep-alive. Here a channel handler sees the client's end of stream, and the one task that
-/// serves the connection is cancelled: nothing is spent per request. A client that closes only its sending side is gone too.
+/// The server otherwise leaves a handler running when its client disconnects, and its own remedy, reading on behind the
+/// request, costs every connection its keep-alive. Here a channel handler sees the client's end of stream, and the one
+/// task that serves the connection is cancelled: nothing is spent per request. A client that closes only its sending
+/// side is gone too.
 struct DisconnectAwareChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: HTTP1Channel.Value

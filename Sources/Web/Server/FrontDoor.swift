@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// What every request passes, whatever its path: each failure becomes a problem, each answer gets its request id, HEAD loses the
-/// body, and one line goes to the log.
+/// What every request passes, whatever its path: each failure becomes a problem, each answer gets its request id, HEAD
+/// loses the body, and one line goes to the log.
 struct FrontDoor: RouterMiddleware {
     typealias Context = WebContext
 
@@ -45,7 +45,8 @@ struct FrontDoor: RouterMiddleware {
 
     /// Queries stay out of it: they hold source URLs, and those hold tokens.
     private func log(
-        _ request: Request, _ response: Response, bytes: Int, since start: ContinuousClock.Instant, _ context: WebContext
+        _ request: Request, _ response: Response, bytes: Int, since start: ContinuousClock.Instant,
+        _ context: WebContext
     ) {
         guard logger.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -33,14 +34,16 @@ extension Route {
     private static let contract = Response(
         status: .ok,
         headers: [
-            .contentType: "application/yaml", .cacheControl: "public, max-age=3600", .xContentTypeOptions: "nosniff",
+            .contentType: "application/yaml", .cacheControl: CacheControl(.anyone(maxAge: .seconds(3_600))).description,
+            .xContentTypeOptions: "nosniff",
         ],
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
 
     private static let health = Response(
         status: .ok,
         headers: [
-            .contentType: "application/json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+            .contentType: "application/json", .cacheControl: CacheControl.noStore.description,
+            .xContentTypeOptions: "nosniff",
         ],
         body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"ok"}"#)))
 }

@@ -7,13 +7,15 @@ struct WebContext: RequestContext {
     /// Unique among all requests of all servers, for practical purposes.
     let requestID: String
 
+    /// Takes over the id that the server's own log lines carry; log handlers that keep no metadata have none.
     init(source: ApplicationRequestContextSource) {
-        self.init(logger: source.logger)
+        let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
+        self.init(logger: source.logger, requestID: logged ?? "\(RequestID())")
     }
 
-    init(logger: Logger) {
+    init(logger: Logger, requestID: String) {
         coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
-        requestID = logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? ""
+        self.requestID = requestID
     }
 
     private struct LoggerSource: RequestContextSource {

@@ -6,8 +6,9 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve pictures over HTTP.",
         discussion: """
-            Each setting can be given as a flag, as an environment variable (--max-source-bytes is DARKROOM_MAX_SOURCE_BYTES) or in a \
-            YAML file (max-source-bytes:), and counts in that order. Bytes take KiB, MiB and GiB; durations ms, s, m, h and d.
+            Each setting can be given as a flag, as an environment variable (--max-source-bytes is \
+            DARKROOM_MAX_SOURCE_BYTES) or in a YAML file (max-source-bytes:), and counts in that order. Bytes take KiB, \
+            MiB and GiB; durations ms, s, m, h and d.
             """)
 
     @Option(help: "YAML file of settings.") var config: String?
@@ -20,7 +21,8 @@ struct Serve: AsyncParsableCommand {
                 try await SettingLayers(
                     flags: flags.given, environment: ProcessInfo.processInfo.environment, file: config))
         } catch {
-            throw ValidationError("\(error)")
+            FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
+            throw ExitCode(EX_CONFIG)
         }
         try await ImageServer(settings).run()
     }

@@ -10,8 +10,8 @@ struct TransformFile: ParsableCommand {
         commandName: "transform", abstract: "Run the chain on a file.",
         usage: "darkroom transform IN OUT [--w 400] [--fit cover] [--output webp] ...",
         discussion: """
-            Takes every parameter of GET /image but url, with the same meaning: --w 400 is w=400, --flip is flip. Without --output \
-            the name of OUT decides. A dash stands for standard input or output.
+            Takes every parameter of GET /image but url, with the same meaning: --w 400 is w=400, --flip is flip. Without \
+            --output the name of OUT decides. A dash stands for standard input or output.
             """)
 
     @Argument(parsing: .captureForPassthrough, help: "IN, OUT and parameters.") var words: [String] = []
@@ -23,11 +23,15 @@ struct TransformFile: ParsableCommand {
         do {
             try transform(from: paths[0], to: paths[1], parameters)
         } catch let error as FileQueryError {
-            throw ValidationError(error.description)
+            throw Self.failure(error.description)
         } catch let error as ImageProcessingError {
-            FileHandle.standardError.write(Data("Error: \(error.sentence)\n".utf8))
-            throw ExitCode.failure
+            throw Self.failure(error.sentence)
         }
+    }
+
+    private static func failure(_ sentence: String) -> ExitCode {
+        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+        return .failure
     }
 
     private func transform(from source: String, to target: String, _ given: [(name: String, value: String?)]) throws {
@@ -64,7 +68,7 @@ struct TransformFile: ParsableCommand {
             let name = halves.first ?? ""
             if halves.count == 2 {
                 parameters.append((name, halves[1]))
-            } else if !bareNames.contains(name), let value = rest.first, !value.hasPrefix("--") {
+            } else if let value = rest.first, !value.hasPrefix("--"), takesNext(name, value) {
                 parameters.append((name, value))
                 rest = rest.dropFirst()
             } else {
@@ -74,8 +78,11 @@ struct TransformFile: ParsableCommand {
         return (paths, parameters)
     }
 
-    /// Parameters that stand alone: what follows is no value of theirs unless joined by an equals sign.
-    private static let bareNames: Set<String> = ["flip", "flop", "il", "ll", "we", "trim", "blur", "sharp", "gam"]
+    /// Flags take no value, and parameters that may stand alone take the next word only where it is a number.
+    private static func takesNext(_ name: String, _ value: String) -> Bool {
+        if ["flip", "flop", "il", "ll", "we"].contains(name) { return false }
+        return !["trim", "blur", "sharp", "gam"].contains(name) || Double(value) != nil
+    }
 }
 
 extension ImageProcessingError {

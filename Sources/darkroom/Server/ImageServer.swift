@@ -50,7 +50,8 @@ struct ImageServer {
     /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
     private func serve(_ pipeline: ImagePipeline) async -> (any Error)? {
         let settings = settings
-        let application = makeApplication(configuration: webConfiguration, pipeline: pipeline, logger: logger) { channel in
+        let application = makeApplication(configuration: webConfiguration, pipeline: pipeline, logger: logger) {
+            channel in
             Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
         }
         do {

@@ -39,11 +39,13 @@ struct LineLogHandler: LogHandler {
 
     /// RFC 3339, with milliseconds.
     private static var now: String {
-        Date().formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted))
+        Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// Foreign text cannot begin a line of its own.
+    /// Foreign text can neither begin a line of its own nor steer a terminal.
     private static func oneLine(_ text: String) -> String {
-        text.contains(where: \.isNewline) ? text.split(whereSeparator: \.isNewline).joined(separator: " ") : text
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
+        return String(
+            text.map { $0.isNewline || $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? " " : $0 })
     }
 }

@@ -56,7 +56,7 @@ struct SettingText {
     func dropRule() throws(SettingError) -> QueryDroppingFilter.Rule {
         let halves = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         guard halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty else {
-            throw refused("rules of the form HOSTGLOB=NAMEGLOB, such as *.example.com=utm_*")
+            throw refused("rules of the form HOSTGLOB=NAMEGLOB,NAMEGLOB, such as *.example.com=utm_*,token")
         }
         return QueryDroppingFilter.Rule(hostPattern: halves[0], parameterPatterns: [halves[1]])
     }

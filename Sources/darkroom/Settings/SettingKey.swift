@@ -85,11 +85,13 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
         case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."
         case .cacheKeyDropQuery:
-            "Query parameters that do not count for the cache, as HOSTGLOB=NAMEGLOB rules, e.g. *.example.com=utm_*; a lone * drops the whole query. Comma-separated."
-        case .originalMaxAge: "How long originals, and variants made from them, are used without asking the origin again. Duration."
+            "Query parameters that do not count for the cache, as HOSTGLOB=NAMEGLOB,NAMEGLOB rules; * drops the whole query."
+        case .originalMaxAge:
+            "How long originals, and variants made from them, are used without asking the origin again. Duration."
         case .variantMaxAge: "Freshness that clients are given. Duration."
         case .localRoot: "Folder that local:/// sources are read from."
-        case .allowNetworks: "Networks (CIDR) that may be contacted though they are not public, on any port. Comma-separated."
+        case .allowNetworks:
+            "Networks (CIDR) that may be contacted though they are not public, on any port. Comma-separated."
         case .allowHosts: "Hosts that may be contacted, as globs; none = any public host. Comma-separated."
         case .allowPorts: "Ports that may be contacted. Comma-separated."
         case .maxSourceBytes: "Bytes of a source."

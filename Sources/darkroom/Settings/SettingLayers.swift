@@ -41,7 +41,8 @@ struct SettingLayers {
     /// The members of a list, given with commas or as a YAML sequence. An empty text is an empty list.
     func list(_ key: SettingKey) throws(SettingError) -> [SettingText] {
         if let layer = layers.first(where: { $0.keys.contains(key.name) }),
-            let members = try? layer.reader.requiredStringArray(forKey: ConfigKey(key.name)), members.count != 1
+            (try? layer.reader.requiredString(forKey: ConfigKey(key.name))) == nil,
+            let members = try? layer.reader.requiredStringArray(forKey: ConfigKey(key.name))
         {
             return members.map { SettingText(spelling: layer.spelling(key), text: $0) }
         }
@@ -49,6 +50,11 @@ struct SettingLayers {
         return whole.text.split(separator: ",").map {
             SettingText(spelling: whole.spelling, text: $0.trimmingCharacters(in: .whitespaces))
         }
+    }
+
+    /// How whoever set the key spelled it; its plain name where nobody did.
+    func spelling(_ key: SettingKey) -> String {
+        layers.first { $0.keys.contains(key.name) }?.spelling(key) ?? key.name
     }
 
     private static func flags(_ flags: [SettingKey: String]) -> Layer {
@@ -77,18 +83,22 @@ struct SettingLayers {
 
     private static func file(_ path: String) async throws(SettingError) -> Layer {
         let names = SettingKey.allCases.map(\.name)
-        let provider: FileProvider<YAMLSnapshot>
+        let reader: ConfigReader
         let keys: [String]
         do {
-            let text = try String(contentsOfFile: path, encoding: .utf8)
-            keys = try Yams.compose(yaml: text)?.mapping?.keys.compactMap(\.string) ?? []
-            provider = try await FileProvider(filePath: FilePath(path))
+            let root = try Yams.compose(yaml: try String(contentsOfFile: path, encoding: .utf8))
+            keys = root?.mapping?.keys.compactMap(\.string) ?? []
+            // A file of comments alone has no root, and no settings.
+            reader =
+                root == nil
+                ? ConfigReader(provider: InMemoryProvider(values: [:]))
+                : ConfigReader(provider: try await FileProvider<YAMLSnapshot>(filePath: FilePath(path)))
         } catch {
             throw SettingError("--config: \(path) cannot be read as a YAML file of settings.")
         }
         for key in keys where !names.contains(key) { throw unknown("\(key):", among: names.map { "\($0):" }) }
         return Layer(
-            reader: ConfigReader(provider: provider), keys: Set(keys), spelling: { "\(path): \($0.name)" })
+            reader: reader, keys: Set(keys), spelling: { "\(path): \($0.name)" })
     }
 
     private static func unknown(_ name: String, among known: [String]) -> SettingError {

@@ -5,7 +5,7 @@ import Pipeline
 import Transforms
 
 /// Every setting of a running server, read, checked and typed.
-struct Settings: Sendable {
+struct Settings: Equatable, Sendable {
     var host: String
     var port: Int
     var cacheDirectory: String
@@ -40,7 +40,7 @@ struct Settings: Sendable {
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
-        dropRules = try read.list(.cacheKeyDropQuery) { text throws(SettingError) in try text.dropRule() }
+        dropRules = try read.dropRules()
         originalMaxAge = try read.required(.originalMaxAge).duration()
         variantMaxAge = try read.required(.variantMaxAge).duration()
         localRoot = try layers.text(.localRoot)?.text
@@ -61,13 +61,17 @@ struct Settings: Sendable {
         maxDownloads = try read.integer(.maxDownloads, 1...100_000)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
-        try checkCombinations()
+        try checkCombinations(layers)
     }
 
-    private func checkCombinations() throws(SettingError) {
+    private func checkCombinations(_ layers: SettingLayers) throws(SettingError) {
         func require(_ holds: Bool, _ first: SettingKey, _ second: SettingKey) throws(SettingError) {
-            guard !holds else { return }
-            throw SettingError("\(first.name) and \(second.name): \(first.name) may not be more than \(second.name).")
+            guard !holds, let less = try layers.text(first)?.text, let more = try layers.text(second)?.text else {
+                return
+            }
+            throw SettingError(
+                "\(layers.spelling(first)) and \(layers.spelling(second)): \(first.name) is \(less) and may not be more "
+                    + "than \(second.name), which is \(more).")
         }
         try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
         try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
@@ -77,7 +81,7 @@ struct Settings: Sendable {
         if let localRoot {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: localRoot, isDirectory: &isFolder), isFolder.boolValue else {
-                throw SettingError("\(SettingKey.localRoot.name): \(localRoot) is no folder.")
+                throw SettingError("\(layers.spelling(.localRoot)): \(localRoot) is no folder.")
             }
         }
     }
@@ -93,7 +97,7 @@ private struct SettingReader {
 
     func required(_ key: SettingKey) throws(SettingError) -> SettingText {
         guard let text = try layers.text(key), !text.text.isEmpty else {
-            throw SettingError("\(key.name): a value is needed.")
+            throw SettingError("\(layers.spelling(key)): a value is needed.")
         }
         return text
     }
@@ -110,12 +114,25 @@ private struct SettingReader {
         return members
     }
 
+    /// `HOSTGLOB=NAMEGLOB`; a member without `=` is one more name for the rule before it.
+    func dropRules() throws(SettingError) -> [QueryDroppingFilter.Rule] {
+        var rules: [QueryDroppingFilter.Rule] = []
+        for text in try layers.list(.cacheKeyDropQuery) {
+            if !rules.isEmpty, !text.text.isEmpty, !text.text.contains("=") {
+                rules[rules.count - 1].parameterPatterns.append(text.text)
+            } else {
+                rules.append(try text.dropRule())
+            }
+        }
+        return rules
+    }
+
     func pixelLimits() throws(SettingError) -> PixelLimits {
         PixelLimits(
             maxSourcePixels: try integer(.maxSourcePixels, 1...10_000_000_000),
             maxAnimationPixels: try integer(.maxAnimationPixels, 1...10_000_000_000),
             maxFrames: try integer(.maxFrames, 1...100_000),
-            maxOutputSide: try integer(.maxOutputSide, 1...65_500),
+            maxOutputSide: try integer(.maxOutputSide, 1...16_383),
             maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
     }
 

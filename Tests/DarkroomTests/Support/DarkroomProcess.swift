@@ -57,7 +57,8 @@ final class DarkroomProcess: Sendable {
         let process = Process()
         process.executableURL = binary
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
+            .merging(environment) { $1 }
         process.standardOutput = output
         if let errors { process.standardError = errors }
         try process.run()

@@ -10,15 +10,17 @@ struct ExactnessTests {
     /// Soft spots near the corners, centres in pixels from the upper left corner of the stored picture.
     static let spots: [(x: Double, y: Double)] = [(90, 80), (914, 76), (84, 590), (922, 598)]
 
-    @Test(arguments: Resampling.allCases, [60, 120, 230, 450])
+    @Test(arguments: Resampling.allCases, [60, 120, 125, 230, 250, 450, 500, 501])
     func `Spots lie within 0.15 px of their place in every profile, shrink and orientation`(
         _ resampling: Resampling, side: Int
     ) throws {
         for orientation in 1...8 {
             let source = try Self.drawing.setting(ints: ["orientation": orientation]).jpeg()
-            let result = try Pixels(produce(source, .box(side, side, resampling)).body)
+            let result = try Pixels(produce(source, .box(side, side, as: resampling)).body)
             let upright = orientation < 5 ? Self.stored : Self.stored.transposed
-            let scale = (x: Double(result.width) / Double(upright.width), y: Double(result.height) / Double(upright.height))
+            let scale = (
+                x: Double(result.width) / Double(upright.width), y: Double(result.height) / Double(upright.height)
+            )
             for spot in Self.spots {
                 let place = Self.upright(spot, orientation)
                 let expected = (x: place.x * scale.x, y: place.y * scale.y)
@@ -33,7 +35,8 @@ struct ExactnessTests {
     @Test func `The sides tested above make the decoder shrink by 8, 4 and 2`() {
         func factor(_ side: Int, _ resampling: Resampling) -> Int {
             let target = ResizeGeometry(
-                source: Self.stored, box: Box(width: side, height: side), fit: .inside, enlarge: false).scaled
+                source: Self.stored, box: Box(width: side, height: side), fit: .inside, enlarge: false
+            ).scaled
             return JPEGShrink.factor(source: Self.stored, covering: target, headroom: resampling.headroom)
         }
         #expect([60, 120, 230, 450].map { factor($0, .fast) } == [8, 8, 4, 2])
@@ -44,7 +47,7 @@ struct ExactnessTests {
     func `Spots keep their place in a PNG, shrunk and enlarged`(_ resampling: Resampling) throws {
         let source = try Self.drawing.png()
         for side in [77, 333, 1300] {
-            let result = try Pixels(produce(source, .box(side, side, enlarge: true, resampling)).body)
+            let result = try Pixels(produce(source, .box(side, side, enlarge: true, as: resampling)).body)
             let scale = (x: Double(result.width) / 1003, y: Double(result.height) / 669)
             for spot in Self.spots {
                 let expected = (x: spot.x * scale.x, y: spot.y * scale.y)

@@ -11,7 +11,8 @@ extension Recipe {
     }
 
     static func box(
-        _ width: Int?, _ height: Int? = nil, fit: Fit = .inside, enlarge: Bool = false, _ resampling: Resampling = .fast
+        _ width: Int?, _ height: Int? = nil, fit: Fit = .inside, enlarge: Bool = false,
+        as resampling: Resampling = .fast
     ) -> Recipe {
         var recipe = Recipe(resampling: resampling)
         recipe.box = Box(width: width, height: height)

@@ -1,0 +1,159 @@
+import Foundation
+import Origin
+import Pipeline
+import Testing
+import Transforms
+
+@testable import darkroom
+
+struct SettingsTests {
+    private func settings(
+        flags: [SettingKey: String] = [:], environment: [String: String] = [:], file: String? = nil
+    ) async throws -> Settings {
+        var path: String?
+        if let file {
+            let url = try URL.temporaryFolder().appendingPathComponent("darkroom.yaml")
+            try file.write(to: url, atomically: true, encoding: .utf8)
+            path = url.path
+        }
+        return try Settings(try await SettingLayers(flags: flags, environment: environment, file: path))
+    }
+
+    private func refusal(
+        flags: [SettingKey: String] = [:], environment: [String: String] = [:], file: String? = nil
+    ) async throws -> String {
+        do {
+            _ = try await settings(flags: flags, environment: environment, file: file)
+            return ""
+        } catch let error as SettingError {
+            return error.description
+        }
+    }
+
+    @Test func `The defaults are those that the help states`() async throws {
+        let settings = try await settings()
+        #expect(settings.host == "127.0.0.1")
+        #expect(settings.port == 8080)
+        #expect(settings.cacheDiskBytes == 10 << 30)
+        #expect(settings.cacheMemoryBytes == 256 << 20)
+        #expect(settings.maxSourceBytes == 50 << 20)
+        #expect(settings.limits == PixelLimits())
+        #expect(settings.allowPorts == [80, 443])
+        #expect(settings.allowHosts.isEmpty && settings.allowNetworks.isEmpty && settings.localRoot == nil)
+        #expect(settings.connectTimeout == .seconds(5))
+        #expect(settings.downloadTimeout == .seconds(15))
+        #expect(settings.requestTimeout == .seconds(30))
+        #expect(settings.pixelWorkers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.queueDepth == 64)
+        #expect(settings.downloadsPerHost == 6)
+        #expect(settings.maxDownloads == 64)
+        #expect(settings.maxRedirects == 5)
+        #expect(settings.variantMaxAge == .seconds(86_400))
+        #expect(settings.resampling == .fast)
+        #expect(settings.logFormat == .text)
+    }
+
+    /// A value for each key that differs from its default.
+    static let others: [SettingKey: String] = [
+        .host: "localhost", .port: "0", .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
+        .cacheKeyDropQuery: "*.a.org=utm_*", .originalMaxAge: "12h", .variantMaxAge: "90s", .localRoot: "/tmp",
+        .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
+        .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
+        .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
+        .requestTimeout: "2m", .pixelWorkers: "7", .queueDepth: "1", .resample: "linear", .downloadsPerHost: "2",
+        .maxDownloads: "8", .logLevel: "debug", .logFormat: "json",
+    ]
+
+    @Test(arguments: SettingKey.allCases)
+    func `Each setting is heard as a flag, from the environment and from the file`(key: SettingKey) async throws {
+        let value = try #require(Self.others[key])
+        var companions: [SettingKey: String] = [:]
+        if key == .maxOutputPixels { companions[.maxOutputSide] = "1" }
+        let standard = try await settings(flags: companions)
+        let flag = try await settings(flags: companions.merging([key: value]) { $1 })
+        let variable = try await settings(flags: companions, environment: [key.environmentName: value])
+        let file = try await settings(flags: companions, file: "\(key.name): \"\(value)\"\n")
+        #expect(flag != standard)
+        #expect(variable == flag)
+        #expect(file == flag)
+    }
+
+    @Test func `A flag goes before the environment, that before the file, that before the default`() async throws {
+        let file = "port: 3\nqueue-depth: 3\nmax-redirects: 3\n"
+        let environment = ["DARKROOM_PORT": "2", "DARKROOM_QUEUE_DEPTH": "2"]
+        let settings = try await settings(flags: [.port: "1"], environment: environment, file: file)
+        #expect(settings.port == 1)
+        #expect(settings.queueDepth == 2)
+        #expect(settings.maxRedirects == 3)
+        #expect(settings.maxDownloads == 64)
+    }
+
+    @Test func `Lists are given with commas or as a YAML sequence`() async throws {
+        let commas = try await settings(flags: [.allowHosts: "a.org, *.b.org", .allowPorts: "80,8080"])
+        let sequence = try await settings(file: "allow-hosts: [a.org, '*.b.org']\nallow-ports:\n  - 80\n  - 8080\n")
+        #expect(commas.allowHosts == ["a.org", "*.b.org"])
+        #expect(sequence.allowHosts == commas.allowHosts)
+        #expect(sequence.allowPorts == [80, 8080])
+        #expect(try await settings(file: "allow-hosts: [a.org]\n").allowHosts == ["a.org"])
+        #expect(try await settings(file: "# nothing but a comment\n").allowHosts.isEmpty)
+    }
+
+    @Test func `Rules for the cache key may list several names`() async throws {
+        let settings = try await settings(flags: [.cacheKeyDropQuery: "*.a.org=utm_*,token,b.org=*"])
+        #expect(
+            settings.dropRules == [
+                .init(hostPattern: "*.a.org", parameterPatterns: ["utm_*", "token"]),
+                .init(hostPattern: "b.org", parameterPatterns: ["*"]),
+            ])
+    }
+
+    @Test(arguments: [
+        ("5", 5), ("5B", 5), ("2KiB", 2048), ("3MiB", 3 << 20), ("1GiB", 1 << 30),
+    ])
+    func `Bytes take binary units`(text: String, bytes: Int) async throws {
+        #expect(try await settings(flags: [.maxSourceBytes: text]).maxSourceBytes == bytes)
+    }
+
+    @Test(arguments: [
+        ("250ms", Duration.milliseconds(250)), ("3s", .seconds(3)), ("2m", .seconds(120)), ("1h", .seconds(3600)),
+        ("7d", .seconds(604_800)),
+    ])
+    func `Durations take units`(text: String, duration: Duration) async throws {
+        #expect(try await settings(flags: [.variantMaxAge: text]).variantMaxAge == duration)
+    }
+
+    @Test(arguments: [
+        (SettingKey.port, "99999"), (.port, "x"), (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
+        (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
+        (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
+        (.pixelWorkers, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
+        (.localRoot, "/no/such/folder"),
+    ])
+    func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {
+        #expect(try await refusal(flags: [key: value]).contains(key.name))
+        let sentence = try await refusal(environment: [key.environmentName: value])
+        #expect(sentence.contains(key.environmentName) || sentence.contains(key.name))
+    }
+
+    @Test(arguments: [
+        [SettingKey.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
+        [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"],
+    ])
+    func `An impossible combination is refused by the names of both keys`(flags: [SettingKey: String]) async throws {
+        let sentence = try await refusal(flags: flags)
+        #expect(sentence.contains(try #require(flags.keys.first).name))
+        #expect(sentence.contains(" and "))
+    }
+
+    @Test func `An unknown key is refused by its name, wherever it stands`() async throws {
+        #expect(try await refusal(file: "max-source-byte: 5\n").contains("max-source-byte:"))
+        #expect(try await refusal(environment: ["DARKROOM_PROT": "5"]).contains("DARKROOM_PROT"))
+    }
+
+    @Test func `A file that is missing or no mapping is refused`() async throws {
+        await #expect(throws: SettingError.self) {
+            _ = try await SettingLayers(flags: [:], environment: [:], file: "/no/such/file.yaml")
+        }
+        #expect(try await refusal(file: "- just\n- a list\n").contains("--config"))
+    }
+}

@@ -1,0 +1,93 @@
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct TransformChainTests {
+    @Test func `Steps stand in the documented order, whatever order a recipe is filled in`() {
+        let chain = TransformChain(.everything)
+        let names = chain.transforms.map { $0.key.prefix { $0 != "(" } }
+        #expect(
+            names == [
+                "orient", "crop", "trim", "resize", "srgb", "cover", "rotate", "flip", "flop", "bri", "sat", "hue",
+                "con",
+                "gam", "sharp", "filt", "blur", "tint", "flatten",
+            ])
+        #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
+    }
+
+    @Test func `An empty recipe is upright sRGB and nothing else`() {
+        #expect(TransformChain(Recipe()).key == "12:orient(auto),4:srgb")
+        #expect(TransformChain(.with { $0.orientation = .none }).key == "4:srgb")
+    }
+
+    @Test func `Every value of a recipe is in the key`() {
+        let changes: [(inout Recipe) -> Void] = [
+            { $0.orientation = .none }, { $0.orientation = .exif(6) },
+            { $0.crop = Crop(x: 1, y: 2, width: 3, height: 4) },
+            { $0.crop = Crop(x: 1, y: 2, width: 3, height: 5) }, { $0.trim = Trim(threshold: 10) },
+            { $0.trim = Trim(threshold: 11) }, { $0.box.width = 40 }, { $0.box.height = 40 },
+            { $0.box = Box(width: 40, height: 40) }, { $0 = .box(40, 40, fit: .cover) },
+            { $0 = .box(40, 40, fit: .fill) },
+            { $0 = .box(40, 40, fit: .contain) }, { $0 = .box(40, 40, fit: .outside) },
+            { $0 = .box(40, enlarge: true) },
+            { $0 = .box(40, as: .linear) }, { $0 = .box(40, as: .accurate) },
+            {
+                $0 = .box(40, 40, fit: .cover)
+                $0.position = .entropy
+            },
+            {
+                $0 = .box(40, 40, fit: .contain)
+                $0.position = .anchor(x: 0, y: 0)
+            },
+            { $0.rotationDegrees = 90 }, { $0.rotationDegrees = 91 }, { $0.flip = true }, { $0.flop = true },
+            { $0.background = .white }, { $0.background = .transparent }, { $0.blur = Blur() },
+            { $0.blur = Blur(sigma: 2) },
+            { $0.sharpen = Sharpen() }, { $0.sharpen = Sharpen(sigma: 2) }, { $0.brightness = Brightness(percent: 5) },
+            { $0.contrast = Contrast(percent: 5) }, { $0.saturation = Saturation(factor: 2) },
+            { $0.hue = Hue(degrees: 5) },
+            { $0.gamma = Gamma() }, { $0.gamma = Gamma(exponent: 1.5) }, { $0.tint = Tint(.white) },
+            { $0.filter = .sepia }, { $0.filter = .negate }, { $0.filter = .greyscale },
+        ]
+        let keys = changes.map { TransformChain(.with($0)).key }
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test func `Keys of different lists of steps never run together`() {
+        struct Named: Transform {
+            var key: String
+            func apply(_ picture: Picture, context: TransformContext) throws -> Picture { picture }
+        }
+        func key(_ names: String...) -> String { TransformChain(names.map(Named.init)).key }
+        let keys = [key("a", "b"), key("ab"), key("a,1:b"), key("a"), key(), key(""), key("", "")]
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test func `Values that change nothing are left out of the key`() {
+        #expect(TransformChain(.with { $0.rotationDegrees = 360 }).key == TransformChain(Recipe()).key)
+        #expect(TransformChain(.with { $0.fit = .cover }).key == TransformChain(Recipe()).key)
+        #expect(TransformChain(.box(40, fit: .cover)).key == TransformChain(.box(40)).key)
+    }
+}
+
+extension Recipe {
+    static let everything = Recipe.with {
+        $0.filter = .sepia
+        $0.tint = Tint(.white)
+        $0.gamma = Gamma()
+        $0.hue = Hue(degrees: 1)
+        $0.saturation = Saturation(factor: 2)
+        $0.contrast = Contrast(percent: 1)
+        $0.brightness = Brightness(percent: 1)
+        $0.sharpen = Sharpen()
+        $0.blur = Blur()
+        $0.background = .white
+        $0.flop = true
+        $0.flip = true
+        $0.rotationDegrees = 45
+        $0.fit = .cover
+        $0.box = Box(width: 10, height: 10)
+        $0.trim = Trim(threshold: 10)
+        $0.crop = Crop(x: 0, y: 0, width: 50, height: 50)
+    }
+}

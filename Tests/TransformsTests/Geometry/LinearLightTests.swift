@@ -1,0 +1,38 @@
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct LinearLightTests {
+    @Test(arguments: [[0, 0, 0], [255, 255, 255], [1, 2, 3], [200, 100, 50], [17, 128, 254]] as [[UInt8]])
+    func `An even colour stays the same, whatever it is scaled to`(_ color: [UInt8]) throws {
+        for (width, height) in [(90, 61), (301, 203), (900, 610)] {
+            let source = try Drawing.flat(451, 307, color).png()
+            let pixels = try Pixels(
+                produce(source, .box(width, height, fit: .fill, enlarge: true, as: .linear)).body)
+            #expect(pixels.isFlat(color.map(Int.init)))
+        }
+    }
+
+    @Test func `Fine black and white lines become as bright as half the light, not as half the number`() throws {
+        let lines = try Drawing.image(400, 400) { x, _ in x.isMultiple(of: 2) ? [0] : [255] }.png()
+        let linear = try Pixels(produce(lines, .box(50, 50, as: .linear)).body)
+        let accurate = try Pixels(produce(lines, .box(50, 50, as: .accurate)).body)
+        #expect(abs(linear[25, 25][0] - 188) <= 2)
+        #expect(abs(accurate[25, 25][0] - 128) <= 2)
+    }
+
+    @Test func `Alpha is no light and is averaged as it is`() throws {
+        let lines = try Drawing.image(400, 400) { x, _ in [90, 90, 90, x.isMultiple(of: 2) ? 0 : 255] }.png()
+        let pixels = try Pixels(produce(lines, .box(50, 50, as: .linear)).body)
+        #expect(abs(pixels[25, 25][3] - 128) <= 2)
+        #expect(pixels.distance(x: 25, y: 25, to: [90, 90, 90]) <= 1)
+    }
+
+    @Test func `Inks follow no light curve: CMYK gives the same colours in every profile`() throws {
+        let source = try Fixture.image("colour/cmyk.jpg")
+        let fast = try Pixels(produce(source, .box(100, 100, as: .fast)).body)
+        let linear = try Pixels(produce(source, .box(100, 100, as: .linear)).body)
+        for (x, y) in [(37, 12), (12, 37), (62, 37)] { #expect(linear.distance(x: x, y: y, to: fast[x, y]) <= 6) }
+    }
+}

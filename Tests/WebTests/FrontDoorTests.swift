@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Pipeline
+import Synchronization
+import Testing
+
+@testable import Web
+
+struct FrontDoorTests {
+    private let site = TestSite { _ in .stub() }
+
+    private func problem(_ response: Response) async throws -> Problem.Document {
+        #expect(response.headers[.contentType] == "application/problem+json")
+        #expect(response.headers[.requestID] == "request-7")
+        return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
+    }
+
+    @Test func `an unknown path is a problem`() async throws {
+        let document = try await problem(site.respond("/nowhere?w=1"))
+        #expect(document.status == 404)
+        #expect(document.type == "/problems/no-such-route")
+        #expect(document.instance == "urn:request:request-7")
+    }
+
+    @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch])
+    func `a method that a path does not take is a problem that names those it takes`(method: HTTPRequest.Method)
+        async throws
+    {
+        let response = try await site.respond("/image?url=x", method: method)
+        #expect(response.headers[.allow] == "GET, HEAD")
+        #expect(try await problem(response).status == 405)
+    }
+
+    @Test func `an error that nobody foresaw is a problem that tells nothing and is logged`() async throws {
+        struct Secret: Error {}
+        let log = LogRecorder()
+        let door = FrontDoor(routes: [], logger: log.logger)
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/image?url=secret")
+        let response = try await door.handle(
+            Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test
+        ) { _, _ in throw Secret() }
+        let document = try await problem(response)
+        #expect(document.status == 500)
+        #expect(!document.detail.contains("Secret"))
+        #expect(
+            log.lines.contains { $0.message == "unexpected error" && $0.metadata["error"]?.contains("Secret") == true })
+    }
+
+    @Test func `a request is one line in the log, without its query`() async throws {
+        let log = LogRecorder()
+        let site = TestSite(logger: log.logger) { _ in .stub() }
+        _ = try await site.respond("/image?url=https://example.com/?token=secret")
+        let line = try #require(log.lines.first)
+        #expect(log.lines.count == 1)
+        #expect(line.metadata["method"] == "GET")
+        #expect(line.metadata["path"] == "/image")
+        #expect(line.metadata["status"] == "200")
+        #expect(line.metadata["bytes"] == "5")
+        #expect(line.metadata["cache"] == "darkroom;hit;detail=memory")
+        #expect(line.metadata["request-id"] == "request-7")
+        #expect(line.metadata["duration-ms"] != nil)
+        #expect(!line.metadata.values.contains { $0.contains("secret") })
+    }
+
+    @Test(arguments: ["/health/live", "/health/ready"])
+    func `health is one word of JSON`(path: String) async throws {
+        let response = try await site.respond(path)
+        #expect(response.status == .ok)
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(try await response.text() == #"{"status":"ok"}"#)
+    }
+}
+
+/// Keeps what is logged.
+private final class LogRecorder: Sendable {
+    struct Line: Sendable {
+        var message: String
+        var metadata: [String: String]
+    }
+
+    private let recorded = Mutex<[Line]>([])
+
+    var lines: [Line] { recorded.withLock { $0 } }
+    var logger: Logger { Logger(label: "test") { [self] _ in Handler(recorder: self) } }
+
+    private struct Handler: LogHandler {
+        let recorder: LogRecorder
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let line = Line(
+                message: "\(event.message)", metadata: (event.metadata ?? [:]).mapValues { "\($0)" })
+            recorder.recorded.withLock { $0.append(line) }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Pipeline
+import Synchronization
+import Testing
+import Transforms
+
+@testable import Web
+
+struct ImageEndpointTests {
+    private let source = "/image?url=https%3A%2F%2Fexample.com%2Fa.jpg%3Fx%3D1"
+    private let etag = "\"0123456789abcdef0123456789abcdef\""
+    private let site = TestSite { _ in .stub(lastModified: ImageResponse.fetchedAt.addingTimeInterval(-3_600)) }
+
+    @Test func `a picture comes with its bytes and everything a cache or a browser wants to know`() async throws {
+        let response = try await site.respond(source + "&filename=a.webp")
+        #expect(response.status == .ok)
+        #expect(try await response.text() == "bytes")
+        let expected: HTTPFields = [
+            .contentType: "image/webp", .contentLength: "5", .eTag: etag, .cacheControl: "public, max-age=86490",
+            .age: "90", .lastModified: "Sun, 06 Nov 1994 07:49:37 GMT", .vary: "Accept",
+            .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
+            .crossOriginResourcePolicy: "cross-origin", .contentDisposition: "inline; filename=\"a.webp\"",
+            .cacheStatus: "darkroom;hit;detail=memory",
+            .serverTiming: "fetch;dur=31.250, process;dur=12.000, total;dur=44.007", .requestID: "request-7",
+        ]
+        #expect(response.headers == expected)
+    }
+
+    @Test func `what is not known, asked for or negotiated is left out`() async throws {
+        let site = TestSite { _ in .stub() }
+        let fields = try await site.respond(source + "&output=webp").headers
+        #expect(fields[.lastModified] == nil)
+        #expect(fields[.vary] == nil)
+        #expect(fields[.contentDisposition] == "inline")
+    }
+
+    @Test func `maxage is what is left to the client after the age`() async throws {
+        let fields = try await site.respond(source + "&maxage=1h").headers
+        #expect(fields[.cacheControl] == "public, max-age=3690")
+    }
+
+    @Test(arguments: [
+        (CacheReport(variant: .memory), "darkroom;hit;detail=memory"),
+        (CacheReport(variant: .disk), "darkroom;hit;detail=disk"),
+        (CacheReport(original: .memory), "darkroom;fwd=miss;stored;detail=original-memory"),
+        (CacheReport(original: .disk), "darkroom;fwd=miss;stored;detail=original-disk"),
+        (CacheReport(), "darkroom;fwd=miss;stored;detail=original-miss"),
+        (CacheReport(isShared: true), "darkroom;fwd=miss;stored;collapsed;detail=original-miss"),
+    ])
+    func `the cache status names the layer`(report: CacheReport, text: String) async throws {
+        let site = TestSite { _ in .stub(cache: report) }
+        #expect(try await site.respond(source).headers[.cacheStatus] == text)
+    }
+
+    @Test func `a client that has the picture is told so without it`() async throws {
+        for fields: HTTPFields in [
+            [.ifNoneMatch: etag], [.ifNoneMatch: "W/" + etag], [.ifNoneMatch: "*"],
+            [.ifModifiedSince: "Sun, 06 Nov 1994 07:49:37 GMT"],
+        ] {
+            let response = try await site.respond(source, fields: fields)
+            #expect(response.status == .notModified)
+            #expect(try await response.text() == "")
+            #expect(response.headers[.eTag] == etag)
+            #expect(response.headers[.cacheControl] == "public, max-age=86490")
+            #expect(response.headers[.vary] == "Accept")
+            #expect(response.headers[.cacheStatus] == "darkroom;hit;detail=memory")
+            #expect(response.headers[.contentLength] == nil)
+            #expect(response.headers[.contentType] == nil)
+        }
+        #expect(try await site.respond(source, fields: [.ifNoneMatch: "\"other\""]).status == .ok)
+    }
+
+    @Test func `HEAD answers as GET without the body`() async throws {
+        for target in [source, source + "&w=0", "/nowhere", "/health/live", "/openapi.yaml"] {
+            let get = try await site.respond(target)
+            let head = try await site.respond(target, method: .head)
+            #expect(head.status == get.status)
+            #expect(head.headers == get.headers)
+            #expect(try await head.text() == "")
+            #expect(try await get.bytes().readableBytes == Int(get.headers[.contentLength] ?? ""))
+        }
+    }
+
+    @Test func `the pipeline gets what the query and the client ask for`() async throws {
+        let asked = Mutex<[ImageRequest]>([])
+        let site = TestSite { request in
+            asked.withLock { $0.append(request) }
+            return .stub()
+        }
+        _ = try await site.respond(source + "&w=40&q=50&page=2", fields: [.accept: "image/webp,*/*"])
+        _ = try await site.respond(source + "&w=40&output=png")
+        let requests = asked.withLock { $0 }
+        #expect(requests.map(\.source.canonical) == Array(repeating: "https://example.com/a.jpg?x=1", count: 2))
+        #expect(requests.map(\.recipe.box.width) == [40, 40])
+        #expect(requests.map(\.pages.first) == [2, 1])
+        #expect(requests.map(\.output) == [OutputOptions(format: .webp, quality: 50), OutputOptions(format: .png)])
+    }
+
+    @Test(arguments: ["1.1 us", "1.0 fred, 1.1 us (Darkroom)", "HTTP/1.1\tus", "1.1 fred,1.1 us"])
+    func `a request that came through here already is a loop`(via: String) async throws {
+        let response = try await site.respond(source, fields: [.via: via])
+        #expect(response.status.code == 508)
+        #expect(response.headers[.contentType] == "application/problem+json")
+    }
+
+    @Test(arguments: ["1.1 them", "1.1 us2", "us", "1.1 them (us)", "1.1 US"])
+    func `another's Via is no loop`(via: String) async throws {
+        #expect(try await site.respond(source, fields: [.via: via]).status == .ok)
+    }
+
+    @Test func `a failure that a different Accept might have avoided varies by it`() async throws {
+        let site = TestSite { _ throws(PipelineError) in throw .corrupt }
+        #expect(try await site.respond(source).headers[.vary] == "Accept")
+        #expect(try await site.respond(source + "&output=png").headers[.vary] == nil)
+        #expect(try await site.respond(source + "&w=0").headers[.vary] == nil)
+    }
+
+    @Test func `a target too long to read is refused as such`() async throws {
+        let response = try await site.respond(source + "&" + String(repeating: "a", count: 33_000))
+        #expect(response.status == .uriTooLong)
+    }
+
+    @Test(arguments: ["ftp://example.com/a", "a.jpg", "https://", "file:///etc/passwd"])
+    func `a URL that is none of ours is a problem of url`(url: String) async throws {
+        let response = try await site.respond("/image?url=" + url)
+        let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
+        #expect(problem.status == 400)
+        #expect(problem.type == "/problems/invalid-url")
+        #expect(problem.parameter == "url")
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0.000"), (.microseconds(1), "0.001"), (.microseconds(1_050), "1.050"),
+        (.seconds(61), "61000.000"), (.nanoseconds(999), "0.000"), (.milliseconds(-3), "0.000"),
+    ])
+    func `durations are milliseconds with three decimals`(duration: Duration, text: String) {
+        #expect(duration.milliseconds == text)
+    }
+}

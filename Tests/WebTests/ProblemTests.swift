@@ -1,0 +1,58 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Pipeline
+import Testing
+import Transforms
+
+@testable import Web
+
+struct ProblemTests {
+    @Test(
+        arguments: [
+            (PipelineError.invalidURL("No."), 400, "invalid-url", "url"),
+            (.badParameter(TransformError(parameter: "crop", reason: "too wide")), 400, "invalid-parameter", "crop"),
+            (.notAllowed("No."), 403, "source-not-allowed", "url"), (.notFound, 404, "source-not-found", "url"),
+            (.tooLarge("No."), 413, "source-too-large", nil), (.unsupported, 415, "unsupported-image", nil),
+            (.corrupt, 422, "corrupt-image", nil), (.originFailed("No."), 502, "origin-failed", nil),
+            (.originTimedOut, 504, "origin-timeout", nil), (.timedOut, 504, "timeout", nil),
+            (.overloaded(retryAfterSeconds: 7), 503, "overloaded", nil), (.loop, 508, "loop", nil),
+            (.cancelled, 503, "unavailable", nil), (.failed, 500, "internal-error", nil),
+        ] as [(PipelineError, Int, String, String?)])
+    func `every way to fail has a status, a type and the parameter at fault`(
+        error: PipelineError, status: Int, slug: String, parameter: String?
+    ) {
+        let document = Problem(error).document(requestID: "7")
+        #expect(document.status == status)
+        #expect(document.type == "/problems/\(slug)")
+        #expect(document.parameter == parameter)
+        #expect(document.instance == "urn:request:7")
+        #expect(!document.title.isEmpty && !document.detail.isEmpty)
+    }
+
+    @Test func `a refusal by a transform becomes one sentence`() {
+        let problem = Problem(.badParameter(TransformError(parameter: "crop", reason: "it is too wide")))
+        #expect(problem.detail == "The parameter 'crop' cannot be followed: it is too wide.")
+    }
+
+    @Test func `the answer is problem+json that nobody stores`() async throws {
+        var problem = Problem(.overloaded(retryAfterSeconds: 7))
+        problem.variesByAccept = true
+        let response = problem.response(requestID: "7")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers[.contentType] == "application/problem+json")
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(response.headers[.xContentTypeOptions] == "nosniff")
+        #expect(response.headers[.retryAfter] == "7")
+        #expect(response.headers[.vary] == "Accept")
+        let body = try await response.text()
+        let document = try JSONDecoder().decode(Problem.Document.self, from: Data(body.utf8))
+        #expect(document == problem.document(requestID: "7"))
+        #expect(!body.contains("parameter"))
+    }
+
+    @Test func `kinds are told apart by their type and title`() {
+        #expect(Set(ProblemKind.allCases.map(\.title)).count == ProblemKind.allCases.count)
+        #expect(ProblemKind.allCases.allSatisfy { (400..<600).contains($0.status.code) })
+    }
+}
