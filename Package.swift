@@ -73,7 +73,7 @@ let package = Package(
             name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
         room("Transforms", sees: ["Vips"], packages: [nioCore, crypto]),
-        room("HTTPCaching", packages: [httpTypes, structuredFields]),
+        room("HTTPCaching", packages: [httpTypes]),
         room("Store", packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["HTTPCaching"],
@@ -96,14 +96,16 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         tests(of: "Vips", packages: [nioCore]),
-        tests(of: "Transforms", packages: [nioCore]),
-        tests(of: "HTTPCaching", packages: [httpTypes]),
+        tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
+        tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Store", packages: [nioCore]),
         tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, httpTypes]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
-        tests(of: "Web", sees: ["Pipeline", "Transforms"], packages: [hummingbird, httpTypes, nioCore, yams]),
+        tests(
+            of: "Web", sees: ["Pipeline", "Transforms"],
+            packages: [hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle, yams]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [

@@ -60,6 +60,30 @@ static inline int darkroom_inflate(
     return result == G_CONVERTER_FINISHED ? 1 : result == G_CONVERTER_CONVERTED ? 0 : -1;
 }
 
+/// Computes every row of `in` on the calling thread into `out`, a new memory image; -1 where that fails or `interrupted` says so.
+///
+/// libvips' own sinks hand each strip of rows to a thread and back even where one thread is all they may use.
+static inline int darkroom_render(
+    VipsImage *in, VipsImage *out, int (*interrupted)(const void *), const void *context) {
+    if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) return -1;
+    VipsRegion *region = vips_region_new(in);
+    int failed = 0;
+    for (int top = 0; top < in->Ysize && !failed; top += 16) {
+        VipsRect strip = {0, top, in->Xsize, VIPS_MIN(16, in->Ysize - top)};
+        failed = (interrupted && interrupted(context)) || vips_region_prepare(region, &strip);
+        for (int row = 0; row < strip.height && !failed; row++) {
+            failed = vips_image_write_line(out, top + row, VIPS_REGION_ADDR(region, 0, top + row));
+        }
+    }
+    g_object_unref(region);
+    return failed ? -1 : 0;
+}
+
+/// Whether the pixels lie in memory already.
+static inline int darkroom_is_rendered(VipsImage *image) {
+    return image->dtype == VIPS_IMAGE_SETBUF || image->dtype == VIPS_IMAGE_SETBUF_FOREIGN;
+}
+
 /// glibc gives every thread an arena of its own and never returns what they hold: two are enough here.
 static inline void darkroom_limit_malloc_arenas(int arenas) {
 #ifdef __GLIBC__

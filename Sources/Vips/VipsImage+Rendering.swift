@@ -5,14 +5,24 @@ public import NIOCore
 public typealias Interrupt = @Sendable () -> Bool
 
 extension VipsImage {
-    /// Computes every pixel now and keeps them in memory, so that whatever is wrong with the source shows here.
+    /// Computes every pixel now, on this thread, and keeps them in memory, so that whatever is wrong with the source shows here.
     ///
-    /// `interrupt` is asked about once a strip of rows; when it says true, libvips stops and this throws.
+    /// `interrupt` is asked before each strip of rows; when it says true, the work stops and this throws.
     public func rendered(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        let memory = withInterrupt(interrupt) { vips_image_copy_memory(pointer) }
-        guard let memory else { throw .taken(after: "rendering") }
+        if darkroom_is_rendered(pointer) != 0 { return self }
+        guard let memory = vips_image_new_memory() else { throw .taken(after: "rendering") }
         let image = VipsImage(taking: memory)
-        if memory != pointer { image.copyBlobs() }
+        let box = interrupt.map(InterruptBox.init)
+        let failed = withExtendedLifetime(box) {
+            darkroom_render(
+                pointer, memory,
+                { context in
+                    guard let context else { return 0 }
+                    return Unmanaged<InterruptBox>.fromOpaque(context).takeUnretainedValue().interrupt() ? 1 : 0
+                }, box.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+        }
+        guard failed == 0 else { throw .taken(after: "rendering") }
+        image.copyBlobs()
         return image
     }
 

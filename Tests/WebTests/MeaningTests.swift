@@ -11,6 +11,13 @@ struct MeaningTests {
         try grammar.parse("url=https://example.com/a.jpg" + query)
     }
 
+    @Test func `a query of nothing but a source changes nothing`() throws {
+        let query = try parse("")
+        #expect(query.recipe == Recipe(resampling: .fast))
+        #expect(query.pages == PageSelection())
+        #expect(query.output.options(takesWebP: false) == OutputOptions())
+    }
+
     @Test(arguments: [
         "&bri=0", "&con=0", "&sat=1.0", "&hue=0", "&gam=1", "&ro=0", "&orient=auto", "&dpr=2", "&dpr=1", "&fit=cover",
         "&a=top", "&a=focal&fpx=0.1", "&enlarge=true", "&enlarge=false", "&we", "&we=false", "&resample=linear",

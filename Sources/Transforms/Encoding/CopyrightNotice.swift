@@ -23,6 +23,9 @@ struct CopyrightNotice: Equatable {
         var texts: [String: String] = [:]
         texts[Self.copyrightField] = copyright.map(Self.exifText)
         texts[Self.artistField] = artist.map(Self.exifText)
+        // PNG is written without EXIF, but with texts under names (PNG 3rd edition, §11.3.3).
+        texts["png-comment-0-Copyright"] = copyright
+        texts["png-comment-1-Author"] = artist
         return try image.setting(removing: image.fields, texts: texts)
     }
 
@@ -33,10 +36,19 @@ struct CopyrightNotice: Equatable {
     /// libvips prints EXIF text as `text (text, ASCII, 12 components, 12 bytes)`.
     private static func exif(_ image: VipsImage, _ field: String) -> String? {
         guard let printed = image.text(field) else { return nil }
-        let end = printed.range(of: " (", options: .backwards)?.lowerBound ?? printed.endIndex
-        let whole = printed[..<end]
-        let first = whole.range(of: " (").map { whole[..<$0.lowerBound] } ?? whole
-        return clean(String(first))
+        if let exact = counted(printed) { return clean(exact) }
+        let end = printed.range(of: " (")?.lowerBound ?? printed.endIndex
+        return clean(String(printed[..<end]))
+    }
+
+    /// The text may hold brackets itself; the number of its bytes tells where it ends.
+    private static func counted(_ printed: String) -> String? {
+        guard let mark = printed.range(of: ", ASCII, ", options: .backwards),
+            let count = Int(printed[mark.upperBound...].prefix { $0.isNumber }), count > 1
+        else { return nil }
+        let bytes = printed.utf8
+        guard bytes.dropFirst(count - 1).starts(with: " (".utf8) else { return nil }
+        return String(Substring(bytes.prefix(count - 1)))
     }
 
     private static func exifText(_ text: String) -> String {

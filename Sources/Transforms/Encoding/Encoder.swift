@@ -15,6 +15,12 @@ struct Encoder {
 
     /// Pixels that are still lazy are computed on the way, so whatever can fail in the chain fails here at the latest.
     func encode(_ picture: Picture) throws(ImageProcessingError) -> ByteBuffer {
+        guard format.isAvailable else {
+            throw .badParameter(
+                TransformError(
+                    parameter: "output",
+                    reason: "\(format.rawValue) cannot be written by this server's libvips; ask for another format"))
+        }
         guard max(picture.size.width, picture.size.height) <= format.maxSide else {
             throw .badParameter(
                 TransformError(
@@ -25,7 +31,7 @@ struct Encoder {
         do {
             let notice = CopyrightNotice(of: picture.first)
             let opaque = try opaque(picture).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
-            let joined = try joinedFrames(of: opaque)
+            let joined = try joinedFrames(of: opaque).rendered(interrupt: interrupt)
             return try format.saver.encode(joined, arguments(strip: notice.isEmpty), interrupt: interrupt)
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
