@@ -3,7 +3,7 @@
 PORT ?= 8080
 SWIFT_FLAGS ?=
 
-swift_paths = $(wildcard Sources Tests Benchmarks Package.swift)
+swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Benchmarks/Sources/Floor Package.swift)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test bench format lint fixtures clean

@@ -22,7 +22,8 @@ let package = Package(
         .target(
             name: "Transforms",
             dependencies: [
-                "Vips", .product(name: "NIOCore", package: "swift-nio"), .product(name: "Crypto", package: "swift-crypto"),
+                "Vips", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ], swiftSettings: swiftSettings),
         .target(name: "Thumbnail", dependencies: ["CVips"]),
         .executableTarget(

@@ -3,7 +3,13 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-"$root/scripts/setup.sh" --bench
+"$root/scripts/setup.sh"
+source "$root/scripts/setup.sh"
+missing=()
+for tool in nginx:nginx-light wrk:wrk curl:curl vips:libvips-tools python3:python3; do
+    command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+done
+[ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
 images="${DARKROOM_BENCH_IMAGES:-$root/.build/bench-images}"
 python3 "$root/scripts/make-bench-images.py" "$images"
 swift build --package-path "$root" -c release --product darkroom

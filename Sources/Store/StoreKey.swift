@@ -51,7 +51,10 @@ public struct StoreKey: Hashable, Sendable {
 
     /// The digest's 32 bytes.
     public var bytes: [UInt8] {
-        words.all.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for word in words.all { withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) } }
+        return bytes
     }
 
     /// The digest as 64 lower-case hexadecimal digits.

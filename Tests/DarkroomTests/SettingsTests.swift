@@ -156,4 +156,12 @@ struct SettingsTests {
         }
         #expect(try await refusal(file: "- just\n- a list\n").contains("--config"))
     }
+
+    @Test func `The README lists every setting with its default and meaning`() throws {
+        let package = URL.fixtures.deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try String(contentsOf: package.appendingPathComponent("README.md"), encoding: .utf8)
+        for key in SettingKey.allCases {
+            #expect(readme.contains("| `\(key.name)` | \(key.standardText) | \(key.help) |"), "\(key.name)")
+        }
+    }
 }

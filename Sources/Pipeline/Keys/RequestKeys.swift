@@ -7,32 +7,62 @@ import Transforms
 struct RequestKeys: Hashable, Sendable {
     /// Which source it is, after the filter.
     let source: StoreKey
-    /// The entry of the source's bytes.
-    let original: EntryKey
     /// The entry of the finished picture.
     let variant: EntryKey
 
+    /// The entry of the source's bytes.
+    var original: EntryKey {
+        var parts = KeyParts("original")
+        parts.append(source)
+        return EntryKey(source: source, entry: parts.key)
+    }
+
     /// - Parameter epoch: names the encoders; variants of other encoders are other variants.
     init(_ request: ImageRequest, chain: TransformChain, identity: String, epoch: String) {
-        source = Self.key("source", identity)
-        original = EntryKey(source: source, entry: Self.key("original", source.hex))
-        variant = EntryKey(
-            source: source,
-            entry: Self.key(
-                "variant", source.hex, chain.key, Self.text(of: request.pages, in: request.output),
-                request.output.key, epoch))
+        var name = KeyParts("source")
+        name.append(identity)
+        source = name.key
+
+        var parts = KeyParts("variant")
+        parts.append(source)
+        parts.append(request.pages, in: request.output)
+        parts.append(request.output.key)
+        parts.append(epoch)
+        parts.append(chain.key)
+        variant = EntryKey(source: source, entry: parts.key)
+    }
+}
+
+/// Collects what a key is made of: each part with its length in front, so that no two lists of parts are the same bytes.
+private struct KeyParts {
+    private var bytes: [UInt8] = []
+
+    /// - Parameter kind: keeps keys of different kinds apart.
+    init(_ kind: String) {
+        bytes.reserveCapacity(512)
+        append(kind)
+    }
+
+    var key: StoreKey { StoreKey(hashing: bytes) }
+
+    mutating func append(_ part: String) {
+        append(count: part.utf8.count)
+        bytes.append(contentsOf: part.utf8)
+    }
+
+    /// Always of one length.
+    mutating func append(_ key: StoreKey) {
+        bytes.append(contentsOf: key.bytes)
     }
 
     /// Where the output holds one frame only, how many were asked for changes nothing.
-    private static func text(of pages: PageSelection, in output: OutputOptions) -> String {
+    mutating func append(_ pages: PageSelection, in output: OutputOptions) {
         let several = output.format.map(\.holdsSeveral) ?? true
-        return "\(pages.first),\(several ? pages.count.map(String.init) ?? "all" : "one")"
+        append(count: pages.first)
+        append(count: several ? pages.count ?? 0 : 1)
     }
 
-    /// Each part with its length in front, so that no two lists of parts are the same text.
-    private static func key(_ parts: String...) -> StoreKey {
-        var text = ""
-        for part in parts { text += "\(part.utf8.count):\(part)" }
-        return StoreKey(hashing: Array(text.utf8))
+    private mutating func append(count: Int) {
+        withUnsafeBytes(of: UInt64(count).bigEndian) { bytes.append(contentsOf: $0) }
     }
 }

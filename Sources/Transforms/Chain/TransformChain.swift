@@ -11,7 +11,13 @@ public struct TransformChain: Sendable {
 
     /// All members' keys in one unambiguous text: each with its length in front, so that no two lists collide.
     public var key: String {
-        transforms.map { "\($0.key.utf8.count):\($0.key)" }.joined(separator: ",")
+        var text = ""
+        for transform in transforms {
+            let key = transform.key
+            text += "\(key.utf8.count):"
+            text += key
+        }
+        return text
     }
 
     /// Walks the chain over a header.

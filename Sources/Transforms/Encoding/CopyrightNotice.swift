@@ -51,9 +51,8 @@ struct CopyrightNotice: Equatable {
         return String(Substring(bytes.prefix(count - 1)))
     }
 
-    private static func exifText(_ text: String) -> String {
-        "\(text) (\(text), ASCII, \(text.utf8.count + 1) components, \(text.utf8.count + 1) bytes)"
-    }
+    /// On its way out libvips drops the last bracket of such a text, whatever is in it, and turns the rest to ASCII.
+    private static func exifText(_ text: String) -> String { "\(text) (ASCII)" }
 
     /// Looks for data set 2:116 in IPTC-IIM records: 0x1C, record, data set, two bytes of length, data.
     private static func iptc(_ data: ByteBuffer) -> String? {
