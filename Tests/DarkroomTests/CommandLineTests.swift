@@ -99,4 +99,31 @@ struct CommandLineTests {
         let versions = try (0..<8).map { _ in try DarkroomProcess.run(["version"]).output }
         #expect(Set(versions).count == 1)
     }
+
+    @Test(arguments: ["flags", "environment", "file"])
+    func `The executable takes every setting, each way`(way: String) async throws {
+        let folder = try URL.temporaryFolder()
+        var values = SettingsTests.others
+        values[.cacheDir] = folder.appendingPathComponent("cache").path
+        values[.localRoot] = URL.fixtures.path
+        values[.host] = "127.0.0.1"
+        values[.maxSourcePixels] = "60000000"
+        let server: DarkroomProcess
+        switch way {
+        case "flags":
+            server = try await DarkroomProcess(serving: values.flatMap { [$0.flag, $1] })
+        case "environment":
+            let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.environmentName, $1) })
+            server = try await DarkroomProcess(serving: [], environment: variables)
+        default:
+            let file = folder.appendingPathComponent("darkroom.yaml")
+            try values.map { "\($0.name): \"\($1)\"" }.joined(separator: "\n").write(
+                to: file, atomically: true, encoding: .utf8)
+            server = try await DarkroomProcess(serving: ["--config", file.path])
+        }
+        // max-output-side is 400 and local-root is set: both were heard.
+        #expect(try await server.image("local:///sample.jpg", "w=401").problem?.parameter == "w")
+        #expect(try await server.image("local:///sample.jpg", "w=90").status == 200)
+        #expect(await server.stop() == 0)
+    }
 }

@@ -8,10 +8,14 @@ final class DarkroomProcess: Sendable {
     private let output: Lines
 
     /// Starts `darkroom serve` on a free port with a cache folder of its own, and returns once it listens.
-    init(_ flags: [String] = [], cache: URL? = nil) async throws {
+    convenience init(_ flags: [String] = [], cache: URL? = nil) async throws {
         let folder = try cache ?? .temporaryFolder()
-        process = try Self.launch(
-            ["serve", "--port", "0", "--cache-dir", folder.path, "--log-level", "warning"] + flags, output: Pipe())
+        try await self.init(serving: ["--port", "0", "--cache-dir", folder.path, "--log-level", "warning"] + flags)
+    }
+
+    /// Starts `darkroom serve` with nothing but these flags and variables.
+    init(serving flags: [String], environment: [String: String] = [:]) async throws {
+        process = try Self.launch(["serve"] + flags, environment: environment, output: Pipe())
         output = Lines((process.standardOutput as? Pipe)?.fileHandleForReading)
         var found: String?
         while found == nil {
