@@ -98,7 +98,7 @@ let package = Package(
         tests(of: "Vips", packages: [nioCore]),
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
-        tests(of: "Store", packages: [nioCore]),
+        tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
         tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, httpTypes]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],

@@ -30,6 +30,11 @@ static inline gulong darkroom_on_eval(
     return g_signal_connect(image, "eval", G_CALLBACK(handler), context);
 }
 
+/// Whether the operation may not run. libvips itself asks only once the loaders of PDF and HEIF have parsed their input.
+static inline int darkroom_is_blocked(VipsOperation *operation) {
+    return (VIPS_OPERATION_GET_CLASS(operation)->flags & VIPS_OPERATION_BLOCKED) != 0;
+}
+
 static inline void darkroom_unref_outputs(VipsOperation *operation) {
     vips_object_unref_outputs(VIPS_OBJECT(operation));
 }

@@ -17,10 +17,10 @@ public enum Gzip {
         defer { g_object_unref(inflater) }
         var rest = source
         var plain = ByteBuffer()
-        while plain.readableBytes < maxBytes {
+        while plain.readableBytes <= maxBytes {
             let step = inflateChunk(inflater, &rest, into: &plain)
             guard step != .failed else { throw VipsError(operation: "gunzip", message: "damaged or cut off") }
-            if step == .finished { return (plain, true) }
+            if step == .finished, plain.readableBytes <= maxBytes { return (plain, true) }
         }
         return (plain.getSlice(at: 0, length: maxBytes) ?? plain, false)
     }

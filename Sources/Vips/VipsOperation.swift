@@ -8,10 +8,14 @@ struct VipsOperation: ~Copyable {
     private let name: String
     private var pointer: UnsafeMutablePointer<CVips.VipsOperation>
 
-    /// Finds the operation; throws when this libvips has none of that name.
+    /// Finds the operation; throws when this libvips has none of that name, or it is a loader that is blocked.
     init(_ name: String) throws(VipsError) {
         VipsRuntime.start()
         guard let pointer = vips_operation_new(name) else { throw .taken(after: name) }
+        guard darkroom_is_blocked(pointer) == 0 else {
+            g_object_unref(pointer)
+            throw VipsError(operation: name, message: "blocked")
+        }
         self.name = name
         self.pointer = pointer
     }

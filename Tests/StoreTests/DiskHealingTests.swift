@@ -42,6 +42,10 @@ import Testing
         .change("truncated to half") { $0 = $0.prefix($0.count / 2) },
         .change("truncated within a page") { $0 = $0.prefix(5000) },
         .change("one broken page") { $0.replaceSubrange(4096..<4196, with: Data(repeating: 0xFF, count: 100)) },
+        .change("a broken last page") {
+            let page = $0.count - 4096
+            $0.replaceSubrange(page..<page + 100, with: Data(repeating: 0xFF, count: 100))
+        },
         .change("a few bytes") { $0 = Data("SQLite".utf8) },
         DiskDamageTests.Damage("a folder") {
             try $0.folder.remove($1)
@@ -112,14 +116,17 @@ import Testing
             folder + "/" + key(2).entry.hex, folder + "/notes.txt", String(folder.dropLast(65)) + "/file",
             String(folder.dropLast(65)) + "/" + key(3).source.hex + "/" + key(3).entry.hex, "entries/00/file",
             "entries/01/zz/" + key(1).source.hex + "/" + key(1).entry.hex, "entries/02",
+            "entries/\(key(1).source.hex.prefix(2))/00/\(key(1).source.hex)/\(key(1).entry.hex)",
         ]
         try fixture.folder.write(Data([1]), to: strangers[0])
         // A whole entry under another's name.
         let other = try fixture.folder.bytes(DiskFixture.file(of: key(2)))
-        for stranger in strangers.dropFirst() { try fixture.folder.write(other, to: stranger) }
+        for stranger in strangers.dropFirst().dropLast() { try fixture.folder.write(other, to: stranger) }
+        // A whole entry in another's place.
+        try fixture.folder.write(try fixture.folder.bytes(file), to: strangers[7])
         try await expectEntries(Array(1...9))
         for stranger in strangers { #expect(!fixture.folder.exists(stranger), "\(stranger)") }
-        #expect(fixture.log.lines == ["warning: disk cache: removed files that are no entries [\"count\": 7]"])
+        #expect(fixture.log.lines == ["warning: disk cache: removed files that are no entries [\"count\": 8]"])
     }
 
     @Test func `rows without files are forgotten`() async throws {

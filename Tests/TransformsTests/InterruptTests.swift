@@ -1,0 +1,45 @@
+import NIOCore
+import Synchronization
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct InterruptTests {
+    private func big() throws -> ByteBuffer {
+        try VipsImage.build("black", ["width": 3000, "height": 3000, "bands": 3])
+            .applying("copy", ["interpretation": "srgb"]).jpeg()
+    }
+
+    @Test func `A decode ends when it is interrupted`() throws {
+        let job = ImageJob(source: try big(), chain: TransformChain(Recipe()), output: OutputOptions(format: .jpeg))
+        #expect(throws: ImageProcessingError.interrupted) {
+            try InProcessImageProcessor().process(job, interrupt: { true })
+        }
+    }
+
+    @Test func `The chain and the encoder end too, once the decoder is through`() throws {
+        struct Passed: Transform {
+            let flag: Flag
+            var key: String { "passed" }
+            func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+                flag.raise()
+                return picture
+            }
+        }
+        let flag = Flag()
+        var chain = TransformChain(.with { $0.blur = Blur(sigma: 20) })
+        chain.transforms.append(Passed(flag: flag))
+        let job = ImageJob(source: try big(), chain: chain, output: OutputOptions(format: .png))
+        #expect(throws: ImageProcessingError.interrupted) {
+            try InProcessImageProcessor().process(job, interrupt: { flag.isRaised })
+        }
+        #expect(flag.isRaised)
+    }
+
+    final class Flag: Sendable {
+        private let value = Mutex(false)
+        var isRaised: Bool { value.withLock(\.self) }
+        func raise() { value.withLock { $0 = true } }
+    }
+}

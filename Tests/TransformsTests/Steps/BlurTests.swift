@@ -1,0 +1,36 @@
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct BlurTests {
+    @Test(arguments: [nil, 0.3, 2, 9, 60, 1000])
+    func `An even picture stays even under any blur`(_ sigma: Double?) throws {
+        for color in [[200, 100, 50], [255, 255, 255], [0, 1, 2]] as [[UInt8]] {
+            let pixels = try apply(Blur(sigma: sigma), to: Drawing.flat(90, 70, color))
+            #expect(pixels.isFlat(color.map(Int.init), tolerance: 1))
+            #expect(pixels.size == PixelSize(width: 90, height: 70))
+        }
+    }
+
+    @Test func `A larger sigma spreads a line further, evenly to both sides`() throws {
+        let line = try Drawing.image(121, 11) { x, _ in x == 60 ? [255, 255, 255] : [0, 0, 0] }
+        let peaks = try [0.5, 1, 3, 12].map { try apply(Blur(sigma: $0), to: line)[60, 5][0] }
+        #expect(peaks == peaks.sorted(by: >))
+        #expect(peaks[3] > 0)
+        let pixels = try apply(Blur(sigma: 3), to: line)
+        #expect((1...6).allSatisfy { pixels[60 - $0, 5] == pixels[60 + $0, 5] })
+    }
+
+    @Test func `What is hidden behind transparency is not blurred into view`() throws {
+        let image = try Drawing.image(60, 20) { x, _ in x < 30 ? [255, 0, 0, 255] : [0, 0, 255, 0] }
+        let pixels = try apply(Blur(sigma: 4), to: image)
+        #expect(pixels.distance(x: 31, y: 10, to: [255, 0, 0]) <= 3)
+        #expect((40...215).contains(pixels[30, 10][3]))
+    }
+
+    @Test func `The cost of a wide blur does not grow with its width`() throws {
+        let pixels = try apply(Blur(sigma: 1000), to: Drawing.quarters(300, 200))
+        #expect(pixels.distance(x: 10, y: 10, to: pixels[290, 190]) < 60)
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Transforms
+
+struct FilterTests {
+    private func filtered(_ filter: Filter, _ color: [UInt8]) throws -> [Int] {
+        try apply(filter, to: Drawing.flat(4, 4, color))[2, 2]
+    }
+
+    @Test func `Greyscale keeps lightness and drops colour`() throws {
+        let grey = try filtered(.greyscale, [220, 30, 30])
+        #expect(Set(grey).count == 1)
+        #expect((60...150).contains(grey[0]))
+        #expect(try filtered(.greyscale, [128, 128, 128]) == [128, 128, 128])
+    }
+
+    @Test func `Sepia is warm, and white stays bright`() throws {
+        let brown = try filtered(.sepia, [128, 128, 128])
+        #expect(brown[0] > brown[1] && brown[1] > brown[2])
+        #expect(try filtered(.sepia, [255, 255, 255])[0] == 255)
+        #expect(try filtered(.sepia, [0, 0, 0]) == [0, 0, 0])
+    }
+
+    @Test func `Negate turns colours round and twice is nothing`() throws {
+        #expect(try filtered(.negate, [10, 100, 255]) == [245, 155, 0])
+        #expect(try filtered(.negate, [245, 155, 0]) == [10, 100, 255])
+    }
+
+    @Test(arguments: Filter.allCases)
+    func `No filter touches alpha`(_ filter: Filter) throws {
+        #expect(try filtered(filter, [10, 100, 200, 99])[3] == 99)
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Transforms
+
+struct RotateTests {
+    @Test func `Quarter turns are clockwise and exact`() throws {
+        let source = try Drawing.quarters(20, 10)
+        let quarter = try apply(Rotate(degrees: 90), to: source)
+        #expect(quarter.size == PixelSize(width: 10, height: 20))
+        #expect(quarter[1, 1] == Drawing.blue.map(Int.init))
+        #expect(quarter[8, 1] == Drawing.red.map(Int.init))
+        #expect(try apply(Rotate(degrees: 180), to: source)[1, 1] == Drawing.yellow.map(Int.init))
+        #expect(try apply(Rotate(degrees: 270), to: source)[1, 1] == Drawing.green.map(Int.init))
+    }
+
+    @Test(arguments: [1, 30, 45, 100, 200, 359])
+    func `Other angles grow the canvas to the size planned`(_ degrees: Int) throws {
+        let rotate = Rotate(degrees: degrees)
+        let planned = try rotate.planned(ChainPlan(source: PixelSize(width: 200, height: 100))).size
+        let pixels = try apply(rotate, to: Drawing.flat(200, 100, [200, 40, 90]))
+        #expect(abs(planned.width - pixels.width) <= 2 && abs(planned.height - pixels.height) <= 2)
+        #expect(pixels[0, 0][3] == 0)
+        #expect(pixels.distance(x: pixels.width / 2, y: pixels.height / 2, to: [200, 40, 90, 255]) <= 1)
+    }
+
+    @Test func `Corners take the background`() throws {
+        let pixels = try apply(Rotate(degrees: 45, background: .white), to: Drawing.flat(50, 50, [0, 0, 0]))
+        #expect(pixels.bands == 3)
+        #expect(pixels[0, 0] == [255, 255, 255])
+    }
+
+    @Test func `A rotation alone decodes every pixel and comes after the resize`() throws {
+        var recipe = Recipe.box(100)
+        recipe.rotationDegrees = 90
+        #expect(try produce(Fixture.image("formats/photo.jpg"), recipe).size == PixelSize(width: 67, height: 100))
+    }
+}

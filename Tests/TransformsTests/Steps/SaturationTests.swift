@@ -1,0 +1,20 @@
+import Testing
+
+@testable import Transforms
+
+struct SaturationTests {
+    @Test func `Nothing left of chroma is grey, one is the same, more is more colourful`() throws {
+        let source = try Drawing.flat(4, 4, [180, 110, 100])
+        let grey = try apply(Saturation(factor: 0), to: source)[1, 1]
+        #expect((grey.max() ?? 0) - (grey.min() ?? 0) <= 2)
+        #expect(try apply(Saturation(factor: 1), to: source).isFlat([180, 110, 100], tolerance: 2))
+        let more = try apply(Saturation(factor: 1.5), to: source)[1, 1]
+        #expect(more[0] - more[2] > 95)
+    }
+
+    @Test func `Grey stays grey and alpha stays`() throws {
+        #expect(
+            try apply(Saturation(factor: 3), to: Drawing.flat(4, 4, [90, 90, 90, 50])).isFlat(
+                [90, 90, 90, 50], tolerance: 2))
+    }
+}

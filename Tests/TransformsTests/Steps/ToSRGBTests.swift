@@ -1,0 +1,46 @@
+import NIOCore
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct ToSRGBTests {
+    @Test(arguments: [
+        "squares.png", "squares.jpg", "sixteen-bit.png", "icc-swap.png", "icc-swap.jpg", "icc-swap.webp",
+        "icc-swap.avif",
+        "icc-swap.tiff", "sixteen-bit-icc-swap.png", "display-p3.png", "display-p3.jpg", "bad-profile.jpg",
+    ])
+    func `Scaled pictures of every colour space show the same colours, and the result needs no profile`(
+        _ name: String
+    ) throws {
+        for resampling in Resampling.allCases {
+            let result = try produce(Fixture.image("colour/\(name)"), .box(80, 80, as: resampling))
+            let pixels = try Pixels(result.body)
+            for (x, y, color) in [(10, 10, 0xE6194B), (30, 10, 0x3CB44B), (70, 10, 0x4363D8), (10, 70, 0xFFFFFF)] {
+                #expect(pixels.distance(x: x, y: y, to: [color >> 16, color >> 8 & 255, color & 255]) <= 18, "\(name)")
+            }
+            let hasProfile = try VipsLoader.png.withImage(of: result.body) { $0.has("icc-profile-data") }
+            #expect(!hasProfile)
+        }
+    }
+
+    @Test func `Grey becomes three equal channels and keeps its alpha`() throws {
+        #expect(try apply(ToSRGB(), to: Drawing.flat(4, 4, [90])).isFlat([90, 90, 90]))
+        let pixels = try apply(ToSRGB(), to: Drawing.flat(4, 4, [90, 40]))
+        #expect(pixels.isFlat([90, 90, 90, 40]))
+    }
+
+    @Test(arguments: [("char", -28.0, 100), ("short", -7068, 100), ("uint", 1_684_300_900, 100), ("float", 100, 100)])
+    func `Samples that are no bytes are brought to bytes`(_ format: String, _ value: Double, _ expected: Int) throws {
+        let image = try Drawing.flat(4, 4, [0]).applying("linear", ["a": 0, "b": .double(value)])
+            .applying("cast", ["format": .string(format)])
+            .applying("copy", ["interpretation": format == "short" || format == "uint" ? "grey16" : "b-w"])
+        let pixels = try image.withUnsignedSamples().convertedToSRGB().asPixels()
+        #expect(pixels.isFlat([expected, expected, expected], tolerance: 1))
+    }
+
+    @Test func `Of a picture with many channels three colours and one alpha are kept`() throws {
+        let many = try Drawing.flat(4, 4, [10, 20, 30, 200, 7, 8])
+        #expect(try apply(ToSRGB(), to: many).isFlat([10, 20, 30, 200]))
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+import Vips
+
+@testable import Transforms
+
+struct TrimTests {
+    @Test(arguments: ["geometry/border.png", "geometry/border.jpg"])
+    func `An even border is cut`(_ name: String) throws {
+        let result = try produce(Fixture.image(name), .with { $0.trim = Trim(threshold: 10) })
+        #expect(abs(result.size.width - 160) <= 2 && abs(result.size.height - 120) <= 2)
+    }
+
+    @Test func `A picture that is all border stays`() throws {
+        let result = try produce(Fixture.image("geometry/blank.png"), .with { $0.trim = Trim(threshold: 10) })
+        #expect(result.size == PixelSize(width: 64, height: 48))
+    }
+
+    @Test func `The threshold decides what still counts as border`() throws {
+        let image = try Drawing.image(40, 30) { x, _ in
+            x < 10 ? [100, 100, 100] : x < 20 ? [130, 130, 130] : [250, 250, 250]
+        }
+        #expect(try apply(Trim(threshold: 10), to: image).width == 30)
+        #expect(try apply(Trim(threshold: 60), to: image).width == 20)
+    }
+
+    @Test func `A resize after a trim goes by the trimmed size`() throws {
+        var recipe = Recipe.box(80)
+        recipe.trim = Trim(threshold: 10)
+        #expect(try produce(Fixture.image("geometry/border.png"), recipe).size == PixelSize(width: 80, height: 60))
+    }
+
+    @Test func `Frames of an animation are all cut alike, by what is free in all of them`() throws {
+        let frames = try [5, 15].map { start in
+            try Drawing.image(40, 20) { x, y in
+                (start..<(start + 10)).contains(x) && (5..<15).contains(y) ? [255, 0, 0] : [0, 0, 0]
+            }
+        }
+        let picture = Picture(frames: frames, delays: [10, 10])
+        let plan = ChainPlan(source: picture.size)
+        let trimmed = try Trim(threshold: 10).apply(
+            picture, context: TransformContext(plan: plan, interrupt: { false }))
+        #expect(trimmed.frames.map(\.width) == [20, 20])
+        #expect(trimmed.size == PixelSize(width: 20, height: 10))
+    }
+}

@@ -1,0 +1,86 @@
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Vips
+
+struct ImageTests {
+    private func grey(_ width: Int, _ height: Int, _ value: UInt8 = 7) throws -> VipsImage {
+        try VipsImage.fromBytes(Array(repeating: value, count: width * height), width: width, height: height, bands: 1)
+    }
+
+    @Test func `Operations are reached by name, whatever they call their input`() throws {
+        let image = try grey(20, 10)
+        #expect(try image.applying("invert").pixel(x: 0, y: 0) == [248])
+        let area = try image.applying("extract_area", ["left": 5, "top": 2, "width": 4, "height": 3])
+        #expect((area.width, area.height) == (4, 3))
+        #expect(try image.combining("add", with: image).average() == 14)
+        let trimmed = try image.measuring(
+            "find_trim", ["threshold": 1, "background": .doubles([0])], ints: ["width", "height"])
+        #expect(trimmed == [20, 10])
+    }
+
+    @Test func `A wrong name, argument or value is an error with libvips' words`() throws {
+        let image = try grey(4, 4)
+        #expect(throws: VipsError.self) { try image.applying("no_such_operation") }
+        #expect(throws: VipsError.self) { try image.applying("invert", ["colour": 1]) }
+        #expect(throws: VipsError.self) { try image.applying("flip", ["direction": "sideways"]) }
+        let error = #expect(throws: VipsError.self) {
+            try image.applying("extract_area", ["left": 9, "top": 9, "width": 9, "height": 9])
+        }
+        #expect(error?.operation == "extract_area")
+        #expect(error?.message.isEmpty == false)
+    }
+
+    @Test func `Bytes that do not fit their size are refused`() {
+        #expect(throws: VipsError.self) { try VipsImage.fromBytes([1, 2, 3], width: 2, height: 2, bands: 1) }
+    }
+
+    @Test func `Fields are set on a copy and read back by type`() throws {
+        let image = try grey(4, 4)
+        let marked = try image.setting(ints: ["orientation": 6], arrays: ["delay": [10, 20]], texts: ["owner": "me"])
+        #expect(marked.int("orientation") == 6)
+        #expect(marked.ints("delay") == [10, 20])
+        #expect(marked.text("owner") == "me")
+        #expect(marked.int("owner") == nil && marked.ints("orientation") == nil && marked.blob("owner") == nil)
+        #expect(!image.has("orientation"))
+        #expect(try !marked.setting(removing: ["owner"]).has("owner"))
+    }
+
+    @Test func `Rendering stops when it is told to`() throws {
+        let asked = Mutex(0)
+        let lazy = try VipsImage.build("black", ["width": 2000, "height": 4000]).applying("gaussblur", ["sigma": 5])
+        #expect(throws: VipsError.self) {
+            try lazy.rendered {
+                asked.withLock {
+                    $0 += 1
+                    return $0 > 3
+                }
+            }
+        }
+        #expect(asked.withLock(\.self) < 40)
+        #expect(try lazy.rendered { false }.height == 4000)
+    }
+
+    @Test func `Encoding stops when it is told to`() throws {
+        let lazy = try VipsImage.build("black", ["width": 2000, "height": 4000]).applying("gaussblur", ["sigma": 5])
+        #expect(throws: VipsError.self) { try VipsSaver.png.encode(lazy, interrupt: { true }) }
+        #expect(try VipsSaver.png.encode(lazy, interrupt: { false }).readableBytes > 0)
+    }
+
+    @Test func `Pixels are given back when the last reference goes`() throws {
+        func hold() throws -> Int {
+            let image = try VipsImage.build("black", ["width": 4000, "height": 4000]).rendered()
+            #expect(VipsRuntime.trackedMemory.bytes >= 16_000_000)
+            return image.byteCount
+        }
+        #expect(try hold() == 16_000_000)
+    }
+
+    @Test func `The codecs and the version are known`() {
+        #expect(VipsRuntime.version.split(separator: ".").count == 3)
+        #if os(Linux)
+            #expect(VipsRuntime.codecs.contains { $0.name == "libjpeg" && !$0.version.isEmpty })
+        #endif
+    }
+}
