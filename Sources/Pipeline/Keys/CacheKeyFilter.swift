@@ -36,8 +36,8 @@ public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
 
     public func identity(of source: SourceURL) -> String {
         let host = source.host.map { "\($0)" } ?? ""
-        let dropped = rules.filter { Wildcard($0.hostPattern).matches(host) }
-            .flatMap { $0.parameterPatterns.map(Wildcard.init) }
+        let dropped = rules.filter { Glob($0.hostPattern).matches(host) }
+            .flatMap { $0.parameterPatterns.map(Glob.init) }
         guard !dropped.isEmpty, let mark = source.canonical.firstIndex(of: "?") else { return source.canonical }
         let kept = source.canonical[mark...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
             .filter { pair in
@@ -46,35 +46,5 @@ public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
             }
         let path = source.canonical[..<mark]
         return kept.isEmpty ? String(path) : "\(path)?\(kept.joined(separator: "&"))"
-    }
-}
-
-/// A pattern of `*` and `?` for a whole text. Time grows with the product of both lengths at most.
-struct Wildcard {
-    private let pattern: [Character]
-
-    init(_ pattern: String) {
-        self.pattern = Array(pattern.lowercased())
-    }
-
-    func matches(_ text: String) -> Bool {
-        let text = Array(text.lowercased())
-        var (place, index) = (0, 0)
-        var star: (place: Int, index: Int)?
-        while index < text.count {
-            if place < pattern.count, pattern[place] == "*" {
-                star = (place, index)
-                place += 1
-            } else if place < pattern.count, pattern[place] == "?" || pattern[place] == text[index] {
-                place += 1
-                index += 1
-            } else if let last = star {
-                star = (last.place, last.index + 1)
-                (place, index) = (last.place + 1, last.index + 1)
-            } else {
-                return false
-            }
-        }
-        return pattern[place...].allSatisfy { $0 == "*" }
     }
 }

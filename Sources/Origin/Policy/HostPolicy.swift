@@ -18,31 +18,11 @@ public struct HostPolicy: Hashable, Sendable {
         guard !allowHosts.isEmpty else { return true }
         var name = host.description[...]
         if name.last == "." { name.removeLast() }
-        return allowHosts.contains { Self.matches(Array(name.utf8), pattern: Array($0.utf8)) }
+        return allowHosts.contains { Glob($0).matches(name) }
     }
 
     /// Whether the port is on the list.
     public func permits(port: Int) -> Bool {
         allowPorts.contains(port)
-    }
-
-    /// Glob matching that goes back to the last star only, so that no pattern costs more than |name|·|pattern|.
-    private static func matches(_ name: [UInt8], pattern: [UInt8]) -> Bool {
-        var (position, index) = (0, 0)
-        var lastStar: (index: Int, position: Int)?
-        while position < name.count {
-            if index < pattern.count, pattern[index] == UInt8(ascii: "*") {
-                lastStar = (index, position)
-                index += 1
-            } else if index < pattern.count, pattern[index] == UInt8(ascii: "?") || pattern[index] == name[position] {
-                (position, index) = (position + 1, index + 1)
-            } else if let star = lastStar {
-                lastStar = (star.index, star.position + 1)
-                (position, index) = (star.position + 1, star.index + 1)
-            } else {
-                return false
-            }
-        }
-        return pattern[index...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 }
