@@ -95,7 +95,7 @@ let package = Package(
                 systemPackage, unixSignals, yams,
             ],
             swiftSettings: swiftSettings),
-        tests(of: "Vips", packages: [nioCore]),
+        tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
