@@ -195,6 +195,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--origin-port", type=int, default=18099)
     options = parser.parse_args()
+    options.images = Path(options.images).resolve()
     names = sorted(p.name for p in Path(options.images).glob("[0-9]*.jpg"))
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
