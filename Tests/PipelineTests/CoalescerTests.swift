@@ -72,7 +72,7 @@ struct CoalescerTests {
             try? await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
                 runs.add()
                 while !Task.isCancelled { await Task.yield() }
-                await Task.detached { await tearDown.pass() }.value
+                _ = await Task.detached { await tearDown.pass() }.value
                 return 1
             }
         }
