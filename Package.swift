@@ -104,7 +104,7 @@ let package = Package(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
         tests(
-            of: "Web", sees: ["Pipeline", "Transforms"],
+            of: "Web", sees: ["Pipeline", "Transforms", "Origin"],
             packages: [hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle, yams]),
         .testTarget(
             name: "DarkroomTests",

@@ -4,7 +4,7 @@ import Foundation
 final class DarkroomProcess: Sendable {
     /// `http://127.0.0.1:PORT`, as the server printed it.
     let base: String
-    private nonisolated(unsafe) let process: Process
+    private let process: Process
     private let output: Lines
 
     /// Starts `darkroom serve` on a free port with a cache folder of its own, and returns once it listens.
