@@ -148,10 +148,10 @@ struct TroubleTests {
 
     private struct HangingResolver: NameResolver {
         func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
-            for await _ in AsyncStream<Never>(unfolding: {
-                try? await Task.sleep(for: .seconds(3600))
-                return nil
-            }) {}
+            // A stream that nobody writes to or finishes: only cancellation ends the wait.
+            let (silence, writer) = AsyncStream<Never>.makeStream()
+            for await _ in silence {}
+            withExtendedLifetime(writer) {}
             throw .cancelled
         }
     }
