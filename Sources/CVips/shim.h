@@ -65,22 +65,30 @@ static inline int darkroom_inflate(
     return result == G_CONVERTER_FINISHED ? 1 : result == G_CONVERTER_CONVERTED ? 0 : -1;
 }
 
-/// Computes every row of `in` on the calling thread into `out`, a new memory image; -1 where that fails or `interrupted` says so.
+/// Makes `out` an image in memory like `in`, but `height` rows high; -1 where there is no memory for it.
+static inline int darkroom_allocate(VipsImage *in, VipsImage *out, int height) {
+    if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) return -1;
+    out->Ysize = height;
+    return vips_image_write_prepare(out);
+}
+
+/// Computes every row of `in` on the calling thread, right into the rows of `out` from `top` on; -1 where that fails or
+/// `interrupted` says so.
 ///
 /// libvips' own sinks hand each strip of rows to a thread and back even where one thread is all they may use.
 static inline int darkroom_render(
-    VipsImage *in, VipsImage *out, int (*interrupted)(const void *), const void *context) {
-    if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) return -1;
-    VipsRegion *region = vips_region_new(in);
+    VipsImage *in, VipsImage *out, int top, int (*interrupted)(const void *), const void *context) {
+    VipsRegion *source = vips_region_new(in);
+    VipsRegion *target = vips_region_new(out);
     int failed = 0;
-    for (int top = 0; top < in->Ysize && !failed; top += 16) {
-        VipsRect strip = {0, top, in->Xsize, VIPS_MIN(16, in->Ysize - top)};
-        failed = (interrupted && interrupted(context)) || vips_region_prepare(region, &strip);
-        for (int row = 0; row < strip.height && !failed; row++) {
-            failed = vips_image_write_line(out, top + row, VIPS_REGION_ADDR(region, 0, top + row));
-        }
+    for (int row = 0; row < in->Ysize && !failed; row += 16) {
+        VipsRect from = {0, row, in->Xsize, VIPS_MIN(16, in->Ysize - row)};
+        VipsRect to = {0, top + row, from.width, from.height};
+        failed = (interrupted && interrupted(context)) || vips_region_image(target, &to)
+            || vips_region_prepare_to(source, target, &from, to.left, to.top);
     }
-    g_object_unref(region);
+    g_object_unref(target);
+    g_object_unref(source);
     return failed ? -1 : 0;
 }
 
@@ -95,6 +103,13 @@ static inline void darkroom_limit_malloc_arenas(int arenas) {
     mallopt(M_ARENA_MAX, arenas);
 #else
     (void)arenas;
+#endif
+}
+
+/// glibc also keeps what was freed, for later: hands it back to the system now. Takes about 0.2 ms a MiB.
+static inline void darkroom_return_freed_pages(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
 #endif
 }
 

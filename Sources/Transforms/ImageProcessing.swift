@@ -11,11 +11,30 @@ public protocol ImageProcessing: Sendable {
     func process(
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
+
+    /// Drops what is kept of these bytes for the sake of speed. By default there is nothing.
+    ///
+    /// - Parameter identity: `ImageJob.identity` of the jobs that had it kept.
+    func forget(identity: String)
+
+    /// Brings what is kept for the sake of speed down to this part, 0 to 1, of what it may be, and memory that was freed by
+    /// whomever back to the system. May block for some hundred milliseconds.
+    func shrinkMemory(toFraction fraction: Double)
+}
+
+extension ImageProcessing {
+    public func forget(identity: String) {}
+    public func shrinkMemory(toFraction fraction: Double) {}
 }
 
 /// One piece of pixel work.
 public struct ImageJob: Sendable {
     public var source: ByteBuffer
+    /// Names the source's bytes by their SHA-256 in hexadecimal, so that a decode of them can be found again. Nil = it is neither
+    /// looked for nor kept.
+    public var identity: String?
+    /// Whether a decode is worth keeping for further jobs on the same bytes. Needs `identity`.
+    public var keepsDecoded: Bool
     public var pages: PageSelection
     public var chain: TransformChain
     /// What the decoder leaves the resampler.
@@ -24,10 +43,13 @@ public struct ImageJob: Sendable {
     public var limits: PixelLimits
 
     public init(
-        source: ByteBuffer, pages: PageSelection = PageSelection(), chain: TransformChain,
-        resampling: Resampling = .fast, output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
+        source: ByteBuffer, identity: String? = nil, keepsDecoded: Bool = false,
+        pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
+        output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
     ) {
         self.source = source
+        self.identity = identity
+        self.keepsDecoded = keepsDecoded
         self.pages = pages
         self.chain = chain
         self.resampling = resampling

@@ -2,7 +2,12 @@ public import Vips
 
 /// Does the pixel work in this process, on the calling thread.
 public struct InProcessImageProcessor: ImageProcessing {
-    public init() {}
+    private let decoded: DecodedCache
+
+    /// - Parameter decoded: where pictures are kept between jobs; the default keeps none.
+    public init(decoded: DecodedCache = DecodedCache(budgetBytes: 0)) {
+        self.decoded = decoded
+    }
 
     public func process(
         _ job: ImageJob, interrupt: @escaping Interrupt
@@ -10,13 +15,15 @@ public struct InProcessImageProcessor: ImageProcessing {
         let header = try SourceHeader(of: job.source)
         let several = job.output.format?.holdsSeveral ?? header.format.isAnimation
         let framesUsed = try job.pages.framesUsed(of: header, several: several)
-        try job.limits.check(header, framesUsed: framesUsed)
-        let plan = try planned(job, header)
+        let plan = try planned(job, header, framesUsed: framesUsed)
 
-        let decoder = Decoder(source: job.source, header: header, pages: job.pages, interrupt: interrupt)
-        let decoded = try decoder.decode(
-            framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom)
-        let picture = try transformed(decoded, by: job, header: header, interrupt: interrupt)
+        let decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
+        let parameters = try decoder.parameters(
+            job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
+            maxPixels: job.limits.maxSourcePixels)
+        let pixels = try pixels(of: job, parameters, by: decoder)
+        let picture = try transformed(
+            decoder.picture(pixels, parameters), by: job, header: header, interrupt: interrupt)
 
         let format =
             job.output.format ?? .natural(for: header.format, hasAlpha: picture.first.hasAlpha)
@@ -26,17 +33,44 @@ public struct InProcessImageProcessor: ImageProcessing {
             frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format)
     }
 
+    public func forget(identity: String) { decoded.removeAll(identity: identity) }
+
+    public func shrinkMemory(toFraction fraction: Double) {
+        decoded.shrink(toBytes: Int(Double(decoded.budgetBytes) * fraction))
+        VipsRuntime.returnFreedPages()
+    }
+
     /// Everything that the header alone can refuse is refused here, before memory is spent on pixels.
-    private func planned(_ job: ImageJob, _ header: SourceHeader) throws(ImageProcessingError) -> ChainPlan {
+    private func planned(
+        _ job: ImageJob, _ header: SourceHeader, framesUsed: Int
+    ) throws(ImageProcessingError) -> ChainPlan {
         let plan: ChainPlan
         do {
             plan = try job.chain.plan(header.plan)
         } catch {
+            try job.limits.check(header, framesUsed: framesUsed)
             throw .badParameter(error)
         }
+        try job.limits.check(header, framesUsed: framesUsed, shrinks: plan.isReduced)
         try job.limits.check(output: plan.size)
         try job.limits.check(intermediate: plan.largest)
         return plan
+    }
+
+    /// Decoded now, or before from the same bytes in the same way.
+    private func pixels(
+        of job: ImageJob, _ parameters: DecodeParameters, by decoder: Decoder
+    ) throws(ImageProcessingError) -> DecodedPixels {
+        guard let identity = job.identity else { return try decoder.decode(parameters) }
+        // Turning it once is worth it only where the chain would begin with just that.
+        let turns = job.chain.beginsUpright && parameters.frames == 1 && decoder.header.orientation != 1
+        let key = DecodedCache.Key(identity: identity, parameters: parameters, isUpright: turns)
+        if let kept = decoded.pixels(for: key) { return kept }
+        let pixels = try decoder.decode(parameters)
+        guard job.keepsDecoded, decoded.accepts(pixels) else { return pixels }
+        let kept = turns ? try decoder.upright(pixels) : pixels
+        decoded.keep(kept, for: key)
+        return kept
     }
 
     private func transformed(

@@ -45,6 +45,20 @@ extension VipsImage {
         return ByteBuffer(bytes: UnsafeRawBufferPointer(start: data, count: length))
     }
 
+    /// Bytes that the texts and binary fields take in memory: a file's metadata may be larger than its pixels.
+    package var fieldByteCount: Int {
+        fields.reduce(0) { sum, field in
+            var data: UnsafeRawPointer?
+            var length = 0
+            if vips_image_get_typeof(pointer, field) == vips_blob_get_type() {
+                vips_image_get_blob(pointer, field, &data, &length)
+            } else {
+                length = text(field)?.utf8.count ?? 0
+            }
+            return sum + field.utf8.count + length
+        }
+    }
+
     /// The names of all fields that are not part of the fixed header.
     public var fields: [String] {
         guard let names = vips_image_get_fields(pointer) else { return [] }

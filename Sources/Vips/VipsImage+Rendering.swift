@@ -9,21 +9,45 @@ extension VipsImage {
     ///
     /// `interrupt` is asked before each strip of rows; when it says true, the work stops and this throws.
     public func rendered(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        if darkroom_is_rendered(pointer) != 0 { return self }
+        darkroom_is_rendered(pointer) != 0 ? self : try Self.stacked([self], interrupt: interrupt)
+    }
+
+    /// Images of one size and kind, one below the other, computed into memory as by `rendered`. Fields are those of the first.
+    ///
+    /// libvips' own `arrayjoin` is not to be used: that of 8.14 shows freed memory where its inputs are still to be computed.
+    package static func stacked(
+        _ images: [VipsImage], interrupt: Interrupt? = nil
+    ) throws(VipsError) -> VipsImage {
+        guard let first = images.first, images.allSatisfy(first.hasShape(of:)) else {
+            throw VipsError(operation: "stacking", message: "images of different sizes or kinds")
+        }
         guard let memory = vips_image_new_memory() else { throw .taken(after: "rendering") }
-        let image = VipsImage(taking: memory)
+        let stack = VipsImage(taking: memory)
+        guard darkroom_allocate(first.pointer, memory, Int32(clamping: first.height * images.count)) == 0 else {
+            throw .taken(after: "rendering")
+        }
+        for (index, image) in images.enumerated() {
+            try image.render(into: stack, row: index * first.height, interrupt: interrupt)
+        }
+        stack.copyBlobs()
+        return stack
+    }
+
+    private func hasShape(of other: VipsImage) -> Bool {
+        width == other.width && height == other.height && bands == other.bands && sampleFormat == other.sampleFormat
+    }
+
+    private func render(into target: VipsImage, row: Int, interrupt: Interrupt?) throws(VipsError) {
         let box = interrupt.map(InterruptBox.init)
         let failed = withExtendedLifetime(box) {
             darkroom_render(
-                pointer, memory,
+                pointer, target.pointer, Int32(clamping: row),
                 { context in
                     guard let context else { return 0 }
                     return Unmanaged<InterruptBox>.fromOpaque(context).takeUnretainedValue().interrupt() ? 1 : 0
                 }, box.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
         }
         guard failed == 0 else { throw .taken(after: "rendering") }
-        image.copyBlobs()
-        return image
     }
 
     /// libvips 8.14's HEIF loader gives colour profile and EXIF in memory that dies with the loader's own image, and every copy of

@@ -34,6 +34,10 @@ public enum VipsRuntime {
         return (vips_tracked_get_mem(), vips_tracked_get_mem_highwater())
     }
 
+    /// Gives memory that was freed back to the system, where the allocator would keep it. Blocks for up to a few hundred
+    /// milliseconds: for times when the system is short of it.
+    package static func returnFreedPages() { darkroom_return_freed_pages() }
+
     private static let started: Bool = {
         darkroom_limit_malloc_arenas(2)
         // What GLib and libvips warn about are foreign files, in those files' words: nothing for standard error.

@@ -62,6 +62,33 @@ struct ImageTests {
         #expect(try lazy.rendered { false }.height == 4000)
     }
 
+    @Test func `Stacked images keep every row, however they are computed and wherever strips of rows meet`() throws {
+        let (width, height) = (40, 60)
+        let samples = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let image = try VipsImage.fromBytes(samples, width: width, height: height, bands: 3)
+        let inverted = samples.map { ~$0 }
+        for _ in 0..<20 {
+            let lazy = try (0..<5).map { _ in try image.applying("invert") }
+            let stack = try VipsImage.stacked(lazy)
+            #expect(stack.height == 5 * height)
+            #expect(
+                Array(try stack.samples().readableBytesView) == Array(repeating: inverted, count: 5).flatMap(\.self))
+        }
+    }
+
+    @Test func `Images of different shapes are not stacked`() throws {
+        let image = try VipsImage.build("black", ["width": 4, "height": 4])
+        for other in [["width": 5, "height": 4], ["width": 4, "height": 5], ["width": 4, "height": 4, "bands": 3]]
+            as [KeyValuePairs<String, VipsValue>]
+        {
+            #expect(throws: VipsError.self) { try VipsImage.stacked([image, VipsImage.build("black", other)]) }
+        }
+        #expect(throws: VipsError.self) {
+            try VipsImage.stacked([image, image.applying("cast", ["format": "ushort"])])
+        }
+        #expect(throws: VipsError.self) { try VipsImage.stacked([]) }
+    }
+
     @Test func `Encoding stops when it is told to`() throws {
         func lazy() throws -> VipsImage {
             try VipsImage.build("black", ["width": 2000, "height": 4000]).applying("gaussblur", ["sigma": 5])

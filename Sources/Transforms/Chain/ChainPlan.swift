@@ -22,13 +22,21 @@ public struct ChainPlan: Hashable, Sendable {
     public private(set) var decode: Decode = .undecided
     /// The largest raster that any step so far gives, the source itself aside.
     public private(set) var largest: PixelSize
+    /// Whether the chain makes do with fewer pixels than the source has, since the source is over the limits.
+    private(set) var isReduced = false
+    private let shrinking: ShrinkOnLoad
     private var isTransposed = false
 
     /// A plan that no step has seen yet.
     public init(source: PixelSize, orientation: Int = 1, isVector: Bool = false) {
+        self.init(source: source, orientation: orientation, isVector: isVector, shrinking: .never)
+    }
+
+    init(source: PixelSize, orientation: Int, isVector: Bool, shrinking: ShrinkOnLoad) {
         self.source = source
         self.sourceOrientation = orientation
         self.isVector = isVector
+        self.shrinking = shrinking
         self.size = source
         self.largest = PixelSize(width: 1, height: 1)
     }
@@ -45,6 +53,17 @@ public struct ChainPlan: Hashable, Sendable {
         var plan = self
         plan.size = size.transposed
         plan.isTransposed.toggle()
+        return plan
+    }
+
+    /// The step is content with what a decoder of a source over `maxPixels` can give within them, unless a step before it was not.
+    func reduced(to maxPixels: Int) -> ChainPlan {
+        guard decode == .undecided, source.area > maxPixels,
+            let reach = shrinking.reach(of: source, within: maxPixels)
+        else { return self }
+        var plan = self
+        plan.size = isTransposed ? reach.transposed : reach
+        plan.isReduced = true
         return plan
     }
 

@@ -10,6 +10,9 @@ public struct Recipe: Hashable, Sendable {
     public var enlarge = false
     public var position: Position = .center
     public var resampling: Resampling
+    /// Whether a result, or a source that its decoder can shrink, is scaled down to the limits instead of refused
+    /// (SDWebImage's `scaleDownLargeImages`).
+    public var scaleDown = false
     /// Degrees clockwise, 0…359.
     public var rotationDegrees = 0
     /// Mirrored top to bottom.
@@ -33,6 +36,15 @@ public struct Recipe: Hashable, Sendable {
 
     /// What steps may fill with at once. A translucent background is left to `Flatten`, or it would be laid on twice.
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }
+
+    /// The recipe with a canvas that is within the limits, where its result is to be of the canvas's exact size.
+    fileprivate func fitting(_ limits: FitLimits?) -> Recipe {
+        guard let limits, let canvas = box.size, fit == .cover || fit == .contain else { return self }
+        var recipe = self
+        let fitted = limits.fitted(canvas)
+        recipe.box = Box(width: fitted.width, height: fitted.height)
+        return recipe
+    }
 }
 
 extension TransformChain {
@@ -40,13 +52,17 @@ extension TransformChain {
     ///
     /// Colours are brought to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
     /// filter are given in sRGB.
-    public init(_ recipe: Recipe) {
+    ///
+    /// - Parameter limits: what `Recipe.scaleDown` scales down to; without it they play no part. Pass those of the `ImageJob`.
+    public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
+        let fit = recipe.scaleDown ? FitLimits(limits, rotationDegrees: recipe.rotationDegrees % 360) : nil
+        let recipe = recipe.fitting(fit)
         let placed = recipe.box.size == nil ? nil : recipe.fit
         let steps: [(any Transform)?] = [
             recipe.orientation == .none ? nil : Orient(recipe.orientation),
             recipe.crop,
             recipe.trim,
-            Resize(recipe),
+            Resize(recipe, within: fit),
             ToSRGB(),
             placed == .cover ? CoverCrop(recipe) : nil,
             placed == .contain ? ContainExtend(recipe) : nil,

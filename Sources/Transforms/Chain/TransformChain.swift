@@ -20,6 +20,9 @@ public struct TransformChain: Sendable {
         return text
     }
 
+    /// Whether the first step turns the picture by the source's own orientation.
+    var beginsUpright: Bool { (transforms.first as? Orient)?.rule == .auto }
+
     /// Walks the chain over a header.
     public func plan(_ start: ChainPlan) throws(TransformError) -> ChainPlan {
         var plan = start

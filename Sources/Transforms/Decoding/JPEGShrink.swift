@@ -13,6 +13,14 @@ enum JPEGShrink {
         return fits ?? 1
     }
 
+    /// The least of 1, 2, 4 and 8 that brings the picture down to so many pixels; nil where none does.
+    static func factor(source: PixelSize, within maxPixels: Int) -> Int? {
+        [1, 2, 4, 8].first { factor in
+            source.shrunk(by: factor).area <= maxPixels
+                && (factor == 1 || min(source.width, source.height) >= factor * shortestSide)
+        }
+    }
+
     /// A shrink gives `floor(height / factor)` rows, which may leave the last row of blocks unread, and with it a cut-off
     /// end unseen. Where the file does not end as it should, only a full decode can tell what is wrong.
     static func seesDamage(in source: ByteBuffer, height: Int, factor: Int) -> Bool {

@@ -22,9 +22,11 @@ public struct PixelLimits: Hashable, Sendable {
         self.maxOutputPixels = maxOutputPixels
     }
 
-    /// Refuses a source whose frames used are too large or too many.
-    func check(_ header: SourceHeader, framesUsed: Int) throws(ImageProcessingError) {
-        guard header.size.area <= maxSourcePixels else {
+    /// Refuses a source whose frames used are too large or too many. One picture may be too large where the decoder `shrinks` it
+    /// to fit.
+    func check(_ header: SourceHeader, framesUsed: Int, shrinks: Bool = false) throws(ImageProcessingError) {
+        let isReached = header.shrinking.reach(of: header.size, within: maxSourcePixels) != nil
+        guard header.size.area <= maxSourcePixels || (shrinks && isReached) else {
             throw .tooLarge(
                 "The source is \(header.size) pixels; at most \(maxSourcePixels) pixels a frame are accepted.")
         }

@@ -10,6 +10,7 @@ public struct SourceHeader: Hashable, Sendable {
     public let frames: Int
     /// EXIF orientation 1…8. HEIC and AVIF carry theirs in the container and are upright already: 1.
     public let orientation: Int
+    let shrinking: ShrinkOnLoad
 
     /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
@@ -19,7 +20,7 @@ public struct SourceHeader: Hashable, Sendable {
             self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image throws(VipsError) in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
                 if format == .svg { size = try SVGSource.naturalSize(size, of: readable) }
-                return SourceHeader(format: format, size: size, image: image)
+                return SourceHeader(format: format, size: size, source: readable, image: image)
             }
         } catch {
             // TIFF is a container of anything: a directory that is there but cannot be read is none of the kinds we decode.
@@ -28,14 +29,17 @@ public struct SourceHeader: Hashable, Sendable {
         }
     }
 
-    private init(format: SourceFormat, size: PixelSize, image: VipsImage) {
+    private init(format: SourceFormat, size: PixelSize, source: ByteBuffer, image: VipsImage) {
         self.format = format
         self.size = size
         frames = max(image.int("n-pages") ?? 1, 1)
         let stated = image.int("orientation") ?? 1
         orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1
+        shrinking = ShrinkOnLoad(format, source: source, image: image)
     }
 
     /// The plan's first line.
-    public var plan: ChainPlan { ChainPlan(source: size, orientation: orientation, isVector: format.isVector) }
+    public var plan: ChainPlan {
+        ChainPlan(source: size, orientation: orientation, isVector: format.isVector, shrinking: shrinking)
+    }
 }

@@ -31,8 +31,8 @@ struct Encoder {
         do {
             let notice = CopyrightNotice(of: picture.first)
             let opaque = try opaque(picture).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
-            let joined = try joinedFrames(of: opaque).rendered(interrupt: interrupt)
-            return try format.saver.encode(joined, arguments(strip: notice.isEmpty), interrupt: interrupt)
+            return try format.saver.encode(
+                joinedFrames(of: opaque), arguments(strip: notice.isEmpty), interrupt: interrupt)
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }
@@ -46,11 +46,10 @@ struct Encoder {
         }
     }
 
-    /// libvips takes several frames as one tall image with `page-height`.
+    /// All pixels in memory. libvips takes several frames as one tall image with `page-height`.
     private func joinedFrames(of picture: Picture) throws(VipsError) -> VipsImage {
-        guard picture.isAnimated, format.holdsSeveral else { return picture.first }
-        let tall = try VipsImage.build("arrayjoin", ["in": .images(picture.frames), "across": 1])
-        return try tall.setting(
+        guard picture.isAnimated, format.holdsSeveral else { return try picture.first.rendered(interrupt: interrupt) }
+        return try VipsImage.stacked(picture.frames, interrupt: interrupt).setting(
             ints: ["page-height": picture.size.height, "loop": picture.loop],
             arrays: picture.delays.isEmpty ? [:] : ["delay": picture.delays])
     }
@@ -81,6 +80,6 @@ struct Encoder {
         }
     }
 
-    /// Names every choice above, for `EncoderEpoch`: a change here must change stored variants' keys.
-    static let defaultsRevision = "1"
+    /// Names every choice above and those of `Decoder`, for `EncoderEpoch`: a change there must change stored variants' keys.
+    static let defaultsRevision = "2"
 }

@@ -17,5 +17,8 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     /// Width and height exchanged.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 
+    /// Both sides divided by a whole number and rounded down.
+    func shrunk(by factor: Int) -> PixelSize { PixelSize(width: width / factor, height: height / factor) }
+
     public var description: String { "\(width)×\(height)" }
 }

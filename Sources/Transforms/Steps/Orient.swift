@@ -29,7 +29,9 @@ public struct Orient: Transform, Hashable {
         steps(for: plan.sourceOrientation).contains(.transpose) ? plan.transposed() : plan
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture { try turned(picture) }
+
+    func turned(_ picture: Picture) throws(VipsError) -> Picture {
         var upright = picture
         for step in steps(for: picture.orientation) { upright = try step.apply(upright) }
         upright.orientation = 1

@@ -20,31 +20,40 @@ public struct Resize: Transform, Hashable {
     public var fit: Fit
     public var enlarge: Bool
     public var resampling: Resampling
+    /// Nil = what comes out too large is refused.
+    public var limits: FitLimits?
 
-    public init(box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast) {
+    public init(
+        box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast, limits: FitLimits? = nil
+    ) {
         self.box = box
         self.fit = fit
         self.enlarge = enlarge
         self.resampling = resampling
+        self.limits = limits
     }
 
-    /// Nil where the recipe has no box.
-    init?(_ recipe: Recipe) {
-        guard recipe.box.width != nil || recipe.box.height != nil else { return nil }
+    /// Nil where the recipe has neither a box nor limits.
+    init?(_ recipe: Recipe, within limits: FitLimits?) {
+        guard limits != nil || recipe.box.width != nil || recipe.box.height != nil else { return nil }
         let oneSided = recipe.box.size == nil
         self.init(
             box: recipe.box, fit: oneSided ? .inside : recipe.fit, enlarge: recipe.enlarge,
-            resampling: recipe.resampling)
+            resampling: recipe.resampling, limits: limits)
     }
 
     public var key: String {
         let sides = "\(box.width.map(String.init) ?? "-"),\(box.height.map(String.init) ?? "-")"
-        return "resize(\(sides),\(fit.rawValue),\(enlarge ? "enlarge" : "shrink"),\(resampling.rawValue))"
+        let limits = limits.map { ",\($0.key)" } ?? ""
+        return "resize(\(sides),\(fit.rawValue),\(enlarge ? "enlarge" : "shrink"),\(resampling.rawValue)\(limits))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        let enlarge = enlarge || plan.isVector
-        return plan.scaling(to: ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge).scaled)
+        let plan = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
+        let geometry = ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector)
+        // What `cover` scales to has to cover a canvas that is within the limits already.
+        guard let limits, fit != .cover else { return plan.scaling(to: geometry.scaled) }
+        return plan.scaling(to: limits.fitted(geometry.scaled))
     }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {

@@ -1,4 +1,3 @@
-import Foundation
 import Vips
 
 /// Turns the picture clockwise. Quarter turns are exact; for others the canvas grows and its corners are filled.
@@ -22,10 +21,7 @@ public struct Rotate: Transform, Hashable {
     public var key: String { "rotate(\(degrees),\(background?.hex ?? "-"))" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        let angle = Double(degrees) * .pi / 180
-        let (width, height) = (Double(plan.size.width), Double(plan.size.height))
-        let across = abs(width * cos(angle)) + abs(height * sin(angle))
-        let down = abs(width * sin(angle)) + abs(height * cos(angle))
+        let (across, down) = plan.size.canvas(rotatedBy: degrees)
         return plan.needingEveryPixel().giving(
             PixelSize(width: Int(across.rounded()), height: Int(down.rounded())))
     }

@@ -47,7 +47,7 @@ struct TransformChainTests {
             { $0.contrast = Contrast(percent: 5) }, { $0.saturation = Saturation(factor: 2) },
             { $0.hue = Hue(degrees: 5) },
             { $0.gamma = Gamma() }, { $0.gamma = Gamma(exponent: 1.5) }, { $0.tint = Tint(.white) },
-            { $0.filter = .sepia }, { $0.filter = .negate }, { $0.filter = .greyscale },
+            { $0.filter = .sepia }, { $0.filter = .negate }, { $0.filter = .greyscale }, { $0.scaleDown = true },
         ]
         let keys = changes.map { TransformChain(.with($0)).key }
         #expect(Set(keys).count == keys.count)

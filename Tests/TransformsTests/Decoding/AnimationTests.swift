@@ -88,4 +88,17 @@ struct AnimationTests {
         let second = try produce(source, pages: PageSelection(first: 2))
         #expect(try Pixels(second.body)[0, 0] == [224, 32, 32])
     }
+
+    @Test(arguments: ["disposal.gif", "disposal.webp", "opaque.gif"])
+    func `The same animation, turned and scaled, is the same bytes every time`(_ name: String) throws {
+        let source = try Fixture.image("animation/\(name)")
+        for output in [OutputFormat.webp, .gif] {
+            for recipe in [Recipe.with { $0.orientation = .exif(5) }, .box(12), .box(9, 9, fit: .cover)] {
+                let bodies = try (0..<8).map { _ in
+                    try produce(source, recipe, output: OutputOptions(format: output)).body
+                }
+                #expect(Set(bodies).count == 1, "\(output) \(recipe.box)")
+            }
+        }
+    }
 }

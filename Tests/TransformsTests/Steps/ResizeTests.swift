@@ -6,13 +6,17 @@ import Vips
 struct ResizeTests {
     @Test(arguments: Resampling.allCases)
     func `A scaled photograph is still the same picture, from every format`(_ resampling: Resampling) throws {
-        let reference = try Pixels(produce(Fixture.image("formats/photo.jpg")).body)
-        for name in ["photo.jpg", "progressive.jpg", "photo.webp", "photo.avif", "photo.heic", "photo.jxl"] {
-            for side in [40, 100, 233] {
+        for side in [40, 100, 233] {
+            // Decoders may shrink in their own way for `fast`, but only so far: `accurate` is the measure of it.
+            let measure = resampling == .fast ? .accurate : resampling
+            let reference = try Pixels(produce(Fixture.image("formats/photo.jpg"), .box(side, side, as: measure)).body)
+            for name in ["photo.jpg", "progressive.jpg", "photo.webp", "photo.avif", "photo.heic", "photo.jxl"] {
                 let pixels = try Pixels(
                     produce(Fixture.image("formats/\(name)"), .box(side, side, as: resampling)).body)
-                #expect(pixels.width == side)
+                #expect(pixels.size == reference.size)
                 #expect(pixels.hashDistance(to: reference) <= 8, "\(name) at \(side)")
+                let mean = pixels.meanDistance(to: reference)
+                #expect(mean < 2, "\(name) at \(side): \(mean)")
             }
         }
     }

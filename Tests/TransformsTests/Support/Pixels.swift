@@ -67,6 +67,12 @@ struct Pixels {
         (differenceHash ^ other.differenceHash).nonzeroBitCount
     }
 
+    /// How far apart the samples of two pictures of one size are on average.
+    func meanDistance(to other: Pixels) -> Double {
+        let sum = zip(samples, other.samples).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+        return Double(sum) / Double(samples.count)
+    }
+
     private func mean(_ column: Int, _ row: Int) -> Double {
         let columns = (column * width / 9)..<max((column + 1) * width / 9, column * width / 9 + 1)
         let rows = (row * height / 8)..<max((row + 1) * height / 8, row * height / 8 + 1)

@@ -28,7 +28,8 @@ func produce(
     pages: PageSelection = PageSelection(), limits: PixelLimits = PixelLimits()
 ) throws(ImageProcessingError) -> ProcessedImage {
     let job = ImageJob(
-        source: source, pages: pages, chain: TransformChain(recipe), resampling: recipe.resampling, output: output,
+        source: source, pages: pages, chain: TransformChain(recipe, limits: limits), resampling: recipe.resampling,
+        output: output,
         limits: limits)
     return try InProcessImageProcessor().process(job, interrupt: { false })
 }
