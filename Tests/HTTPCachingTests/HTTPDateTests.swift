@@ -9,6 +9,7 @@ struct HTTPDateTests {
 
     @Test(arguments: [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "SUN, 06 nov 1994 08:49:37 gmt", "sunDAY, 06-NOV-94 08:49:37 Gmt", "sun nOV  6 08:49:37 1994",
     ])
     func `all three forms of RFC 9110 mean the same second`(text: String) {
         #expect(HTTPDate(parsing: text, now: now)?.date == example)
@@ -16,13 +17,27 @@ struct HTTPDateTests {
 
     @Test(arguments: [
         "", "yesterday", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 2024 00:00:00 GMT",
-        "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
+        "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",
+        "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 AEST",
+        "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov  1994 08:49:37 GMT",
+        "Sun,  06 Nov 1994 08:49:37 GMT", "Sun,06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08.49.37 GMT",
+        "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", " Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37GMT",
+        "Son, 06 Nov 1994 08:49:37 GMT", "06 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT",
+        "Sunday, 6-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday, 06 Nov 94 08:49:37 GMT",
+        "Sun Nov 6 08:49:37 1994", "Sun Nov  06 08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun Nov  6 8:49:37 1994",
+        "Sun, Nov  6 08:49:37 1994", "Sun Nov  6 08:49:37 1994 GMT", "0", "-1", "Sun\u{c}, 06 Nov 1994 08:49:37 GMT",
         "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 999999999999999999 08:49:37 GMT",
         "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 1994 08:-9:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT",
         "784111777", String(repeating: "9", count: 100_000),
     ])
     func `anything else is no date`(text: String) {
         #expect(HTTPDate(parsing: text, now: now) == nil)
+    }
+
+    @Test func `asctime pads the day with a space and nothing else`() {
+        #expect(HTTPDate(parsing: "Wed Nov 16 08:49:37 1994", now: now)?.description.hasPrefix("Wed, 16 Nov") == true)
+        #expect(HTTPDate(parsing: "Sun Nov 06 08:49:37 1994", now: now)?.date == example)
     }
 
     @Test func `a two-digit year lies at most fifty years ahead`() {

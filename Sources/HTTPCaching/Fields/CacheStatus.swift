@@ -17,6 +17,10 @@ public struct CacheStatus: Hashable, Sendable {
     /// The cache's name, a structured field token such as `darkroom`.
     public var cache: Name
     public var outcome: Outcome
+    /// The status that the forwarded request was answered with, such as 304.
+    public var forwardStatus: Int?
+    /// For how many seconds the response is still fresh; negative once it is stale.
+    public var ttl: Int?
     /// Whether the answer was kept for later requests.
     public var isStored: Bool
     /// Whether the request shared the forwarded request of another one.
@@ -25,10 +29,13 @@ public struct CacheStatus: Hashable, Sendable {
     public var detail: Name?
 
     public init(
-        cache: Name, _ outcome: Outcome, isStored: Bool = false, isCollapsed: Bool = false, detail: Name? = nil
+        cache: Name, _ outcome: Outcome, forwardStatus: Int? = nil, ttl: Int? = nil, isStored: Bool = false,
+        isCollapsed: Bool = false, detail: Name? = nil
     ) {
         self.cache = cache
         self.outcome = outcome
+        self.forwardStatus = forwardStatus
+        self.ttl = ttl
         self.isStored = isStored
         self.isCollapsed = isCollapsed
         self.detail = detail
@@ -69,6 +76,8 @@ extension CacheStatus: CustomStringConvertible {
         case .hit: text += ";hit"
         case .forwarded(let reason): text += ";fwd=\(reason.rawValue)"
         }
+        if let forwardStatus { text += ";fwd-status=\(forwardStatus)" }
+        if let ttl { text += ";ttl=\(ttl)" }
         if isStored { text += ";stored" }
         if isCollapsed { text += ";collapsed" }
         if let detail { text += ";detail=\(detail.text)" }

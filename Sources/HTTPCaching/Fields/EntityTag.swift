@@ -11,6 +11,14 @@ public struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
+    /// Reads the one tag of an `ETag` field; nil for anything else, such as a tag without quotes.
+    public init?(parsing text: String) {
+        guard case .tags(let tags)? = EntityTagCondition(parsing: text), let tag = tags.first,
+            tag.description == text
+        else { return nil }
+        self = tag
+    }
+
     /// The comparison that `If-None-Match` asks for (RFC 9110 §8.8.3.2): weakness does not count.
     public func weaklyEquals(_ other: EntityTag) -> Bool { opaque == other.opaque }
 }

@@ -1,0 +1,17 @@
+import HTTPTypes
+
+extension HTTPField.Name {
+    /// RFC 9213.
+    static let cdnCacheControl = known("CDN-Cache-Control")
+    /// W3C Edge Architecture Specification: tags to purge by, with spaces between.
+    static let surrogateKey = known("Surrogate-Key")
+    /// The same with commas between.
+    static let cacheTag = known("Cache-Tag")
+    /// RFC 9111 §5.4.
+    static let pragma = known("Pragma")
+
+    private static func known(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("'\(text)' is no field name") }
+        return name
+    }
+}

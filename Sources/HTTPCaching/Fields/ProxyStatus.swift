@@ -1,0 +1,55 @@
+/// How an intermediary dealt with a response: one member of a `Proxy-Status` field (RFC 9209).
+public struct ProxyStatus: Hashable, Sendable {
+    /// What went wrong between us and the origin (RFC 9209 §2.3).
+    public enum Failure: String, CaseIterable, Hashable, Sendable {
+        case dnsTimeout = "dns_timeout"
+        case dnsError = "dns_error"
+        case destinationUnavailable = "destination_unavailable"
+        case destinationIPProhibited = "destination_ip_prohibited"
+        case destinationIPUnroutable = "destination_ip_unroutable"
+        case connectionLimitReached = "connection_limit_reached"
+        case connectionRefused = "connection_refused"
+        case connectionTerminated = "connection_terminated"
+        case connectionTimeout = "connection_timeout"
+        case tlsProtocolError = "tls_protocol_error"
+        case tlsCertificateError = "tls_certificate_error"
+        case httpRequestDenied = "http_request_denied"
+        case httpResponseIncomplete = "http_response_incomplete"
+        case httpResponseHeaderSectionSize = "http_response_header_section_size"
+        case httpResponseBodySize = "http_response_body_size"
+        case httpResponseTimeout = "http_response_timeout"
+        case httpProtocolError = "http_protocol_error"
+        case proxyInternalResponse = "proxy_internal_response"
+        case proxyInternalError = "proxy_internal_error"
+        case proxyLoopDetected = "proxy_loop_detected"
+    }
+
+    /// A structured field token such as `darkroom`.
+    public typealias Name = CacheStatus.Name
+
+    public var proxy: Name
+    public var failure: Failure?
+    /// The status that the origin answered with.
+    public var receivedStatus: Int?
+    /// More about it, in words of the proxy's own.
+    public var details: Name?
+
+    public init(proxy: Name, _ failure: Failure?, receivedStatus: Int? = nil, details: Name? = nil) {
+        self.proxy = proxy
+        self.failure = failure
+        self.receivedStatus = receivedStatus
+        self.details = details
+    }
+}
+
+extension ProxyStatus: CustomStringConvertible {
+    /// The member as RFC 9651 §4.1 serialises it: `darkroom;error=connection_timeout`.
+    public var description: String {
+        var text = proxy.text
+        if let failure { text += ";error=\(failure.rawValue)" }
+        if let receivedStatus { text += ";received-status=\(receivedStatus)" }
+        // RFC 9209 §2.1.5 wants a string; none of a name's bytes need an escape in it.
+        if let details { text += ";details=\"\(details.text)\"" }
+        return text
+    }
+}

@@ -1,0 +1,62 @@
+import StructuredFieldValues
+
+/// How soon a client wants its answer (RFC 9218 §4).
+public struct RequestPriority: Hashable, Sendable {
+    /// 0, the most urgent, to 7. The standard is 3.
+    public var urgency: Int
+    /// Whether a part of the answer is already of use.
+    public var isIncremental: Bool
+
+    public static let standard = RequestPriority(urgency: 3, isIncremental: false)
+
+    public init(urgency: Int, isIncremental: Bool) {
+        self.urgency = urgency
+        self.isIncremental = isIncremental
+    }
+
+    /// Reads a `Priority` field. What cannot be read, is out of range or of another type counts as not said.
+    public init(parsing text: String) {
+        if let plain = Self.plain(text.utf8) {
+            self = plain
+            return
+        }
+        self = .standard
+        // Decoding costs the square of the members' number.
+        guard text.utf8.count <= Self.maxBytes,
+            let field = try? StructuredFieldValueDecoder().decode(PriorityField.self, from: Array(text.utf8))
+        else { return }
+        if let urgency = field.urgency, (0...7).contains(urgency) { self.urgency = Int(urgency) }
+        if let isIncremental = field.isIncremental { self.isIncremental = isIncremental }
+    }
+
+    /// `u=1` or `u=1, i`, as browsers write it with every request: decoding would cost a hundred times as much.
+    private static func plain(_ text: String.UTF8View) -> RequestPriority? {
+        guard text.starts(with: "u=".utf8), let digit = text.dropFirst(2).first, (0x30...0x37).contains(digit) else {
+            return nil
+        }
+        let rest = text.dropFirst(3)
+        guard rest.isEmpty || rest.elementsEqual(", i".utf8) else { return nil }
+        return RequestPriority(urgency: Int(digit - 0x30), isIncremental: !rest.isEmpty)
+    }
+
+    private static let maxBytes = 256
+}
+
+private struct PriorityField: StructuredFieldValue {
+    static let structuredFieldType = StructuredFieldType.dictionary
+
+    var urgency: Int64?
+    var isIncremental: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case urgency = "u"
+        case isIncremental = "i"
+    }
+
+    /// Each member is ignored for itself (RFC 9218 §4).
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        urgency = try? container.decodeIfPresent(Int64.self, forKey: .urgency)
+        isIncremental = try? container.decodeIfPresent(Bool.self, forKey: .isIncremental)
+    }
+}

@@ -1,0 +1,24 @@
+import HTTPTypes
+
+extension StoredResponse {
+    /// What the origin calls this response's topics, for purging: the members of `Surrogate-Key`, with spaces between,
+    /// and of `Cache-Tag`, with commas between. Each once, in the order they stand in; at most 128, of at most 256 bytes.
+    public var tags: [String] {
+        var tags: [String] = []
+        var seen: Set<Substring> = []
+        func note(_ members: [Substring]) {
+            for tag in members where tags.count < Self.maxTags && tag.utf8.count <= Self.maxTagBytes {
+                if seen.insert(tag).inserted { tags.append(String(tag)) }
+            }
+        }
+        // Line by line: joined they would have commas between, which are part of a key here.
+        for line in fields[values: .surrogateKey] {
+            note(line.utf8.split(whereSeparator: Self.isBlank).map(Substring.init))
+        }
+        note(Self.members(of: fields[.cacheTag]) ?? [])
+        return tags
+    }
+
+    private static let maxTags = 128
+    private static let maxTagBytes = 256
+}
