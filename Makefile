@@ -3,7 +3,8 @@
 PORT ?= 8080
 SWIFT_FLAGS ?=
 
-swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Benchmarks/Sources/Floor Package.swift)
+swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Package.swift \
+	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test bench format lint fixtures clean

@@ -73,7 +73,7 @@ let package = Package(
             name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
         room("Transforms", sees: ["Vips"], packages: [nioCore, crypto]),
-        room("HTTPCaching", packages: [httpTypes]),
+        room("HTTPCaching", packages: [httpTypes, structuredFields]),
         room("Store", packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["HTTPCaching"],
@@ -84,7 +84,8 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Pipeline", "Transforms", "HTTPCaching", hummingbird, hummingbirdCore, httpTypes, nioCore, logging,
+                "Pipeline", "Transforms", "HTTPCaching", hummingbird, hummingbirdCore, httpTypes, nioCore, crypto,
+                logging,
             ],
             resources: [.embedInCode("openapi.yaml")], swiftSettings: swiftSettings),
         .executableTarget(
@@ -99,21 +100,22 @@ let package = Package(
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
-        tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, httpTypes]),
+        tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, nioSSL, httpTypes, logging]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
         tests(
-            of: "Web", sees: ["Pipeline", "Transforms", "Origin"],
+            of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
             packages: [hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle, yams]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
+                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", nioCore, nioPosix,
+                nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),
         .target(
-            name: "TestOrigin", dependencies: [nioCore, nioPosix], path: "Tests/TestOrigin",
+            name: "TestOrigin", dependencies: [nioCore, nioPosix, nioSSL], path: "Tests/TestOrigin",
             swiftSettings: swiftSettings),
     ]
 )

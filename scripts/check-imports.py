@@ -24,7 +24,8 @@ ARROWS: dict[str, set[str]] = {
     "Store": {"Crypto", "GRDB", "Logging", "NIOCore", "NIOPosix"},
     "Origin": {"HTTPCaching"} | {"AsyncHTTPClient", "HTTPTypes", "Logging"} | NIO,
     "Pipeline": {"Transforms", "Store", "Origin", "HTTPCaching"} | {"Crypto", "HTTPTypes", "Logging"} | NIO,
-    "Web": {"Pipeline", "Transforms", "HTTPCaching"} | {"HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore"},
+    "Web": {"Pipeline", "Transforms", "HTTPCaching"}
+    | {"Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore"},
     "darkroom": {"Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
     | {"ArgumentParser", "Configuration", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"}
     | {"SystemPackage", "UnixSignals", "Yams"},

@@ -1,31 +1,37 @@
 /// Why there is no original. Descriptions are fit for clients: they never name a resolved address, a path on disk or
 /// what an internal server said.
+///
+/// What is known about the way to the origin is told apart as finely as `Proxy-Status` does (RFC 9209 §2.3); the cases
+/// name its error types.
 public enum OriginError: Error, Hashable, Sendable {
     /// The URL is not one that this fetcher serves.
     case invalidURL(SourceURLError)
     /// The rules of this server forbid the source, whatever is there.
     case notAllowed(Denial)
     /// The origin says there is nothing: 404 or 410.
-    case notFound(status: Int)
+    case notFound(OriginRefusal)
     /// No file has that name below the local root.
     case localNotFound
-    /// The body is, or says it is, larger than the limit.
+    /// The body is, or says it is, larger than the limit (`http_response_body_size`).
     case tooLarge(limitBytes: Int)
     /// The origin kept on redirecting after `limit` hops.
     case tooManyRedirects(limit: Int)
     /// A redirect that cannot be followed.
     case badRedirect(RedirectFault)
-    /// A status that is neither a complete success, a redirect, 404 nor 410.
-    case refusedStatus(Int)
+    /// A status that is neither a complete success, a redirect, 404 nor 410; 304 where no validator was sent.
+    case refusedStatus(OriginRefusal)
     /// The body has a content coding although none was accepted.
     case unacceptableEncoding
     /// A success without a byte.
     case emptyBody
     /// No complete answer came; a later attempt may do better.
     case unreachable(Stage)
-    /// The deadline for the whole download passed.
-    case timedOut
-    /// The request came back to us: the origin says so with 508 (RFC 5842 §7.2).
+    /// Too many connections to the host failed in a row, so it was not asked (`destination_unavailable`). Not before
+    /// `retryAfter` is it asked again.
+    case hostUnavailable(retryAfter: Duration)
+    /// A time limit passed, that for the whole download or one of its parts, during the phase named.
+    case timedOut(Phase)
+    /// The request came back to us: the origin says so with 508 (RFC 5842 §7.2; `proxy_loop_detected`).
     case loop
     /// The task was cancelled, or the fetcher is shut down.
     case cancelled
@@ -36,7 +42,7 @@ public enum OriginError: Error, Hashable, Sendable {
         case host
         /// The port is not on the allow-list.
         case port
-        /// The host is, or resolves to, an address that is not public and not allowed.
+        /// The host is, or resolves to, an address that is not public and not allowed (`destination_ip_prohibited`).
         case address
         /// A local path that could leave the root, or that leads to something other than a plain file.
         case path
@@ -54,74 +60,35 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// Where an exchange with an origin broke.
     public enum Stage: Hashable, Sendable {
-        /// The name has no address.
+        /// The name has no address (`dns_error`).
         case dns
-        /// No connection came about.
+        /// The host wants no connection at that port (`connection_refused`).
+        case refused
+        /// No connection came about for another reason, such as a missing route (`destination_ip_unroutable`).
         case connect
-        /// No trusted TLS session came about.
+        /// No TLS session came about (`tls_protocol_error`).
         case tls
-        /// The connection ended before the response did.
+        /// The certificate is not valid, not trusted or another host's (`tls_certificate_error`).
+        case certificate
+        /// The connection ended before a response head (`connection_terminated`).
         case reset
-        /// The answer is not HTTP, or its head is too large.
+        /// The connection ended within the body (`http_response_incomplete`).
+        case incomplete
+        /// The answer is not HTTP, or its head is too large (`http_protocol_error`).
         case malformed
     }
-}
 
-extension OriginError: CustomStringConvertible {
-    /// A sentence for clients.
-    public var description: String {
-        switch self {
-        case .invalidURL(let error): error.description
-        case .notAllowed(let denial): denial.description
-        case .notFound(let status): "The origin has no such resource (status \(status))."
-        case .localNotFound: "There is no such local file."
-        case .tooLarge(let limitBytes): "The source is larger than \(limitBytes) bytes."
-        case .tooManyRedirects(let limit): "The origin redirected more than \(limit) times."
-        case .badRedirect(let fault): fault.description
-        case .refusedStatus(let status): "The origin answered with status \(status)."
-        case .unacceptableEncoding: "The origin compressed its answer although that was not accepted."
-        case .emptyBody: "The origin answered without a body."
-        case .unreachable(let stage): stage.description
-        case .timedOut: "The origin took too long."
-        case .loop: "The origin leads back to this server."
-        case .cancelled: "The download was cancelled."
-        }
-    }
-}
-
-extension OriginError.Denial: CustomStringConvertible {
-    /// A sentence for clients.
-    public var description: String {
-        switch self {
-        case .host: "The source's host is not allowed."
-        case .port: "The source's port is not allowed."
-        case .address: "The source's address is not allowed."
-        case .path: "The local path is not allowed."
-        case .local: "Local sources are not enabled."
-        }
-    }
-}
-
-extension OriginError.RedirectFault: CustomStringConvertible {
-    /// A sentence for clients.
-    public var description: String {
-        switch self {
-        case .missingLocation: "The origin redirected without saying where to."
-        case .invalidLocation: "The origin redirected to something that is no http or https URL."
-        case .downgrade: "The origin redirected from https to http."
-        }
-    }
-}
-
-extension OriginError.Stage: CustomStringConvertible {
-    /// A sentence for clients.
-    public var description: String {
-        switch self {
-        case .dns: "The origin's name could not be resolved."
-        case .connect: "The origin could not be connected to."
-        case .tls: "No trusted TLS connection to the origin could be made."
-        case .reset: "The origin closed the connection before its answer was complete."
-        case .malformed: "The origin's answer is not valid HTTP."
-        }
+    /// What a download was at when its time was up.
+    public enum Phase: Hashable, Sendable {
+        /// Waiting for a slot; the origin was not asked yet.
+        case waiting
+        /// Looking the host up (`dns_timeout`).
+        case resolving
+        /// Connecting, TLS included (`connection_timeout`).
+        case connecting
+        /// Waiting for the response head (`http_response_timeout`).
+        case response
+        /// Receiving the body (`http_response_incomplete`).
+        case body
     }
 }

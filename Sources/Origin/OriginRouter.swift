@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// Sends `local:` URLs to one fetcher and all others to another.
 public struct OriginRouter: OriginFetching {
     private let remote: any OriginFetching
@@ -13,9 +15,17 @@ public struct OriginRouter: OriginFetching {
 
     /// Asks the fetcher of the URL's scheme and throws what that throws.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        try await fetcher(for: request).fetch(request)
+    }
+
+    public func sentFields(for request: OriginRequest) -> HTTPFields {
+        fetcher(for: request).sentFields(for: request)
+    }
+
+    private func fetcher(for request: OriginRequest) -> any OriginFetching {
         switch request.url.scheme {
-        case .http, .https: try await remote.fetch(request)
-        case .local: try await local.fetch(request)
+        case .http, .https: remote
+        case .local: local
         }
     }
 }

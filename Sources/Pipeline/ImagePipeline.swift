@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPCaching
 public import Logging
 public import Origin
 public import Store
@@ -7,13 +8,16 @@ public import Transforms
 /// Gets pictures: downloaded, force-decoded, turned into what was asked for, and kept in two caches.
 ///
 /// ```
-///  request ──▶ keys ──▶ variant in memory? ──▶ on disk? ──▶ produce once for all who wait
-///                                                             │
-///                              original in memory? ──▶ on disk? ──▶ download once for all who wait
-///                                                             │
-///                                             pixel thread: decode ▶ chain ▶ encode
-///                                                             │
-///                                          original and variant to their own entries
+///  request ──▶ keys ──▶ what is known of the source? ──▶ fresh ──▶ variant in memory, on disk ──▶ answer
+///                              │                                        │ neither
+///                              │ stale, unknown                         ▼
+///                              ▼                          original in memory, on disk
+///                    ask the origin, once for all               │
+///                              │ 304: as fresh                  │
+///                              │ 200: new content               ▼
+///                              └───────────────▶ pixel thread: decode ▶ chain ▶ encode, once for all
+///                                                               │
+///                                        original, record and variant to their own entries
 /// ```
 ///
 /// The façade only builds these parts and runs them in order. Safe to use from any task.
@@ -21,96 +25,136 @@ public final class ImagePipeline: Sendable {
     private let configuration: PipelineConfiguration
     private let delegate: any ImagePipelineDelegate
     private let keyFilter: any CacheKeyFilter
-    private let find: FindVariant
-    private let produce: ProduceVariant
-    private let variants = Coalescer<EntryKey, ProduceVariant.Produced>()
+    private let answer: AnswerImage
+    private let purger: Purger
     private let clock: any Clock<Duration>
     private let epoch = EncoderEpoch.current
     private let logger: Logger
 
     /// - Parameters:
     ///   - origin: where originals come from, for example `OriginRouter`.
-    ///   - memory: the first tier, for variants and small originals.
+    ///   - memory: the first tier, for variants and small originals. What is known of sources takes another sixteenth of
+    ///     its budget.
     ///   - disk: the second tier; nil = none.
     ///   - processing: the door to pixels.
     ///   - delegate: what the user decides.
     ///   - keyFilter: which sources count as the same.
     ///   - now: the wall clock, for ages.
     ///   - clock: runs the request timeout.
+    ///   - random: 0..<1, for the jitter of waiting times after failures.
     public init(
         configuration: PipelineConfiguration = PipelineConfiguration(), origin: any OriginFetching,
         memory: MemoryStore, disk: (any Storing)? = nil, processing: any ImageProcessing = InProcessImageProcessor(),
         delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
         keyFilter: any CacheKeyFilter = CanonicalURLFilter(), logger: Logger = Logger(label: "darkroom.pipeline"),
-        now: @escaping @Sendable () -> Date = { Date() }, clock: any Clock<Duration> = ContinuousClock()
+        now: @escaping @Sendable () -> Date = { Date() }, clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.configuration = configuration
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.clock = clock
         self.logger = logger
-        let lifetime = OriginalLifetime(maxAge: configuration.originalMaxAge, now: now)
-        let inUse = OriginalsInUse()
-        find = FindVariant(memory: memory, disk: disk, lifetime: lifetime)
-        produce = ProduceVariant(
-            fetch: FetchOriginal(
-                origin: origin, memory: memory, disk: disk, lifetime: lifetime, delegate: delegate, inUse: inUse,
-                blocked: BlockedSources()),
-            originals: Coalescer(), inUse: inUse,
-            queue: WorkQueue(workers: configuration.pixelWorkers, depth: configuration.queueDepth),
-            processing: processing, memory: memory, disk: disk, limits: configuration.limits)
+        let parts = PipelineParts(
+            configuration: configuration, origin: origin, memory: memory, disk: disk, processing: processing,
+            delegate: delegate, now: now, clock: clock, random: random)
+        answer = parts.answer
+        purger = parts.purger
     }
 
-    /// The picture for a request, from a cache or made now. Cancelling the task gives up waiting; the work itself ends when
-    /// nobody waits for it any more.
+    /// The picture for a request, from a cache or made now. Cancelling the task gives up waiting, and the work ends when
+    /// nobody waits for it any more; with `continuesInBackground` cancelling has no effect.
+    ///
+    /// A source that fails gives way to the request's fallback, where it has one.
     public func image(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        let start = ContinuousClock.now
-        let chain = delegate.transforms(TransformChain(request.recipe), for: request)
-        let keys = RequestKeys(
-            request, chain: chain, identity: keyFilter.identity(of: request.source), epoch: epoch)
-        if let found = find.inMemory(keys.variant) { return response(found, since: start) }
-        return try await withDeadline(configuration.requestTimeout, clock: clock) { [self] () throws(PipelineError) in
-            if let found = await find.onDisk(keys.variant) { return response(found, since: start) }
-            let produced = try await produceOnce(request, chain: chain, keys: keys)
-            return response(produced.value, isShared: produced.isShared, since: start)
+        do throws(PipelineError) {
+            return try await answer(request)
+        } catch {
+            guard let fallback = request.fallback, error.isFaultOfSource else { throw error }
+            var instead = request
+            instead.source = fallback
+            instead.fallback = nil
+            var picture = try await answer(instead)
+            picture.fallbackReason = error
+            return picture
         }
     }
 
-    /// Ends the pixel threads after the work they have; what waits is refused with `.cancelled`.
-    public func shutdown() {
-        produce.queue.shutdown()
-    }
-
-    private func produceOnce(
-        _ request: ImageRequest, chain: TransformChain, keys: RequestKeys
-    ) async throws(PipelineError) -> (value: ProduceVariant.Produced, isShared: Bool) {
-        let produce = produce
+    private func answer(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
+        var watch = Stopwatch()
+        let wanted = wanted(request)
+        if var picture = answer.atOnce(wanted) {
+            picture.timings.total = watch.lap()
+            return picture
+        }
         do throws(PipelineError) {
-            return try await variants.value(for: keys.variant, urgency: Urgency(request.priority)) {
-                urgency throws(PipelineError) in
-                try await produce(request, chain: chain, keys: keys, urgency: urgency)
-            }
+            var picture = try await inTime(wanted)
+            picture.timings.total = watch.lap()
+            return picture
         } catch {
-            logger.debug("no picture", metadata: ["source": "\(keys.source)", "error": "\(error)"])
+            logger.debug("no picture", metadata: ["source": "\(wanted.keys.source)", "error": "\(error)"])
             throw error
         }
     }
 
-    private func response(_ found: FindVariant.Found, since start: ContinuousClock.Instant) -> ImageResponse {
-        ImageResponse(
-            body: found.body, format: found.record.format, digest: found.record.digest,
-            lastModified: found.record.original.lastModified, fetchedAt: found.record.original.fetchedAt,
-            cache: CacheReport(variant: found.layer), timings: Timings(total: start.duration(to: .now)))
+    private func inTime(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
+        let work = { [answer, configuration, clock] () async throws(PipelineError) in
+            try await withDeadline(configuration.requestTimeout, clock: clock) { () async throws(PipelineError) in
+                try await answer(wanted)
+            }
+        }
+        guard configuration.continuesInBackground else { return try await work() }
+        // A task of its own does not hear that the caller's is cancelled.
+        return try await Task { await Result(catching: work) }.value.get()
     }
 
-    private func response(
-        _ produced: ProduceVariant.Produced, isShared: Bool, since start: ContinuousClock.Instant
-    ) -> ImageResponse {
-        var timings = produced.timings
-        timings.total = start.duration(to: .now)
-        return ImageResponse(
-            body: produced.body, format: produced.record.format, digest: produced.record.digest,
-            lastModified: produced.record.original.lastModified, fetchedAt: produced.record.original.fetchedAt,
-            cache: CacheReport(original: produced.originalLayer, isShared: isShared), timings: timings)
+    private func wanted(_ request: ImageRequest) -> Wanted {
+        var request = request
+        if !request.cache.demand.mayStore { request.cache.store = .none }
+        let chain = delegate.transforms(
+            TransformChain(request.recipe, limits: configuration.limits), for: request)
+        let keys = RequestKeys(
+            request, chain: chain, identity: keyFilter.identity(of: request.source), epoch: epoch)
+        return Wanted(
+            request: request, chain: chain, keys: keys, moment: answer.keep.generations.now(of: keys.source),
+            urgency: Urgency(request.priority))
+    }
+
+    /// Where a request's entries are, without reading them into memory, asking an origin or making anything; whether they are fresh
+    /// is another question (SDWebImage's cache query).
+    public func location(of request: ImageRequest) async -> CacheLocation {
+        await answer.location(of: wanted(request))
+    }
+
+    /// Removes what is cached of some sources, in memory and on disk, together with what is remembered of their failures. Work
+    /// under way for them is answered but not kept.
+    ///
+    /// - Parameters:
+    ///   - soft: mark it stale instead: it is revalidated before, or behind, its next use.
+    ///   - dryRun: only tell what is there.
+    ///   - tiers: where; clearing one tier alone suits `.everything`.
+    @discardableResult
+    public func purge(
+        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: Tiers = .all
+    ) async -> PurgeReport {
+        await purger.purge(target, soft: soft, dryRun: dryRun, tiers: tiers, keyFilter: keyFilter)
+    }
+
+    /// Removes entries of the disk tier that are older than it is configured to keep them.
+    @discardableResult
+    public func removeExpired() async -> PurgeReport {
+        await purger.removeExpired()
+    }
+
+    /// Brings what is kept in memory, decoded pictures too, down to this part, 0 to 1, of what it may be: for times when the
+    /// system is short of it.
+    public func shrinkMemory(toFraction fraction: Double) {
+        purger.shrinkMemory(toFraction: fraction)
+    }
+
+    /// Ends the pixel threads after the work they have; what waits is refused with `.cancelled`. Work in the background ends.
+    public func shutdown() {
+        answer.background.shutdown()
+        answer.produce.queue.shutdown()
     }
 }

@@ -12,10 +12,14 @@ public protocol ImagePipelineDelegate: Sendable {
     /// The header fields that are sent to the origin, after `fields`, which are ours. Credentials of clients are never among them.
     func originFields(_ fields: HTTPFields, for source: SourceURL) async -> HTTPFields
 
-    /// What of an origin's answer is used and cached; nil refuses it, which answers 502 (NSURLConnection's `willCacheResponse`).
+    /// What of an origin's answer is used; nil refuses it, which answers 502.
     func accept(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse?
 
-    /// Whether a failed source is left alone for a while instead of being asked again with the next request.
+    /// What of an accepted answer is kept, and then used (NSURLConnection's `willCacheResponse`): other header fields mean another
+    /// freshness. Nil = it serves those who wait for it now and nobody later.
+    func willCacheResponse(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse?
+
+    /// Whether a failed source is left alone for a minute, whatever its kind of failure says (SDWebImage's `shouldBlockFailedURL`).
     func shouldBlockFailedURL(_ source: SourceURL, error: PipelineError) async -> Bool
 
     /// The chain of transform delegates of a request (SDWebImage's `transformDownloadedImage`): `chain` holds the built-in
@@ -27,6 +31,9 @@ extension ImagePipelineDelegate {
     public func shouldDownload(_ source: SourceURL) async -> Bool { true }
     public func originFields(_ fields: HTTPFields, for source: SourceURL) async -> HTTPFields { fields }
     public func accept(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse? { response }
+    public func willCacheResponse(
+        _ response: OriginResponse, for request: ImageRequest
+    ) async -> OriginResponse? { response }
     public func shouldBlockFailedURL(_ source: SourceURL, error: PipelineError) async -> Bool { false }
     public func transforms(_ chain: TransformChain, for request: ImageRequest) -> TransformChain { chain }
 }

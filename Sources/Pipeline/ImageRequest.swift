@@ -13,34 +13,46 @@ public struct ImageRequest: Sendable {
     public var output: OutputOptions
     /// How urgent the work is. Work that several requests share has the priority of the most urgent one.
     public var priority: Priority
+    /// What it wants of the caches.
+    public var cache: CacheUse
+    /// Another source, made into the same picture, for when this one fails; the same rules hold for it.
+    public var fallback: SourceURL?
 
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
+        fallback: SourceURL? = nil
     ) {
         self.source = source
         self.recipe = recipe
         self.pages = pages
         self.output = output
         self.priority = priority
+        self.cache = cache
+        self.fallback = fallback
     }
 
     /// As above with the address as text. Throws `.invalidURL` with a sentence that says what is wrong with it.
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
+        fallback: String? = nil
     ) throws(PipelineError) {
-        do {
-            self.init(
-                source: try SourceURL(parsing: url), recipe: recipe, pages: pages, output: output, priority: priority)
-        } catch {
-            throw .invalidURL(error.description)
-        }
+        self.init(
+            source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,
+            cache: cache)
+        if let fallback { self.fallback = try Self.source(fallback) }
+    }
+
+    private static func source(_ url: String) throws(PipelineError) -> SourceURL {
+        do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }
 }
 
 /// How urgent a piece of work is, in the queues for downloads and for pixels alike.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {
+    /// Below everything that somebody waits for: revalidation behind an answer.
+    case background
     case low, normal, high
 
     public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }

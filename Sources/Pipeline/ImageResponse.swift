@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTPCaching
 public import NIOCore
 public import Transforms
 
@@ -11,14 +12,20 @@ public struct ImageResponse: Sendable {
     public var digest: String
     /// When the origin says the source was last changed, where it said so.
     public var lastModified: Date?
-    /// When the source's bytes arrived here.
-    public var fetchedAt: Date
-    /// Where the picture was found.
+    /// How long ago the origin vouched for the source's bytes (RFC 9111 §4.2.3).
+    public var age: Duration
+    /// How long the picture stays fresh; negative = for how long it has been stale. That of its original.
+    public var remaining: Duration
+    /// What clients are to be told about keeping the picture.
+    public var terms: ClientTerms
+    /// Where the picture was found, or why not.
     public var cache: CacheReport
     public var timings: Timings
+    /// Why the fallback was used in place of the source; nil = it was not.
+    public var fallbackReason: PipelineError?
 }
 
-/// Which layer answered.
+/// Which layer answered, and what the origin had to do with it.
 public struct CacheReport: Hashable, Sendable {
     /// A place where an entry can be.
     public enum Layer: String, Sendable {
@@ -29,19 +36,34 @@ public struct CacheReport: Hashable, Sendable {
     public var variant: Layer?
     /// Where the original was, when the variant had to be made; nil = it was downloaded.
     public var original: Layer?
+    /// Why the origin was asked before this answer; nil = it was not.
+    public var forwarded: CacheStatus.Reason?
+    /// The status that the origin answered with, if it was asked.
+    public var originStatus: Int?
+    /// Whether what was made or downloaded is kept for later requests.
+    public var isStored: Bool
     /// Whether another request's work was shared.
     public var isShared: Bool
+    /// Why the origin could not confirm a stale picture that is answered all the same (RFC 5861 §4).
+    public var staleBecause: PipelineError?
 
-    public init(variant: Layer? = nil, original: Layer? = nil, isShared: Bool = false) {
+    public init(
+        variant: Layer? = nil, original: Layer? = nil, forwarded: CacheStatus.Reason? = nil, originStatus: Int? = nil,
+        isStored: Bool = false, isShared: Bool = false, staleBecause: PipelineError? = nil
+    ) {
         self.variant = variant
         self.original = original
+        self.forwarded = forwarded
+        self.originStatus = originStatus
+        self.isStored = isStored
         self.isShared = isShared
+        self.staleBecause = staleBecause
     }
 }
 
 /// How long each part took; nil = it was not needed.
 public struct Timings: Hashable, Sendable {
-    /// Download of the original, or reading it from a cache.
+    /// Asking the origin, or reading the original from a cache.
     public var fetch: Duration?
     /// Waiting for a pixel thread.
     public var queue: Duration?
@@ -61,5 +83,16 @@ public struct Timings: Hashable, Sendable {
         self.process = process
         self.store = store
         self.total = total
+    }
+}
+
+/// In which tiers the entries of a request are.
+public struct CacheLocation: Hashable, Sendable {
+    public var original: Tiers
+    public var variant: Tiers
+
+    public init(original: Tiers = [], variant: Tiers = []) {
+        self.original = original
+        self.variant = variant
     }
 }

@@ -1,6 +1,7 @@
+public import HTTPCaching
 public import Transforms
 
-/// What an `ImagePipeline` may spend. Every default is that of the command line.
+/// What an `ImagePipeline` may spend, and how it caches. Every default is that of the command line.
 public struct PipelineConfiguration: Sendable {
     /// What a picture may ask for.
     public var limits: PixelLimits
@@ -10,17 +11,21 @@ public struct PipelineConfiguration: Sendable {
     public var queueDepth: Int
     /// From a request's arrival to its answer.
     public var requestTimeout: Duration
-    /// How long an original, and all variants made from it, are used without asking the origin again.
-    public var originalMaxAge: Duration
+    /// How long originals, and all variants made from them, are used without asking the origin again.
+    public var freshness: FreshnessPolicy
+    /// Whether work that nobody waits for any more is finished and kept (SDWebImage's `continueInBackground`).
+    public var continuesInBackground: Bool
 
     public init(
         limits: PixelLimits = PixelLimits(), pixelWorkers: Int = 2, queueDepth: Int = 64,
-        requestTimeout: Duration = .seconds(30), originalMaxAge: Duration = .seconds(86_400)
+        requestTimeout: Duration = .seconds(30), freshness: FreshnessPolicy = FreshnessPolicy(),
+        continuesInBackground: Bool = false
     ) {
         self.limits = limits
         self.pixelWorkers = pixelWorkers
         self.queueDepth = queueDepth
         self.requestTimeout = requestTimeout
-        self.originalMaxAge = originalMaxAge
+        self.freshness = freshness
+        self.continuesInBackground = continuesInBackground
     }
 }

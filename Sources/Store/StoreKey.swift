@@ -5,7 +5,7 @@ public import Crypto
 /// The store never looks at what was hashed: whoever builds the keys decides what is the same.
 public struct StoreKey: Hashable, Sendable {
     /// The digest's length, 32 bytes.
-    static let byteCount = SHA256Digest.byteCount
+    public static let byteCount = SHA256Digest.byteCount
 
     /// The digest as four big-endian words: inline, so that tables of keys allocate nothing per key.
     private let words: InlineWords

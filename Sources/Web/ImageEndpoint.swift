@@ -1,4 +1,4 @@
-import Foundation
+import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import Pipeline
@@ -9,32 +9,24 @@ struct ImageEndpoint: Sendable {
     let grammar: QueryGrammar
     /// Makes or finds the picture.
     let picture: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
-    let now: @Sendable () -> Date
-
-    /// Longer targets are refused before they are read: a source URL of the greatest length fits in, all of it encoded.
-    static let maxTargetBytes = 32 * 1024
+    private let token: AdminToken?
 
     init(
         configuration: WebConfiguration,
-        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse,
-        now: @escaping @Sendable () -> Date = { Date() }
+        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) {
         self.configuration = configuration
         self.picture = picture
-        self.now = now
         grammar = QueryGrammar(limits: configuration.limits)
+        token = configuration.adminToken.map(AdminToken.init)
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: request)
-        let output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
+        let wanted = try imageRequest(query, of: request)
         do throws(PipelineError) {
-            let wanted = try ImageRequest(
-                url: query.url, recipe: query.recipe, pages: query.pages, output: output)
-            let answer = ImageAnswer(
-                picture: try await picture(wanted), query: query, variantMaxAge: configuration.variantMaxAge, now: now()
-            )
+            let answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
             return answer.response(to: request)
         } catch {
             var problem = Problem(error)
@@ -44,14 +36,44 @@ struct ImageEndpoint: Sendable {
     }
 
     private func query(of request: Request) throws(Problem) -> ImageQuery {
-        guard request.uri.string.utf8.count <= Self.maxTargetBytes else {
-            throw Problem(
-                .targetTooLong, "Path and query are longer than the \(Self.maxTargetBytes) bytes that are accepted.")
-        }
+        try request.requireReadableTarget()
         do throws(InvalidParameter) {
             return try grammar.parse(request.uri.query ?? "")
         } catch {
             throw Problem(error)
+        }
+    }
+
+    /// What the query and the fields of a request come to.
+    private func imageRequest(_ query: ImageQuery, of request: Request) throws(Problem) -> ImageRequest {
+        var wanted = try ImageRequest(query.url, givenAs: "url")
+        if let fallback = query.fallback { wanted.fallback = try ImageRequest(fallback, givenAs: "default").source }
+        wanted.recipe = query.recipe
+        wanted.pages = query.pages
+        wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
+        wanted.priority = query.priority ?? Priority(fields: request.headers)
+        wanted.cache = CacheUse(
+            demand: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
+        return wanted
+    }
+
+    /// A mode that asks the origin needs leave; directives that would are left to the pipeline, which overlooks them
+    /// without it, since every browser sends them on a reload.
+    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> CacheDemand {
+        let mayForce = configuration.allowForcedRefresh || token?.isCarried(by: fields) == true
+        guard mayForce || !mode.asksOrigin else { throw .refreshNotAllowed(mode) }
+        return CacheDemand(mode: mode, directives: RequestDirectives(fields), mayForce: mayForce)
+    }
+}
+
+extension Priority {
+    /// What a `Priority` field asks for: the eight urgencies of RFC 9218 §4.1, of which 3 is the standard, in three classes.
+    init(fields: HTTPFields) {
+        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .standard
+        switch wish.urgency {
+        case ...2: self = .high
+        case 3...4: self = .normal
+        default: self = .low
         }
     }
 }

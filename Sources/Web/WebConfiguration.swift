@@ -4,8 +4,16 @@ package struct WebConfiguration: Sendable {
     package var host: String
     /// 0 = any free port.
     package var port: Int
-    /// Freshness that clients are given where a query does not ask for another.
+    /// The longest that a client may use an answer from when it gets it.
     package var variantMaxAge: Duration
+    /// Whether `maxage` may give clients more time than the origin does.
+    package var allowLongerMaxAge: Bool
+    /// Whether anybody may have the origin asked although there is a fresh answer.
+    package var allowForcedRefresh: Bool
+    /// Lets its bearer purge, and have the origin asked; nil = nobody.
+    package var adminToken: String?
+    /// The status of answers with a fallback picture: 200…599, one that may have a body.
+    package var fallbackStatus: Int
     /// Our own name in `Via` fields: a request that carries it has come through here already.
     package var viaPseudonym: String
     /// What queries may ask for.
@@ -13,12 +21,17 @@ package struct WebConfiguration: Sendable {
 
     /// Every default is that of the command line.
     package init(
-        host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(86_400),
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
+        host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(365 * 86_400),
+        allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, adminToken: String? = nil,
+        fallbackStatus: Int = 200, viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
     ) {
         self.host = host
         self.port = port
         self.variantMaxAge = variantMaxAge
+        self.allowLongerMaxAge = allowLongerMaxAge
+        self.allowForcedRefresh = allowForcedRefresh
+        self.adminToken = adminToken
+        self.fallbackStatus = fallbackStatus
         self.viaPseudonym = viaPseudonym
         self.limits = limits
     }

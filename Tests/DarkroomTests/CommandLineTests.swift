@@ -51,15 +51,6 @@ struct CommandLineTests {
         #expect(second.errors.contains(port))
     }
 
-    @Test func `A cache folder that another server uses is an error that names it`() async throws {
-        let folder = try URL.temporaryFolder()
-        let server = try await DarkroomProcess(cache: folder)
-        let second = try DarkroomProcess.run(["serve", "--port", "0", "--cache-dir", folder.path])
-        #expect(second.status == 1)
-        #expect(second.errors.contains("cache-dir"))
-        #expect(await server.stop() == 0)
-    }
-
     @Test func `transform runs the same chain on a file`() throws {
         let folder = try URL.temporaryFolder()
         let output = folder.appendingPathComponent("out.webp")

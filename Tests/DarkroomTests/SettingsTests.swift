@@ -1,6 +1,8 @@
 import Foundation
+import HTTPCaching
 import Origin
 import Pipeline
+import Store
 import Testing
 import Transforms
 
@@ -48,7 +50,16 @@ struct SettingsTests {
         #expect(settings.downloadsPerHost == 6)
         #expect(settings.maxDownloads == 64)
         #expect(settings.maxRedirects == 5)
-        #expect(settings.variantMaxAge == .seconds(86_400))
+        #expect(settings.downloadOrder == .fifo)
+        #expect(settings.insecureTLSHosts.isEmpty)
+        #expect(settings.cacheDecodedBytes == 128 << 20)
+        #expect(settings.cacheMemoryLowWaterPercent == 60)
+        #expect(settings.cacheMaxAge == nil && settings.cacheExpireBy == .access)
+        #expect(settings.freshness == FreshnessPolicy())
+        #expect(settings.variantMaxAge == .seconds(365 * 86_400))
+        #expect(!settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.continueInBackground)
+        #expect(settings.adminToken == nil)
+        #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
     }
@@ -56,7 +67,12 @@ struct SettingsTests {
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
         .host: "localhost", .port: "0", .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
-        .cacheKeyDropQuery: "*.a.org=utm_*", .originalMaxAge: "12h", .variantMaxAge: "90s", .localRoot: "/tmp",
+        .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
+        .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
+        .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
+        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .adminToken: "correct-horse-battery",
+        .fallbackStatus: "404", .continueInBackground: "true", .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
+        .localRoot: "/tmp",
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
@@ -122,11 +138,57 @@ struct SettingsTests {
         #expect(try await settings(flags: [.variantMaxAge: text]).variantMaxAge == duration)
     }
 
+    @Test(arguments: [SettingKey.defaultFresh, .minFresh, .staleWhileRevalidate, .staleIfError, .variantMaxAge])
+    func `Some durations may be none at all`(key: SettingKey) async throws {
+        let seconds = try await settings(flags: [key: "0s"])
+        #expect(try await settings(flags: [key: "0"]) == seconds)
+        #expect(try await settings(file: "\(key.name): 0\n") == seconds)
+        #expect(try await settings(flags: [key: "1ms"]) != seconds)
+        #expect(try await refusal(flags: [key: "1"]).contains(key.name))
+        #expect(try await refusal(flags: [key: "0y"]).contains(key.name))
+        #expect(try await refusal(flags: [key: "-1s"]).contains(key.name))
+    }
+
+    @Test(arguments: [("true", true), ("1", true), ("false", false), ("0", false)])
+    func `Booleans are words or digits, in the file too`(text: String, value: Bool) async throws {
+        #expect(try await settings(flags: [.respectOrigin: text]).freshness.respectsOrigin == value)
+        #expect(try await settings(file: "respect-origin: \(text)\n").freshness.respectsOrigin == value)
+    }
+
+    @Test(arguments: [
+        "short-secret-15", "secret with blanks in it", "sécret-with-an-accent", "secret-\u{7}-and-a-bell",
+    ])
+    func `A token that cannot be sent or is too short is refused without repeating it`(token: String) async throws {
+        for sentence in [
+            try await refusal(flags: [.adminToken: token]),
+            try await refusal(environment: [SettingKey.adminToken.environmentName: token]),
+            try await refusal(file: "admin-token: \"\(token.filter { $0 != "\u{7}" })\"\n" + "port: x\n"),
+        ] {
+            #expect(!sentence.isEmpty)
+            #expect(!sentence.contains("cret"))
+        }
+        #expect(try await settings(flags: [.adminToken: "exactly-16-chars"]).adminToken == "exactly-16-chars")
+    }
+
+    @Test func `Nothing that is refused beside a token repeats the token`() async throws {
+        let flags: [SettingKey: String] = [.adminToken: "correct-horse-battery"]
+        for (key, value) in [(SettingKey.port, "x"), (.minFresh, "366d"), (.localRoot, "/no/such/folder")] {
+            let sentence = try await refusal(flags: flags.merging([key: value]) { $1 })
+            #expect(!sentence.isEmpty)
+            #expect(!sentence.contains("horse"))
+        }
+    }
+
     @Test(arguments: [
         (SettingKey.port, "99999"), (.port, "x"), (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
         (.pixelWorkers, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
+        (.cacheMemoryLowWater, "101"), (.cacheMemoryLowWater, "60%"), (.cacheDecodedBytes, "-1"), (.cacheMaxAge, "0s"),
+        (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
+        (.fallbackStatus, "199"),
+        (.fallbackStatus, "600"), (.fallbackStatus, "204"), (.fallbackStatus, "304"), (.continueInBackground, ""),
+        (.allowForcedRefresh, "TRUE"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"), (.adminToken, ""),
         (.localRoot, "/no/such/folder"),
     ])
     func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {
@@ -137,7 +199,7 @@ struct SettingsTests {
 
     @Test(arguments: [
         [SettingKey.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
-        [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"],
+        [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"], [.minFresh: "366d"],
     ])
     func `An impossible combination is refused by the names of both keys`(flags: [SettingKey: String]) async throws {
         let sentence = try await refusal(flags: flags)

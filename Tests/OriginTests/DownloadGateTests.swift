@@ -16,11 +16,13 @@ struct DownloadGateTests {
             (started, start) = AsyncStream.makeStream()
         }
 
-        func run(_ name: String, host: String = "h", _ priority: OriginRequest.Priority = .normal) -> Task<Bool, Never>
-        {
+        func run(
+            _ name: String, host: String = "h",
+            _ urgency: @escaping @autoclosure @Sendable () -> OriginRequest.Priority = .normal
+        ) -> Task<Bool, Never> {
             Task {
                 do throws(OriginError) {
-                    try await gate.withSlot(host: host, priority: priority) {
+                    try await gate.withSlot(host: host, urgency: urgency) {
                         await withCheckedContinuation { end in
                             ends.withLock { $0[name] = end }
                             start.yield(name)
@@ -35,12 +37,26 @@ struct DownloadGateTests {
 
         func finish(_ name: String) { ends.withLock { $0.removeValue(forKey: name) }?.resume() }
 
+        /// Lets the running download and then each one that started go, and looks who is next.
+        func expectStarts(
+            _ names: [String], after running: String, _ starts: inout AsyncStream<String>.Iterator
+        ) async {
+            var previous = running
+            for name in names {
+                finish(previous)
+                previous = await starts.next() ?? ""
+                #expect(previous == name)
+            }
+            finish(previous)
+        }
+
         /// Puts a download in line and returns once it waits there.
-        func enqueue(_ name: String, host: String = "h", _ priority: OriginRequest.Priority = .normal) async -> Task<
-            Bool, Never
-        > {
+        func enqueue(
+            _ name: String, host: String = "h",
+            _ urgency: @escaping @autoclosure @Sendable () -> OriginRequest.Priority = .normal
+        ) async -> Task<Bool, Never> {
             let before = gate.waitingCount
-            let task = run(name, host: host, priority)
+            let task = run(name, host: host, urgency())
             while gate.waitingCount == before { await Task.yield() }
             return task
         }
@@ -51,19 +67,48 @@ struct DownloadGateTests {
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
         #expect(await starts.next() == "first")
-        for (name, priority) in [("low", .low), ("a", .normal), ("b", .normal), ("high", .high), ("c", .normal)]
-            as [(String, OriginRequest.Priority)]
-        {
-            _ = await downloads.enqueue(name, priority)
-        }
-        var previous = "first"
-        for name in ["high", "a", "b", "c", "low"] {
-            downloads.finish(previous)
-            #expect(await starts.next() == name)
-            previous = name
-        }
-        downloads.finish(previous)
+        for (name, priority) in Self.arrivals { _ = await downloads.enqueue(name, priority) }
+        await downloads.expectStarts(["high", "a", "b", "c", "low", "background"], after: "first", &starts)
     }
+
+    @Test func `where the last come is served first, priority still counts more`() async {
+        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 9, order: .lifo))
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        for (name, priority) in Self.arrivals { _ = await downloads.enqueue(name, priority) }
+        await downloads.expectStarts(["high", "c", "b", "a", "low", "background"], after: "first", &starts)
+    }
+
+    @Test(arguments: [(DownloadOrder.fifo, ["a", "b", "c"]), (.lifo, ["c", "b", "a"])])
+    func `the order holds across hosts`(order: DownloadOrder, names: [String]) async {
+        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 1, order: order))
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        for name in ["a", "b", "c"] { _ = await downloads.enqueue(name, host: name) }
+        await downloads.expectStarts(names, after: "first", &starts)
+    }
+
+    @Test func `a priority that rises while waiting counts when a slot comes free`() async {
+        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 9))
+        let rising = Mutex(OriginRequest.Priority.background)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        _ = await downloads.enqueue("rising", rising.withLock { $0 })
+        _ = await downloads.enqueue("a")
+        _ = await downloads.enqueue("b")
+        downloads.finish("first")
+        let second = await starts.next() ?? ""
+        #expect(second == "a")
+        rising.withLock { $0 = .high }
+        await downloads.expectStarts(["rising", "b"], after: second, &starts)
+    }
+
+    private static let arrivals: [(String, OriginRequest.Priority)] = [
+        ("background", .background), ("low", .low), ("a", .normal), ("b", .normal), ("high", .high), ("c", .normal),
+    ]
 
     @Test func `a full host does not hold up another one`() async {
         let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 2))
@@ -114,11 +159,12 @@ struct DownloadGateTests {
 
     @Test func `who is cancelled before standing in line never gets a slot`() async {
         let gate = DownloadGate(downloadsPerHost: 1, maxDownloads: 1)
+        let urgency: @Sendable () -> OriginRequest.Priority = { .normal }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await gate.withSlot(host: "h", priority: .normal) { true }
+            return try await gate.withSlot(host: "h", urgency: urgency) { true }
         }
         await #expect(throws: OriginError.cancelled) { try await task.value }
-        #expect((try? await gate.withSlot(host: "h", priority: .normal) { true }) == true)
+        #expect((try? await gate.withSlot(host: "h", urgency: urgency) { true }) == true)
     }
 }

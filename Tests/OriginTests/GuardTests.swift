@@ -43,7 +43,7 @@ struct GuardTests {
             [.respond()]
         } _: { client, origin async throws in
             _ = try await client.fetch(origin.url(host: "two.test"))
-            #expect(try await client.failure(of: origin.url(host: "dead.test")) == .unreachable(.connect))
+            #expect(try await client.failure(of: origin.url(host: "dead.test")) == .unreachable(.refused))
         }
     }
 

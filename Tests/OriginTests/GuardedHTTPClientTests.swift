@@ -153,7 +153,7 @@ struct GuardedHTTPClientTests {
         try await withOrigin(settings) { _ in
             [.send(lie), .close]
         } _: { client, origin async throws in
-            #expect(try await client.failure(of: origin.url()) == .unreachable(.reset))
+            #expect(try await client.failure(of: origin.url()) == .unreachable(.incomplete))
             #expect(origin.requests.count == 1)
         }
     }
@@ -161,24 +161,54 @@ struct GuardedHTTPClientTests {
     @Test(
         "answers that are no original are refused for their reason",
         arguments: [
-            (.respond("404 Not Found"), .notFound(status: 404)), (.respond("410 Gone"), .notFound(status: 410)),
+            (.respond("404 Not Found"), .notFound(404)), (.respond("410 Gone"), .notFound(410)),
+            (.respond("201 Created"), .refusedStatus(201)), (.respond("203 Changed"), nil),
             (.respond("204 No Content", body: ""), .refusedStatus(204)),
-            (.respond("206 Partial Content"), .refusedStatus(206)),
-            (.respond("300 Choices"), .refusedStatus(300)),
-            (.send("HTTP/1.1 304 Not Modified\r\n\r\n"), .refusedStatus(304)),
+            (.respond("206 Partial Content"), .refusedStatus(206)), (.respond("299 Odd"), .refusedStatus(299)),
+            (.respond("300 Choices"), .refusedStatus(300)), (.notModified(), .refusedStatus(304)),
             (.respond("403 Forbidden"), .refusedStatus(403)), (.respond("500 Oh"), .refusedStatus(500)),
             (.respond("508 Loop"), .loop),
             (.respond(fields: ["Content-Encoding: gzip"]), .unacceptableEncoding),
             (.respond(fields: ["Content-Encoding: identity"]), nil), (.respond(body: ""), .emptyBody),
             (.respond(fields: ["X: " + String(repeating: "x", count: 70_000)]), .unreachable(.malformed)),
             (.send("SSH-2.0-OpenSSH\r\n\r\n"), .unreachable(.malformed)),
+            (.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"), .unreachable(.malformed)),
         ] as [(TestOrigin.Step, OriginError?)])
     func refusals(step: TestOrigin.Step, expected: OriginError?) async throws {
         try await withOrigin { _ in
             [step]
         } _: { client, origin async throws in
-            #expect(try await client.failure(of: origin.url()) == expected)
+            #expect(try await client.failure(of: origin.url())?.bare == expected)
         }
+    }
+
+    @Test func `a refusal says for how long it may be remembered, and nothing else`() async throws {
+        let before = Date()
+        let kept: HTTPFields = [
+            .cacheControl: "max-age=5", .retryAfter: "7", .age: "1", .date: "x", .expires: "0", .eTag: "\"e\"",
+            .lastModified: "y",
+        ]
+        let fields =
+            kept.map { "\($0.name): \($0.value)" } + ["CDN-Cache-Control: no-store", "Set-Cookie: a=b", "X: y"]
+        try await withOrigin { _ in
+            [.respond("503 Busy", fields: fields)]
+        } _: { client, origin async throws in
+            guard case .refusedStatus(let refusal) = try await client.failure(of: origin.url()) else {
+                Issue.record("no refusal")
+                return
+            }
+            #expect(refusal.status == 503)
+            #expect(
+                refusal.headers == kept + [HTTPField(name: HTTPField.Name("CDN-Cache-Control")!, value: "no-store")])
+            #expect(before <= refusal.requestedAt && refusal.requestedAt <= refusal.receivedAt)
+        }
+    }
+
+    @Test func `a refusal keeps no more than two kilobytes of fields`() {
+        let long = String(repeating: "x", count: OriginRefusal.maxFieldBytes)
+        let refusal = OriginRefusal(
+            status: 404, headers: [.cacheControl: long, .retryAfter: "7"], requestedAt: .now, receivedAt: .now)
+        #expect(refusal.headers == [.retryAfter: "7"])
     }
 
     @Test func `after shutdown every fetch is cancelled`() async throws {

@@ -41,8 +41,67 @@ final class LocalFilesTests {
     @Test func `a file is read whole, with its date`() async throws {
         let response = try await LocalFiles(root: root.path).fetch(SourceURL(parsing: "local:///a.jpg?v=2"))
         #expect(String(buffer: response.body) == "picture")
-        #expect(response.headers == [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"])
-        #expect(response.status == .ok)
+        #expect(response.headers[.lastModified] == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(response.headers.map(\.name) == [.eTag, .lastModified])
+        #expect(response.status == .ok && !response.isNotModified)
+    }
+
+    @Test func `a file that its tag or its date still names is not read again`() async throws {
+        let local = LocalFiles(root: root.path)
+        let url = try SourceURL(parsing: "local:///a.jpg")
+        let first = try await local.fetch(url)
+        let tag = try #require(first.headers[.eTag])
+        let date = try #require(first.headers[.lastModified])
+        for validators in [[.ifNoneMatch: "\"x\", W/\(tag)"], [.ifModifiedSince: date]] as [HTTPFields] {
+            let again = try await local.revalidate(url, validators, of: url)
+            #expect(again.isNotModified && again.body.readableBytes == 0)
+            #expect(again.headers == first.headers)
+        }
+    }
+
+    @Test(
+        "a file that no validator names is read",
+        arguments: [
+            [.ifNoneMatch: "\"x\""], [.ifNoneMatch: "odd"], [:],
+            [.ifNoneMatch: "\"x\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"],
+            [.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"],
+        ] as [HTTPFields])
+    func unknown(validators: HTTPFields) async throws {
+        let url = try SourceURL(parsing: "local:///a.jpg")
+        let response = try await LocalFiles(root: root.path).revalidate(url, validators, of: url)
+        #expect(String(buffer: response.body) == "picture" && !response.isNotModified)
+    }
+
+    @Test func `validators of another file are not looked at`() async throws {
+        let local = LocalFiles(root: root.path)
+        let url = try SourceURL(parsing: "local:///a.jpg")
+        let tag = try #require(try await local.fetch(url).headers[.eTag])
+        let other = try SourceURL(parsing: "local:///b.jpg")
+        #expect(try await !local.revalidate(url, [.ifNoneMatch: tag], of: other).isNotModified)
+        #expect(try await !local.revalidate(url, [.ifNoneMatch: tag], of: nil).isNotModified)
+    }
+
+    @Test func `a file that is rewritten or replaced within a second has another tag`() async throws {
+        let local = LocalFiles(root: root.path)
+        let file = root.appending(path: "a.jpg")
+        let url = try SourceURL(parsing: "local:///a.jpg")
+        var tags: Set<String> = []
+        let second = Date(timeIntervalSince1970: 784_111_777)
+        for (content, fraction) in [("picture", 0.0), ("PICTURE", 0.25), ("longer picture", 0.25)] {
+            let inPlace = try FileHandle(forWritingTo: file)
+            try inPlace.truncate(atOffset: 0)
+            try inPlace.write(contentsOf: Data(content.utf8))
+            try inPlace.close()
+            try FileManager.default.setAttributes(
+                [.modificationDate: second.addingTimeInterval(fraction)], ofItemAtPath: file.path)
+            tags.insert(try #require(try await local.fetch(url).headers[.eTag]))
+        }
+        try FileManager.default.copyItem(at: file, to: root.appending(path: "copy"))
+        try FileManager.default.setAttributes(
+            [.modificationDate: second.addingTimeInterval(0.25)], ofItemAtPath: root.appending(path: "copy").path)
+        try #require(rename(root.appending(path: "copy").path, file.path) == 0)
+        tags.insert(try #require(try await local.fetch(url).headers[.eTag]))
+        #expect(tags.count == 4)
     }
 
     @Test func `names are decoded once`() async throws {
@@ -96,10 +155,10 @@ final class LocalFilesTests {
     }
 
     @Test func `the router picks by scheme`() async throws {
-        let router = OriginRouter(remote: Fails(with: .timedOut), local: Fails(with: .localNotFound))
+        let router = OriginRouter(remote: Fails(with: .loop), local: Fails(with: .localNotFound))
         #expect(try await router.failure(of: SourceURL(parsing: "local:///a")) == .localNotFound)
-        #expect(try await router.failure(of: SourceURL(parsing: "http://a/")) == .timedOut)
-        #expect(try await router.failure(of: SourceURL(parsing: "https://a/")) == .timedOut)
+        #expect(try await router.failure(of: SourceURL(parsing: "http://a/")) == .loop)
+        #expect(try await router.failure(of: SourceURL(parsing: "https://a/")) == .loop)
     }
 
     private struct Fails: OriginFetching {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -27,6 +28,24 @@ final class ScriptedResolver: NameResolver {
     }
 }
 
+/// Never answers.
+final class HangingResolver: NameResolver {
+    /// Yields for every question.
+    let questions: AsyncStream<Void>
+    private let question: AsyncStream<Void>.Continuation
+
+    init() { (questions, question) = AsyncStream.makeStream() }
+
+    func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
+        question.yield()
+        // A stream that nobody writes to or finishes: only cancellation ends the wait.
+        let (silence, writer) = AsyncStream<Never>.makeStream()
+        for await _ in silence {}
+        withExtendedLifetime(writer) {}
+        throw .cancelled
+    }
+}
+
 extension GuardedHTTPClient.Settings {
     /// Loopback allowed, so that a test origin can be asked; its port is exempt with it.
     static func loopback(_ change: (inout Self) -> Void = { _ in }) throws -> Self {
@@ -39,15 +58,17 @@ extension GuardedHTTPClient.Settings {
 
 /// Runs a test origin and a client for it, and ends both.
 func withOrigin(
-    _ settings: GuardedHTTPClient.Settings? = nil, resolver: any NameResolver = ScriptedResolver(),
+    _ settings: GuardedHTTPClient.Settings? = nil, resolver: any NameResolver = ScriptedResolver(), tls: Bool = false,
+    clock: any Clock<Duration> = ContinuousClock(), circuits: Circuits = .forTests(),
     script: @escaping @Sendable (TestOrigin.Request) -> [TestOrigin.Step],
     _ body: (GuardedHTTPClient, TestOrigin) async throws -> Void
 ) async throws {
-    let origin = TestOrigin(script: script)
+    let origin = TestOrigin(tls: tls, script: script)
     try await origin.start()
     let client = GuardedHTTPClient(
         settings: try settings ?? .loopback(), resolver: resolver,
-        eventLoopGroup: MultiThreadedEventLoopGroup.singleton, jitter: { .zero })
+        eventLoopGroup: MultiThreadedEventLoopGroup.singleton, clock: clock, jitter: { .zero }, circuits: circuits,
+        logger: .silent)
     let result: Result<Void, any Error>
     do { result = .success(try await body(client, origin)) } catch { result = .failure(error) }
     await client.shutdown()
@@ -66,6 +87,14 @@ extension OriginFetching {
         try await fetch(OriginRequest(url: url, headers: headers))
     }
 
+    /// Asks whether what a URL sent with an entity tag is still right.
+    func revalidate(
+        _ url: SourceURL, _ validators: HTTPFields = [.ifNoneMatch: "\"a\""], of validatedURL: SourceURL?
+    ) async throws(OriginError) -> OriginResponse {
+        try await fetch(
+            OriginRequest(url: url, validators: validators, validatedURL: validatedURL?.canonical))
+    }
+
     /// The error that fetching ends with, or nil if it does not.
     func failure(of url: SourceURL) async -> OriginError? {
         do throws(OriginError) {
@@ -75,6 +104,70 @@ extension OriginFetching {
             return error
         }
     }
+}
+
+extension OriginError {
+    static func notFound(_ status: Int) -> Self { .notFound(OriginRefusal(bare: status)) }
+    static func refusedStatus(_ status: Int) -> Self { .refusedStatus(OriginRefusal(bare: status)) }
+
+    /// The error without the fields and times of a refusal.
+    var bare: Self {
+        switch self {
+        case .notFound(let refusal): .notFound(refusal.status)
+        case .refusedStatus(let refusal): .refusedStatus(refusal.status)
+        default: self
+        }
+    }
+}
+
+extension OriginRefusal {
+    fileprivate init(bare status: Int) {
+        self.init(status: status, requestedAt: .distantPast, receivedAt: .distantPast)
+    }
+}
+
+extension Logger {
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+extension Circuits {
+    /// Pauses without jitter on a clock that a test may move.
+    static func forTests(_ clock: MovableTime = MovableTime(), logger: Logger = .silent) -> Circuits {
+        Circuits(now: { clock.now }, random: { 0.5 }, logger: logger)
+    }
+}
+
+/// A time that stands still until a test moves it.
+final class MovableTime: Sendable {
+    private let instant = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant { instant.withLock { $0 } }
+
+    func advance(by duration: Duration) { instant.withLock { $0 += duration } }
+}
+
+/// A clock whose sleeps last until a test ends them.
+final class ManualClock: Clock {
+    private let sleepers = Mutex<[AsyncStream<Never>.Continuation]>([])
+    /// Yields for every sleep that has begun.
+    let sleeps: AsyncStream<Void>
+    private let sleep: AsyncStream<Void>.Continuation
+
+    init() { (sleeps, sleep) = AsyncStream.makeStream() }
+
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        let (waiting, sleeper) = AsyncStream<Never>.makeStream()
+        sleepers.withLock { $0.append(sleeper) }
+        sleep.yield()
+        for await _ in waiting {}
+        try Task.checkCancellation()
+    }
+
+    /// Ends the sleep that was the n-th to begin.
+    func end(_ index: Int) { sleepers.withLock { $0[index] }.finish() }
 }
 
 /// The reference data that may lie beside the repository.

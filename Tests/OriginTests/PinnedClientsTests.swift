@@ -5,7 +5,7 @@ import Testing
 
 struct PinnedClientsTests {
     private func key(_ host: String) -> PinnedClients.Key {
-        PinnedClients.Key(host: host, address: .v4(0x7f00_0001))
+        PinnedClients.Key(host: .name(host), address: .v4(0x7f00_0001))
     }
 
     /// Room for two clients.

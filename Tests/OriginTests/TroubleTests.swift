@@ -29,7 +29,7 @@ struct TroubleTests {
         try await withOrigin { _ in
             [half, ending]
         } _: { client, origin async throws in
-            #expect(try await client.failure(of: origin.url()) == .unreachable(.reset))
+            #expect(try await client.failure(of: origin.url()) == .unreachable(.incomplete))
             #expect(origin.requests.count == 1)
         }
     }
@@ -56,24 +56,36 @@ struct TroubleTests {
     }
 
     @Test(
-        "the deadline covers the response from its first byte to its last",
+        "the deadline covers the response from its first byte to its last, and says which part was slow",
         arguments: [
-            [.stall], [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .stall],
-            [.send("HTTP/1.1 200 OK\r\n\r\n"), .drip], [.send("HTTP/1.1 200 OK\r\nX-Slow: "), .drip],
-            [.redirect(to: "/"), .stall],
-        ] as [[TestOrigin.Step]])
-    func deadline(steps: [TestOrigin.Step]) async throws {
+            ([.stall], .response), ([.send("HTTP/1.1 200 OK\r\nX-Slow: "), .drip], .response),
+            ([.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .stall], .body),
+            ([.send("HTTP/1.1 200 OK\r\n\r\n"), .drip], .body),
+        ] as [([TestOrigin.Step], OriginError.Phase)])
+    func deadline(steps: [TestOrigin.Step], phase: OriginError.Phase) async throws {
+        let settings = try GuardedHTTPClient.Settings.loopback { $0.downloadTimeout = .seconds(1) }
+        try await withOrigin(settings) { _ in
+            steps
+        } _: { client, origin async throws in
+            let start = ContinuousClock.now
+            #expect(try await client.failure(of: origin.url()) == .timedOut(phase))
+            #expect(start.duration(to: .now) < .seconds(5))
+            for await _ in origin.hangUps { break }
+        }
+    }
+
+    @Test func `the deadline covers a chain of redirects`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback {
             $0.downloadTimeout = .milliseconds(150)
             $0.maxRedirects = .max - 1
         }
         try await withOrigin(settings) { _ in
-            steps
+            [.redirect(to: "/")]
         } _: { client, origin async throws in
-            let start = ContinuousClock.now
-            #expect(try await client.failure(of: origin.url()) == .timedOut)
-            #expect(start.duration(to: .now) < .seconds(5))
-            for await _ in origin.hangUps { break }
+            guard case .timedOut = try await client.failure(of: origin.url()) else {
+                Issue.record("not timed out")
+                return
+            }
         }
     }
 
@@ -82,22 +94,40 @@ struct TroubleTests {
         try await withOrigin(settings, resolver: HangingResolver()) { _ in
             []
         } _: { client, origin async throws in
-            #expect(try await client.failure(of: origin.url(host: "slow.test")) == .timedOut)
+            #expect(try await client.failure(of: origin.url(host: "slow.test")) == .timedOut(.resolving))
         }
     }
 
     @Test func `the deadline covers waiting for a slot`() async throws {
-        let settings = try GuardedHTTPClient.Settings.loopback {
-            $0.downloadTimeout = .milliseconds(200)
-            $0.downloadsPerHost = 1
-        }
-        try await withOrigin(settings) { _ in
+        let clock = ManualClock()
+        let settings = try GuardedHTTPClient.Settings.loopback { $0.downloadsPerHost = 1 }
+        try await withOrigin(settings, clock: clock) { _ in
             [.stall]
         } _: { client, origin async throws in
-            async let first = client.failure(of: origin.url("/1"))
-            async let second = client.failure(of: origin.url("/2"))
-            #expect(try await [first, second] == [.timedOut, .timedOut])
+            let url = try origin.url()
+            let first = Task { await client.failure(of: url) }
+            for await _ in origin.arrivals { break }
+            let second = Task { await client.failure(of: url) }
+            var sleeps = clock.sleeps.makeAsyncIterator()
+            for _ in 0..<2 { await sleeps.next() }
+            clock.end(1)
+            #expect(await second.value == .timedOut(.waiting))
+            clock.end(0)
+            #expect(await first.value == .timedOut(.response))
         }
+    }
+
+    @Test func `connecting has a limit of its own`() async throws {
+        let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let settings = try GuardedHTTPClient.Settings.loopback { $0.connectTimeout = .milliseconds(100) }
+        try await withOrigin(settings) { _ in
+            []
+        } _: { client, _ async throws in
+            let url = try SourceURL(parsing: "https://127.0.0.1:\(silent.localAddress?.port ?? 0)/")
+            #expect(await client.failure(of: url) == .timedOut(.connecting))
+        }
+        try await silent.close()
     }
 
     @Test func `cancelling the task ends the transfer`() async throws {
@@ -143,16 +173,6 @@ struct TroubleTests {
 
         func channelActive(context: ChannelHandlerContext) {
             context.channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n"), promise: nil)
-        }
-    }
-
-    private struct HangingResolver: NameResolver {
-        func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
-            // A stream that nobody writes to or finishes: only cancellation ends the wait.
-            let (silence, writer) = AsyncStream<Never>.makeStream()
-            for await _ in silence {}
-            withExtendedLifetime(writer) {}
-            throw .cancelled
         }
     }
 }

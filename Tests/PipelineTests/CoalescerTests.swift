@@ -92,7 +92,7 @@ struct CoalescerTests {
                 do throws(PipelineError) {
                     _ = try await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
                         await gate.pass()
-                        throw .notFound
+                        throw .notFound(status: 404)
                     }
                     return (PipelineError?.none, 0)
                 } catch {
@@ -104,7 +104,7 @@ struct CoalescerTests {
         gate.open()
         for caller in callers {
             let (error, keys) = await caller.value
-            #expect(error == .notFound)
+            #expect(error == .notFound(status: 404))
             #expect(keys == 0)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DiskBudgetTests {
     /// The size of the file of an `entry()`.
-    static let fileBytes = EntryRecord.fileBytes(body: 1000, metadata: 5)
+    static let fileBytes = EntryHead.fixedBytes + 5 + 1000
 
     let fixture: DiskFixture
 
@@ -63,7 +63,7 @@ import Testing
         var store = try await fixture.open()
         await self.store(1...20, in: store)
         await store.close()
-        store = try await fixture.open { $0.budgetBytes = 10 * Self.fileBytes }
+        store = try await fixture.openHealed { $0.budgetBytes = 10 * Self.fileBytes }
         #expect(store.statistics.entries == 9)
         #expect(await found(1...20, in: store) == Array(12...20))
     }

@@ -33,7 +33,12 @@ import Testing
         .change("the file's mark flips") { $0[0] ^= 1 },
         .change("the file's checksum flips") { $0[8] ^= 1 },
         .change("the file's source key flips") { $0[40] ^= 1 },
-        .change("the time of writing flips") { $0[104] ^= 1 },
+        .change("the time of the first writing flips") { $0[104] ^= 1 },
+        .change("the time of writing flips") { $0[112] ^= 1 },
+        .change("the labels' length flips") { $0[127] ^= 1 },
+        .change("the metadata's length is enormous") { $0[128] ^= 0x40 },
+        .change("the body's length flips") { $0[143] ^= 1 },
+        .change("a label flips") { $0[146] ^= 1 },
         .change("the file lacks its last byte") { $0.removeLast() },
         .change("the file has one byte more") { $0.append(0) },
         .change("the file is empty") { $0 = Data() },
@@ -60,23 +65,26 @@ import Testing
         Damage("the row's checksum flips") { fixture, _ in
             try fixture.execute("UPDATE entry SET checksum = zeroblob(32)")
         },
-        Damage("the row's metadata changes") { fixture, _ in
-            try fixture.execute("UPDATE entry SET metadata = CAST('other' AS BLOB)")
+        Damage("the row's labels change") { fixture, _ in
+            try fixture.execute("UPDATE entry SET labels = CAST('other' AS BLOB)")
+        },
+        Damage("the row's time changes") { fixture, _ in
+            try fixture.execute("UPDATE entry SET modified = modified + 1")
         },
         Damage("the row says a size below zero") { fixture, _ in
             try fixture.execute("UPDATE entry SET size = -9223372036854775808")
         },
-        Damage("the row says more metadata than the file has bytes") { fixture, _ in
-            try fixture.execute("UPDATE entry SET metadata = zeroblob(5000)")
+        Damage("the row says more than the file has bytes") { fixture, _ in
+            try fixture.execute("UPDATE entry SET size = size + 1")
         },
     ]
 
     @Test(arguments: damages)
     func `a damaged entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
         let fixture = try DiskFixture()
-        let store = try await fixture.open()
-        store.store(entry(filler: 1), for: key(1))
-        store.store(entry(filler: 2), for: key(2))
+        let store = try await fixture.openHealed()
+        store.store(entry(filler: 1, labels: ["host:a"]), for: key(1))
+        store.store(entry(filler: 2, labels: ["host:a"]), for: key(2))
         await store.flush()
         let file = DiskFixture.file(of: key(1))
         try damage.happen(fixture, file)
@@ -98,7 +106,7 @@ import Testing
 
     @Test func `an entry whose row is gone is a miss, and can be stored anew`() async throws {
         let fixture = try DiskFixture()
-        let store = try await fixture.open()
+        let store = try await fixture.openHealed()
         store.store(entry(), for: key(1))
         await store.flush()
         try fixture.execute("DELETE FROM entry")
@@ -110,7 +118,7 @@ import Testing
 
     @Test func `a store whose folders were deleted makes them again`() async throws {
         let fixture = try DiskFixture()
-        let store = try await fixture.open()
+        let store = try await fixture.openHealed()
         store.store(entry(), for: key(1))
         await store.flush()
         try fixture.folder.remove("entries")
@@ -126,7 +134,7 @@ import Testing
         async throws
     {
         let fixture = try DiskFixture()
-        let store = try await fixture.open()
+        let store = try await fixture.openHealed()
         store.store(entry(), for: key(1))
         await store.flush()
         try fixture.execute("ALTER TABLE entry RENAME TO elsewhere")

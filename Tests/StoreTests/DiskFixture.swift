@@ -26,8 +26,22 @@ final class DiskFixture: Sendable {
         configuration.budgetBytes = budgetBytes
         change(&configuration)
         return try await DiskStore(
-            configuration, logger: log.logger, now: { [clock] in clock.now },
+            configuration, logger: log.logger, now: { [clock] in clock.now }, uptime: { [clock] in clock.uptime },
             freeFraction: { [self] _ in volume.withLock { $0 } })
+    }
+
+    /// Opens a store, and returns it once index and files agree.
+    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore
+    {
+        let store = try await open(change)
+        await store.healed()
+        await store.flush()
+        return store
+    }
+
+    /// Makes the folder of a closed store look like that of one that was killed.
+    func forgetClosing() throws {
+        try execute("UPDATE state SET is_closed = 0")
     }
 
     /// Runs SQL on the index.
@@ -44,6 +58,26 @@ final class DiskFixture: Sendable {
         return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } ?? 0
     }
 
+    /// How many transactions the index's log holds since it was last emptied: its header is 32 bytes; each page has 24 bytes
+    /// before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the header's salt
+    /// unless they are from before.
+    func transactionCount() throws -> Int {
+        let log = Array(try folder.bytes("index.sqlite-wal"))
+        guard log.count > 32 else { return 0 }
+        return stride(from: 32, to: log.count, by: 24 + 4096).count { start in
+            log[(start + 8)..<(start + 16)] == log[16..<24] && log[(start + 4)..<(start + 8)] != [0, 0, 0, 0]
+        }
+    }
+
+    /// Copies the folder as a crash would leave it: nothing closed, the index's log not merged.
+    func crashed() throws -> DiskFixture {
+        let copy = try DiskFixture(budgetBytes: budgetBytes)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            try FileManager.default.copyItem(atPath: folder(name), toPath: copy.folder(name))
+        }
+        return copy
+    }
+
     /// The name of an entry's file, from the folder.
     static func file(of key: EntryKey) -> String {
         let source = key.source.hex
@@ -53,12 +87,25 @@ final class DiskFixture: Sendable {
 
 /// A clock that stands still until it's told.
 final class ManualClock: Sendable {
-    private let seconds = Mutex(1_700_000_000.0)
+    private let times = Mutex((wall: 1_700_000_000.0, up: Duration.zero))
 
-    var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
+    /// What the computer's clock says.
+    var now: Date { Date(timeIntervalSince1970: times.withLock { $0.wall }) }
 
+    /// What has really passed.
+    var uptime: Duration { times.withLock { $0.up } }
+
+    /// Lets time pass.
     func advance(bySeconds step: Double = 1) {
-        seconds.withLock { $0 += step }
+        times.withLock {
+            $0.wall += step
+            $0.up += .seconds(step)
+        }
+    }
+
+    /// Sets the computer's clock ahead or back.
+    func jump(bySeconds step: Double) {
+        times.withLock { $0.wall += step }
     }
 }
 
@@ -69,7 +116,12 @@ func key(_ source: Int, _ entry: Int = 0) -> EntryKey {
 }
 
 /// An entry of `bodyBytes` bytes, all of them `filler`.
-func entry(_ bodyBytes: Int = 1000, filler: UInt8 = 7, metadata: String = "notes") -> StoredEntry {
+func entry(
+    _ bodyBytes: Int = 1000, filler: UInt8 = 7, metadata: String = "notes", labels: [String] = []
+) -> StoredEntry {
     StoredEntry(
-        body: ByteBuffer(repeating: filler, count: bodyBytes), metadata: ByteBuffer(string: metadata))
+        body: ByteBuffer(repeating: filler, count: bodyBytes), metadata: ByteBuffer(string: metadata), labels: labels)
 }
+
+/// The size of the file of an entry with this much in it, without labels.
+func fileBytes(body: Int, metadata: Int) -> Int { EntryHead.fixedBytes + metadata + body }

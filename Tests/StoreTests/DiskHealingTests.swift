@@ -4,27 +4,37 @@ import Testing
 
 @testable import Store
 
-/// Damage that is met at the start.
+/// What a crash or a failing disk left for the next start.
 @Suite struct DiskHealingTests {
     let fixture: DiskFixture
 
     init() throws { fixture = try DiskFixture() }
 
-    /// Leaves a closed store with entries 1 to 9.
+    /// Leaves a store with entries 1 to 9 that looks like one that was killed.
     private func fill() async throws {
         let store = try await fixture.open()
-        for number in 1...9 { store.store(entry(filler: UInt8(number)), for: key(number)) }
+        for number in 1...9 { store.store(Self.stored(number), for: key(number)) }
         await store.close()
+        try fixture.forgetClosing()
+    }
+
+    private static func stored(_ number: Int) -> StoredEntry {
+        entry(filler: UInt8(number), labels: ["number:\(number)"])
     }
 
     /// Opens the store and expects exactly these of the entries 1 to 9 in it, and that it takes new ones.
     @discardableResult
     private func expectEntries(_ numbers: [Int]) async throws -> DiskStore {
-        let store = try await fixture.open()
+        let store = try await fixture.openHealed()
+        // Damage within the index is met when it's read.
+        for number in 1...9 { _ = await store.entry(for: key(number)) }
+        await store.healed()
         #expect(store.statistics.entries == numbers.count)
         for number in 1...9 {
-            let expected = numbers.contains(number) ? entry(filler: UInt8(number)) : nil
-            #expect(await store.entry(for: key(number)) == expected, "entry \(number)")
+            let isThere = numbers.contains(number)
+            #expect(await store.entry(for: key(number)) == (isThere ? Self.stored(number) : nil), "entry \(number)")
+            let sources = await store.sources(labelled: .equal("number:\(number)"))
+            #expect(sources == (isThere ? [key(number).source] : []), "entry \(number)")
         }
         store.store(entry(), for: key(100))
         await store.flush()
@@ -51,9 +61,21 @@ import Testing
             try $0.folder.remove($1)
             try $0.folder.write(Data([1]), to: $1 + "/within")
         },
-        DiskDamageTests.Damage("of a later version") { fixture, _ in try fixture.execute("PRAGMA user_version = 2") },
+        DiskDamageTests.Damage("of a later version") { fixture, _ in try fixture.execute("PRAGMA user_version = 3") },
         DiskDamageTests.Damage("of a version before the first") { fixture, _ in
             try fixture.execute("PRAGMA user_version = 0")
+        },
+        DiskDamageTests.Damage("of the version before") { fixture, _ in
+            try fixture.execute("PRAGMA user_version = 1")
+        },
+        DiskDamageTests.Damage("whose sums are enormous") { fixture, _ in
+            try fixture.execute("UPDATE state SET bytes = 9223372036854775807")
+        },
+        DiskDamageTests.Damage("whose sums are below zero") { fixture, _ in
+            try fixture.execute("UPDATE state SET entries = -9223372036854775808")
+        },
+        DiskDamageTests.Damage("that says nothing of itself") { fixture, _ in
+            try fixture.execute("DELETE FROM state")
         },
         DiskDamageTests.Damage("without our columns") { fixture, _ in
             try fixture.execute("ALTER TABLE entry RENAME COLUMN last_use TO used")
@@ -68,8 +90,9 @@ import Testing
         try await fill()
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9)).close()
-        #expect(fixture.log.count(of: "making the index again from the files") == 1)
+        #expect(fixture.log.count(of: "warning: disk cache: making the index again from the files") == 1)
         #expect(fixture.log.count(of: "took files back into the index [\"count\": 9]") == 1)
+        #expect(fixture.log.count(of: "notice: disk cache: no longer making the index again from the files") == 1)
         #expect(fixture.folder.exists("index.sqlite.damaged"))
 
         // Once more, on what the first healing left.
@@ -101,7 +124,7 @@ import Testing
         bytes[bytes.count - 1] ^= 1
         try fixture.folder.write(bytes, to: file)
         try fixture.folder.remove("index.sqlite")
-        let store = try await fixture.open()
+        let store = try await fixture.openHealed()
         #expect(store.statistics.entries == 9)
         #expect(await store.entry(for: key(5)) == nil)
         #expect(store.statistics.damaged == 1)
@@ -150,14 +173,15 @@ import Testing
         try await fill()
         let other = try TemporaryEntry.file(of: entry(50, filler: 200), for: key(1))
         try fixture.folder.write(other, to: DiskFixture.file(of: key(1)))
-        let store = try await fixture.open()
+        let store = try await fixture.openHealed()
         #expect(await store.entry(for: key(1)) == entry(50, filler: 200))
+        #expect(await store.sources(labelled: .equal("number:1")) == [])
         #expect(store.statistics.entries == 9)
     }
 
     @Test func `unfinished files are removed, and nothing else that lies about`() async throws {
         try await fill()
-        try fixture.folder.write(Data([1]), to: "tmp/" + key(1).entry.hex + ".partial")
+        try fixture.folder.write(Data([1]), to: DiskFixture.file(of: key(1)) + ".partial")
         try fixture.folder.write(Data([1]), to: "tmp/mine")
         try fixture.folder.write(Data([1]), to: "mine")
         try fixture.folder.write(Data([1]), to: "entries/mine/file")
@@ -165,7 +189,8 @@ import Testing
         #expect(fixture.folder.files(below: "tmp") == ["tmp/mine"])
         #expect(fixture.folder.exists("mine"))
         #expect(fixture.folder.exists("entries/mine/file"))
-        #expect(fixture.log.lines == ["warning: disk cache: removed unfinished files [\"count\": 1]"])
+        #expect(!fixture.folder.exists(DiskFixture.file(of: key(1)) + ".partial"))
+        #expect(fixture.log.lines == ["warning: disk cache: removed files that are no entries [\"count\": 1]"])
     }
 
     @Test(arguments: ["entries", "tmp"])
@@ -178,35 +203,36 @@ import Testing
 
     @Test func `what was on disk before a crash is there after it`() async throws {
         let store = try await fixture.open()
-        for number in 1...9 { store.store(entry(filler: UInt8(number)), for: key(number)) }
+        for number in 1...9 { store.store(Self.stored(number), for: key(number)) }
         await store.flush()
-        // As a crash leaves it: nothing closed, the index's log not merged.
-        let crashed = try DiskFixture()
-        for name in try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) {
-            try FileManager.default.copyItem(atPath: fixture.folder(name), toPath: crashed.folder(name))
-        }
-        let next = try await crashed.open()
+        let crashed = try fixture.crashed()
+        let next = try await crashed.openHealed()
         #expect(next.statistics.entries == 9)
-        #expect(await next.entry(for: key(9)) == entry(filler: 9))
+        #expect(await next.entry(for: key(9)) == Self.stored(9))
         #expect(crashed.log.lines.isEmpty)
     }
 
     @Test(arguments: ["", "garbage", "half"])
     func `a damaged log of the index costs no more than rows`(damage: String) async throws {
         let store = try await fixture.open()
-        for number in 1...9 { store.store(entry(filler: UInt8(number)), for: key(number)) }
+        for number in 1...9 { store.store(Self.stored(number), for: key(number)) }
         await store.flush()
-        let crashed = try DiskFixture()
-        for name in try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) {
-            try FileManager.default.copyItem(atPath: fixture.folder(name), toPath: crashed.folder(name))
-        }
+        let crashed = try fixture.crashed()
         let log = try crashed.folder.bytes("index.sqlite-wal")
         let damaged =
             damage == "half" ? log.prefix(log.count / 2) : Data(repeating: 0x5A, count: log.count * damage.count / 7)
         try crashed.folder.write(damaged, to: "index.sqlite-wal")
-        let next = try await crashed.open()
+        let next = try await crashed.openHealed()
         #expect(next.statistics.entries == 9)
-        for number in 1...9 { #expect(await next.entry(for: key(number)) == entry(filler: UInt8(number))) }
+        for number in 1...9 { #expect(await next.entry(for: key(number)) == Self.stored(number)) }
+    }
+
+    @Test func `sums that are wrong are right again once index and files were compared`() async throws {
+        try await fill()
+        try fixture.execute("UPDATE state SET entries = entries + 5, bytes = bytes - 1000")
+        let store = try await expectEntries(Array(1...9))
+        let files = fixture.folder.files(below: "entries")
+        #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
     }
 
     @Test func `a healthy cache is opened without a word`() async throws {
@@ -219,7 +245,9 @@ import Testing
 /// A file as the store writes it.
 private enum TemporaryEntry {
     static func file(of entry: StoredEntry, for key: EntryKey) throws -> Data {
-        let record = EntryRecord(of: entry, key: key, created: 0)
-        return Data(record.header.readableBytesView) + Data(entry.body.readableBytesView)
+        let labels = try #require(EntryLabels(entry.labels))
+        let head = EntryHead(of: entry, labels: labels, key: key, created: 0, modified: 0)
+        return Data(head.bytes.readableBytesView) + Data(entry.metadata.readableBytesView)
+            + Data(entry.body.readableBytesView)
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import NIOCore
 import Synchronization
@@ -31,7 +30,9 @@ import Testing
         #expect(fixture.log.count(of: "warning: disk cache: writing stopped: the volume is nearly full") == 1)
 
         fixture.volume.withLock { $0 = 0.2 }
-        for number in 5...7 { store.store(entry(), for: key(number)) }
+        // The first shows that there is room again.
+        #expect(await store.storeAndWait(entry(), for: key(5)))
+        for number in 6...7 { store.store(entry(), for: key(number)) }
         await store.flush()
         #expect(store.statistics.entries == 4)
         #expect(fixture.log.lines.count == 2)
@@ -108,33 +109,5 @@ import Testing
         for number in 1...50 { store.store(entry(), for: key(number)) }
         await store.close()
         #expect(try fixture.rowCount() == 50)
-    }
-}
-
-/// Holds a store's writer before its next write until it's lifted; closed at first.
-private final class WriterGate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func open(
-        _ fixture: DiskFixture, _ change: (inout DiskStore.Configuration) -> Void = { _ in }
-    ) async throws(StoreError) -> DiskStore {
-        var configuration = DiskStore.Configuration(directory: fixture.folder.path)
-        change(&configuration)
-        return try await DiskStore(
-            configuration, logger: fixture.log.logger,
-            freeFraction: { [semaphore] _ in
-                semaphore.wait()
-                semaphore.signal()
-                return 0.5
-            })
-    }
-
-    func lift() {
-        semaphore.signal()
-    }
-
-    /// Closes the gate again, while nothing is queued.
-    func close() {
-        semaphore.wait()
     }
 }

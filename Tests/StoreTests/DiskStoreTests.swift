@@ -33,7 +33,7 @@ import Testing
         await store.flush()
         #expect(await store.entry(for: key(1)) == entry(10, filler: 2, metadata: "second"))
         #expect(store.statistics.entries == 1)
-        #expect(store.statistics.bytes == EntryRecord.fileBytes(body: 10, metadata: 6))
+        #expect(store.statistics.bytes == fileBytes(body: 10, metadata: 6))
     }
 
     @Test func `all entries of a source lie in one folder, below two named after its key's first digits`() async throws
@@ -72,7 +72,7 @@ import Testing
         let store = try await fixture.open()
         for number in 1...20 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
-        await store.removeAll(ofSource: key(1).source)
+        await store.removeAll(ofSources: [key(1).source])
         #expect(fixture.folder.files(below: "entries") == [DiskFixture.file(of: key(2))])
         #expect(try fixture.rowCount() == 1)
         #expect(store.statistics.entries == 1)
@@ -104,7 +104,7 @@ import Testing
         #expect(await store.entry(for: key(1)) == nil)
         store.store(entry(), for: key(2))
         await store.remove(key(1))
-        await store.removeAll(ofSource: key(1).source)
+        await store.removeAll(ofSources: [key(1).source])
         await store.flush()
         #expect(await next.entry(for: key(1)) == entry())
         #expect(fixture.folder.files(below: "entries").count == 1)
@@ -199,7 +199,7 @@ import Testing
                 let expected = entry(found.body.readableBytes, filler: UInt8(number))
                 if found != expected { strange += 1 }
             case 5..<9: store.store(entry(.random(in: 1...4000, using: &random), filler: UInt8(number)), for: key)
-            default: await store.removeAll(ofSource: key.source)
+            default: await store.removeAll(ofSources: [key.source])
             }
         }
         return strange

@@ -79,10 +79,75 @@ import Testing
         let store = MemoryStore(budgetBytes: 1 << 20)
         for number in 1...5 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
-        store.removeAll(ofSource: key(1).source)
+        let removed = store.removeAll(ofSources: [key(1).source, key(3).source])
+        #expect(removed == StoreTotals(entries: 5, bytes: 5 * Self.costBytes))
         #expect(store.statistics.entries == 1)
         #expect(store.statistics.bytes == Self.costBytes)
         #expect(store.entry(for: key(2)) != nil)
+        #expect(store.removeAll(ofSources: [key(1).source]) == StoreTotals())
+    }
+
+    @Test func `the totals of a source are those of its entries, without a hit`() {
+        let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
+        for number in 1...3 { store.store(entry(), for: key(1, number)) }
+        #expect(store.totals(ofSource: key(1).source) == StoreTotals(entries: 3, bytes: 3 * Self.costBytes))
+        #expect(store.totals(ofSource: key(2).source) == StoreTotals())
+        store.store(entry(), for: key(2))
+        #expect(store.totals(ofSource: key(1).source) == StoreTotals(entries: 2, bytes: 2 * Self.costBytes))
+        #expect(store.entry(for: key(1, 1)) == nil)
+        #expect(store.statistics.hits == 0)
+    }
+
+    @Test func `removing everything leaves nothing but what was counted`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        for number in 1...5 { store.store(entry(), for: key(number)) }
+        #expect(store.entry(for: key(1)) != nil)
+        #expect(store.removeEverything() == StoreTotals(entries: 5, bytes: 5 * Self.costBytes))
+        #expect(store.removeEverything() == StoreTotals())
+        #expect(store.statistics == MemoryStatistics(hits: 1))
+        #expect(store.entry(for: key(1)) == nil)
+        store.store(entry(), for: key(1))
+        #expect(store.totals(ofSource: key(1).source).entries == 1)
+    }
+
+    @Test func `an entry pays for its labels`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        var labelled = entry()
+        labelled.labels = ["host:example.com", "tag:süß"]
+        store.store(labelled, for: key(1))
+        #expect(store.statistics.bytes == Self.costBytes + 16 + 9)
+        #expect(store.entry(for: key(1))?.labels == labelled.labels)
+    }
+
+    @Test func `shrinking keeps what was asked for, and the store fills up again`() {
+        let store = MemoryStore(budgetBytes: 10 * Self.costBytes)
+        for number in 1...10 { store.store(entry(), for: key(number)) }
+        for number in 1...3 { _ = store.entry(for: key(number)) }
+        #expect(store.shrink(toBytes: 4 * Self.costBytes) == StoreTotals(entries: 6, bytes: 6 * Self.costBytes))
+        #expect((1...3).allSatisfy { store.entry(for: key($0)) != nil })
+        #expect(store.statistics.shrinks == 1)
+        #expect(store.statistics.evictions == 0)
+        for number in 11...16 { store.store(entry(), for: key(number)) }
+        #expect(store.statistics.bytes == 10 * Self.costBytes)
+    }
+
+    @Test func `shrinking a store that is small enough does nothing`() {
+        let store = MemoryStore(budgetBytes: 1 << 20)
+        store.store(entry(), for: key(1))
+        #expect(store.shrink(toBytes: Self.costBytes) == StoreTotals())
+        #expect(store.statistics.shrinks == 0)
+        #expect(store.statistics.entries == 1)
+    }
+
+    @Test(arguments: [-1, 0, 7 << 20])
+    func `a store of many megabytes shrinks to the target in one go`(targetBytes: Int) {
+        let store = MemoryStore(budgetBytes: 20 << 20)
+        for number in 1...30 { store.store(entry(700 << 10), for: key(number)) }
+        store.shrink(toBytes: targetBytes)
+        let left = max(0, targetBytes)
+        #expect(store.statistics.bytes <= left)
+        #expect(store.statistics.bytes > left - (701 << 10))
+        #expect(store.statistics.shrinks == 1)
     }
 
     @Test func `a small slice of a large buffer doesn't keep the large one alive`() throws {
@@ -95,6 +160,24 @@ import Testing
         #expect(found.body.storageCapacity <= 2048)
     }
 
+    @Test func `a source without entries leaves no trace, whichever way they went`() {
+        let store = MemoryStore(budgetBytes: 4 * Self.costBytes)
+        for number in 1...8 { store.store(entry(), for: key(number / 2, number)) }
+        #expect(store.indexedSourceCount == 3)
+        store.shrink(toBytes: 3 * Self.costBytes)
+        #expect(store.indexedSourceCount == 2)
+        store.remove(key(4, 8))
+        #expect(store.indexedSourceCount == 1)
+        store.removeAll(ofSources: [key(3).source])
+        #expect(store.indexedSourceCount == 0)
+        store.store(entry(), for: key(1))
+        store.store(entry(50_000), for: key(1))
+        #expect(store.indexedSourceCount == 0)
+        store.store(entry(), for: key(1))
+        store.removeEverything()
+        #expect(store.indexedSourceCount == 0)
+    }
+
     @Test func `the sums are right whatever many tasks do at once`() async {
         let store = MemoryStore(budgetBytes: 20 * Self.costBytes)
         await withTaskGroup { group in
@@ -103,11 +186,13 @@ import Testing
                     var random = SeededRandom(state: UInt64(task))
                     for _ in 0..<2000 {
                         let key = key(Int.random(in: 0..<10, using: &random), Int.random(in: 0..<5, using: &random))
-                        switch Int.random(in: 0..<10, using: &random) {
+                        switch Int.random(in: 0..<12, using: &random) {
                         case 0..<5: _ = store.entry(for: key)
                         case 5..<8: store.store(entry(), for: key)
                         case 8: store.remove(key)
-                        default: store.removeAll(ofSource: key.source)
+                        case 9: store.removeAll(ofSources: [key.source])
+                        case 10: store.shrink(toBytes: 10 * Self.costBytes)
+                        default: store.removeEverything()
                         }
                     }
                 }
@@ -116,7 +201,9 @@ import Testing
         let statistics = store.statistics
         #expect(statistics.bytes <= store.budgetBytes)
         #expect(statistics.bytes == statistics.entries * Self.costBytes)
-        for source in 0..<10 { store.removeAll(ofSource: key(source).source) }
+        let totals = (0..<10).map { store.totals(ofSource: key($0).source).entries }
+        #expect(totals.reduce(0, +) == statistics.entries)
+        store.removeAll(ofSources: (0..<10).map { key($0).source })
         #expect(store.statistics.entries == 0)
         #expect(store.statistics.bytes == 0)
     }

@@ -9,7 +9,14 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit {
+        // A store that was not closed may be letting go of its files just now, which makes a removal fail.
+        var attempts = 0
+        while FileManager.default.fileExists(atPath: path), attempts < 10 {
+            try? FileManager.default.removeItem(atPath: path)
+            attempts += 1
+        }
+    }
 
     /// The path of what lies in the folder under this name.
     func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }

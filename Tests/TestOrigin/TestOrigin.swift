@@ -1,5 +1,6 @@
 package import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 #if canImport(Darwin)
@@ -46,6 +47,7 @@ package final class TestOrigin: Sendable {
     private let log = Mutex(Log())
     private let channel = Mutex<(any Channel)?>(nil)
     private let script: @Sendable (Request) -> [Step]
+    private let speaksTLS: Bool
     /// Yields once for every connection that ends.
     package let hangUps: AsyncStream<Void>
     /// Yields every request as it comes in.
@@ -53,8 +55,10 @@ package final class TestOrigin: Sendable {
     fileprivate let hangUp: AsyncStream<Void>.Continuation
     fileprivate let arrival: AsyncStream<Request>.Continuation
 
-    package init(script: @escaping @Sendable (Request) -> [Step]) {
+    /// - Parameter tls: whether to speak TLS, with a certificate for `trusted.test` that is signed by itself.
+    package init(tls: Bool = false, script: @escaping @Sendable (Request) -> [Step]) {
         self.script = script
+        speaksTLS = tls
         (hangUps, hangUp) = AsyncStream.makeStream()
         (arrivals, arrival) = AsyncStream.makeStream()
     }
@@ -64,10 +68,14 @@ package final class TestOrigin: Sendable {
     package var port: Int { channel.withLock { $0?.localAddress?.port ?? 0 } }
 
     package func start() async throws {
+        let context = speaksTLS ? try TestCertificate.serverContext() : nil
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let context {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                    }
                     try channel.pipeline.syncOperations.addHandler(OriginHandler(origin: self))
                 }
             }
@@ -171,6 +179,11 @@ extension TestOrigin.Step {
 
     package static func redirect(_ status: String = "302 Found", to location: String) -> Self {
         respond(status, fields: ["Location: \(location)"], body: "")
+    }
+
+    /// The word that the client's copy is still right, without a body.
+    package static func notModified(fields: [String] = []) -> Self {
+        .send((["HTTP/1.1 304 Not Modified"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
     }
 
     /// As above with bytes of any kind.

@@ -5,13 +5,15 @@ import Logging
 import Testing
 import Yams
 
+@testable import Pipeline
 @testable import Web
 
 /// Holds `openapi.yaml` against the grammar, the routes and the problems, both ways.
 struct ContractTests {
     private let contract: Node
     private let grammar = QueryGrammar()
-    private let routes = Route.all(ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() })
+    private let purgeGrammar = PurgeGrammar()
+    private let routes = Route.all(ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() }, .idle())
 
     init() throws {
         contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
@@ -35,18 +37,30 @@ struct ContractTests {
     }
 
     @Test(arguments: ["get", "head"])
-    func `the contract's parameters are those of the grammar, in its order`(method: String) throws {
-        let listed = try #require(contract["paths"]?["/image"]?[method]?["parameters"]?.sequence).map(resolved)
-        #expect(listed.compactMap { $0["name"]?.string } == grammar.parameters.map(\.name))
-        #expect(contract["components"]?["parameters"]?.mapping?.count == grammar.parameters.count)
+    func `the contract's parameters of a picture are those of the grammar, in its order`(method: String) throws {
+        let listed = try parameters(of: "/image", method)
+        #expect(listed.compactMap { $0["name"]?.string } == grammar.table.parameters.map(\.name))
+        #expect(contract["components"]?["parameters"]?.mapping?.count == listed.count)
+        expect(listed, toDescribe: grammar.table)
     }
 
-    @Test func `each parameter has the shape, the range and the default of the grammar`() throws {
-        for parameter in grammar.parameters {
-            let described = try #require(contract["components"]?["parameters"]?[parameter.name], "\(parameter.name)")
-            let schema = try #require(described["schema"])
+    @Test func `the contract's parameters of a purge are those of its grammar, in its order`() throws {
+        let listed = try parameters(of: "/cache", "delete")
+        #expect(listed.compactMap { $0["name"]?.string } == purgeGrammar.table.parameters.map(\.name))
+        expect(listed, toDescribe: purgeGrammar.table)
+    }
+
+    private func parameters(of path: String, _ method: String) throws -> [Node] {
+        try #require(contract["paths"]?[path]?[method]?["parameters"]?.sequence).map(resolved)
+    }
+
+    /// Shape, range and default.
+    private func expect<Draft>(_ listed: [Node], toDescribe table: ParameterTable<Draft>) {
+        for (parameter, described) in zip(table.parameters, listed) {
+            let schema = described["schema"] ?? Node("")
             #expect(described["in"]?.string == "query")
-            #expect((described["required"]?.bool ?? false) == (parameter.name == "url"))
+            let isRequired = parameter.name == "url" && Draft.self == QueryDraft.self
+            #expect((described["required"]?.bool ?? false) == isRequired)
             #expect((described["allowEmptyValue"]?.bool ?? false) == parameter.mayBeBare, "\(parameter.name)")
             #expect(schema["default"]?.string == parameter.standard, "\(parameter.name)")
             #expect(described["description"]?.string?.isEmpty == false)
@@ -80,29 +94,42 @@ struct ContractTests {
     }
 
     @Test func `examples and defaults are taken by the grammar`() throws {
-        for parameter in grammar.parameters {
-            let described = try #require(contract["components"]?["parameters"]?[parameter.name])
+        for described in try parameters(of: "/image", "get") {
+            let name = try #require(described["name"]?.string)
             let values = [described["example"]?.string, described["schema"]?["default"]?.string].compactMap { $0 }
-            #expect(!values.isEmpty, "\(parameter.name)")
+            #expect(!values.isEmpty, "\(name)")
             for value in values {
-                var query = "\(parameter.name)=\(value)"
-                if parameter.name != "url" { query += "&url=https://example.com/photo.jpg" }
-                if parameter.name.hasPrefix("fp") { query += "&a=focal" }
+                var query = "\(name)=\(value)"
+                if name != "url" { query += "&url=https://example.com/photo.jpg" }
+                if name.hasPrefix("fp") { query += "&a=focal" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
             }
+        }
+        for described in try parameters(of: "/cache", "delete") {
+            let name = try #require(described["name"]?.string)
+            var query = "\(name)=\(try #require(described["example"]?.string))"
+            if ["tier", "soft", "dry_run"].contains(name) { query += "&all=true" }
+            #expect(throws: Never.self, "\(query)") { try purgeGrammar.parse(query) }
         }
     }
 
     @Test func `patterns match what the grammar takes and not what it refuses`() throws {
         let samples = [
             "crop": (good: ["0,0,1,1", "10,20,300,400"], bad: ["1,2,3", "a,b,c,d", "-1,0,1,1"]),
-            "maxage": (good: ["1h", "365d", "525600m"], bad: ["3600", "1s", "h", "1.5h"]),
+            "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1"], bad: [".a", "a b", "a/b"]),
             "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
             "tint": (good: ["fff"], bad: ["ff"]),
+            "prefix": (
+                good: ["https://a", "http://a.org:81/x?y", "local:///a"],
+                bad: ["a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b"]
+            ),
+            "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
+            "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),
         ]
-        let withPattern = try #require(contract["components"]?["parameters"]?.mapping).compactMap { name, described in
-            described["schema"]?["pattern"]?.string.map { (name: name.string ?? "", pattern: $0) }
+        let all = try parameters(of: "/image", "get") + parameters(of: "/cache", "delete")
+        let withPattern = all.compactMap { described in
+            described["schema"]?["pattern"]?.string.map { (name: described["name"]?.string ?? "", pattern: $0) }
         }
         #expect(Set(withPattern.map(\.name)) == Set(samples.keys))
         for (name, pattern) in withPattern {
@@ -144,8 +171,30 @@ struct ContractTests {
         }
         let listed = try #require(contract["paths"]?["/image"]?["get"]?["responses"]?.mapping).map { $0.key.string }
         let possible =
-            ProblemKind.allCases.filter { $0 != .methodNotAllowed }.map { "\($0.status.code)" } + ["200", "304"]
+            ProblemKind.allCases.filter { $0 != .methodNotAllowed && $0 != .adminTokenWrong }.map {
+                "\($0.status.code)"
+            } + ["200", "304"]
         #expect(Set(listed) == Set(possible))
+    }
+
+    @Test func `the answer to a purge has the members of the contract`() throws {
+        let schema = try #require(contract["components"]?["schemas"]?["Purge"])
+        var report = PurgeReport()
+        report.sources = [.init(url: "https://example.com/", entries: 2, bytes: 3)]
+        for query in ["all", "all&dry_run"] {
+            let document = PurgeDocument(report, of: try purgeGrammar.parse(query))
+            let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any] ?? [:]
+            let required = Set(schema["required"]?.sequence?.compactMap(\.string) ?? [])
+            #expect(Set(json.keys) == (document.isDryRun ? required.union(["list"]) : required))
+            #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == required.union(["list"]))
+        }
+        #expect(schema["properties"]?["list"]?["maxItems"]?.int == PurgeDocument.maxListed)
+        for (_, example) in contract["components"]?["responses"]?["Purged"]?["content"]?["application/json"]?[
+            "examples"]?.mapping ?? [:]
+        {
+            let text = try Yams.serialize(node: try #require(example["value"]))
+            #expect(throws: Never.self) { try YAMLDecoder().decode(PurgeDocument.self, from: text) }
+        }
     }
 
     private var operations: [Node] {

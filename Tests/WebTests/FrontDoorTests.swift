@@ -34,6 +34,13 @@ struct FrontDoorTests {
         #expect(try await problem(response).status == 405)
     }
 
+    @Test(arguments: [HTTPRequest.Method.get, .head, .post, .put])
+    func `the cache's path takes nothing but DELETE`(method: HTTPRequest.Method) async throws {
+        let response = try await site.respond("/cache?all=true", method: method)
+        #expect(response.status == .methodNotAllowed)
+        #expect(response.headers[.allow] == "DELETE")
+    }
+
     @Test func `an error that nobody foresaw is a problem that tells nothing and is logged`() async throws {
         struct Secret: Error {}
         let log = LogRecorder()
@@ -59,7 +66,7 @@ struct FrontDoorTests {
         #expect(line.metadata["path"] == "/image")
         #expect(line.metadata["status"] == "200")
         #expect(line.metadata["bytes"] == "5")
-        #expect(line.metadata["cache"] == "darkroom;hit;detail=memory")
+        #expect(line.metadata["cache"] == "darkroom;hit;ttl=3510;detail=memory")
         #expect(line.metadata["request-id"] == "request-7")
         #expect(line.metadata["duration-ms"] != nil)
         #expect(!line.metadata.values.contains { $0.contains("secret") })

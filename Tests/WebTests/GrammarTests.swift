@@ -41,6 +41,7 @@ struct GrammarTests {
             bad: ["0", "0.99", "8.01", "1.255", "", nil] + notNumbers),
         Row("fit", good: ["inside", "outside", "cover", "contain", "fill"], bad: ["", nil, "Cover", "stretch"]),
         Row("enlarge", good: booleans, bad: ["yes", "TRUE", "2"]),
+        Row("scaledown", good: booleans, bad: ["yes", "TRUE", "2"]),
         Row("we", good: booleans, bad: ["yes", "TRUE", "2"]),
         Row(
             "a",
@@ -81,10 +82,19 @@ struct GrammarTests {
         Row("il", good: booleans, bad: ["yes"]),
         Row("n", good: ["1", "256"], bad: ["0", "257", "-1"] + notWhole),
         Row("page", good: ["1", "999"], bad: ["0", "-1"] + notWhole),
+        Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
         Row(
-            "maxage", good: ["1h", "60m", "1d", "2w", "1y", "365d", "525600m"],
+            "cache",
+            good: ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached", "refresh"],
+            bad: ["", nil, "standard", "noStore", "No-Cache", "max-age=0"]),
+        Row(
+            "store", good: ["all", "memory", "original", "variant", "none"], bad: ["", nil, "disk", "originals", "All"]),
+        Row("wait", good: ["stored"], bad: ["", nil, "true", "Stored"]),
+        Row("priority", good: ["low", "normal", "high"], bad: ["", nil, "background", "3", "High"]),
+        Row(
+            "maxage", good: ["1s", "1h", "60m", "59m", "1d", "2w", "1y", "365d", "525600m", "31536000s"],
             bad: [
-                "", nil, "0h", "59m", "366d", "2y", "3600", "3600s", "1M", "h", "1.5h", "-1d", "1 d", "+1d",
+                "", nil, "0s", "0h", "366d", "2y", "31536001s", "3600", "1S", "1M", "h", "1.5h", "-1d", "1 d", "+1d",
                 "99999999y",
             ]),
         Row(
@@ -106,7 +116,7 @@ struct GrammarTests {
     }
 
     @Test func `the table above has every parameter but the url`() {
-        #expect(Set(Self.rows.map(\.name)).union(["url"]) == Set(grammar.parameters.map(\.name)))
+        #expect(Set(Self.rows.map(\.name)).union(["url"]) == Set(grammar.table.parameters.map(\.name)))
     }
 
     private func query(_ row: Row, _ value: String?) -> String {
@@ -136,6 +146,11 @@ struct GrammarTests {
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
         ("W=1", "W", "There is no parameter 'W'. Did you mean 'w'?"),
         ("fti=cover", "fti", "There is no parameter 'fti'. Did you mean 'fit'?"),
+        (
+            "cache=always", "cache",
+            "The parameter 'cache' was given as 'always'; allowed is one of default, no-store, reload, no-cache, "
+                + "force-cache, only-if-cached, refresh."
+        ),
         ("zzzzzz", "zzzzzz", "There is no parameter 'zzzzzz'."),
     ])
     func `a refusal says what was given and what is allowed`(query: String, parameter: String, detail: String) {

@@ -22,7 +22,7 @@ struct MeaningTests {
         "&bri=0", "&con=0", "&sat=1.0", "&hue=0", "&gam=1", "&ro=0", "&orient=auto", "&dpr=2", "&dpr=1", "&fit=cover",
         "&a=top", "&a=focal&fpx=0.1", "&enlarge=true", "&enlarge=false", "&we", "&we=false", "&resample=linear",
         "&flip=false", "&flop=0", "&ll=false", "&il=false", "&output=auto", "&page=1", "&bg=0000", "&bg=transparent",
-        "&bg=ff000000",
+        "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false",
     ])
     func `a value that does nothing by itself is as good as absent`(query: String) throws {
         #expect(try parse(query) == parse(""))
@@ -43,6 +43,7 @@ struct MeaningTests {
         ("&output=png&q=10", "&output=png"), ("&output=jpg&ll", "&output=jpg"),
         ("&output=webp&ll&q=10", "&output=webp&ll"),
         ("&output=webp&il", "&output=webp"), ("&ll&q=10", "&ll"), ("&maxage=60m", "&maxage=1h"),
+        ("&maxage=60s", "&maxage=1m"), ("&scaledown", "&scaledown=1"),
         ("&maxage=1y", "&maxage=365d"),
     ])
     func `two spellings of one meaning are equal`(one: String, other: String) throws {
@@ -57,7 +58,10 @@ struct MeaningTests {
         ("&flip", "&flop"), ("&orient=none", "&orient=auto"), ("&output=auto", "&output=jpg"), ("&n=1", "&page=1"),
         ("&n=1", "&n=2"), ("&page=2", "&page=3"), ("&bg=fff", "&bg=fffe"), ("&sat=0", "&filt=greyscale"),
         ("&q=50", "&q=51"),
-        ("&maxage=1h", "&maxage=2h"), ("&filename=a", "&filename=b"),
+        ("&maxage=1h", "&maxage=2h"), ("&cache=reload", "&cache=refresh"), ("&store=none", "&store=memory"),
+        ("&wait=stored", "&store=all"),
+        ("&priority=low", "&priority=normal"), ("&priority=normal", ""), ("&default=a", "&default=b"),
+        ("&scaledown", ""), ("&filename=a", "&filename=b"),
         ("&w=9&h=9&fit=cover&a=focal", "&w=9&h=9&fit=cover&a=center"),
     ])
     func `two meanings differ`(one: String, other: String) throws {
@@ -93,7 +97,10 @@ private struct RandomMeaning {
         "bri": [["5", "05"], ["-5"]], "con": [["5"], ["-5", "-05"]], "sat": [["0", "0.0"], ["2", "2.0"]],
         "hue": [["5"], ["6"]], "gam": [["2.2", "", "="], ["3", "3.0"]], "tint": [["red", "f00", "F00F"], ["blue"]],
         "filt": [["sepia"], ["negate"], ["greyscale"]], "page": [["2", "02"], ["3"]], "n": [["1"], ["2"]],
-        "maxage": [["1h", "60m"], ["1d", "24h"], ["1w", "7d"]], "filename": [["a"], ["b"]],
+        "maxage": [["1h", "60m", "3600s"], ["1d", "24h"], ["1w", "7d"]], "cache": [["reload"], ["force-cache"]],
+        "store": [["none"], ["memory"]], "wait": [["stored"]], "priority": [["low"], ["normal"], ["high"]],
+        "default": [["https://b.example/", "https%3A//b.example/"]], "scaledown": [["", "=true", "=1"]],
+        "filename": [["a"], ["b"]],
         "output": [["jpg", "jpeg"], ["tiff", "tif"], ["png"], ["webp"]],
     ]
     private static let nothings = [

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import Pipeline
@@ -12,10 +13,15 @@ struct ProblemTests {
         arguments: [
             (PipelineError.invalidURL("No."), 400, "invalid-url", "url"),
             (.badParameter(TransformError(parameter: "crop", reason: "too wide")), 400, "invalid-parameter", "crop"),
-            (.notAllowed("No."), 403, "source-not-allowed", "url"), (.notFound, 404, "source-not-found", "url"),
+            (.notAllowed("No."), 403, "source-not-allowed", "url"),
+            (.notFound(status: 410), 404, "source-not-found", "url"),
+            (.notFound(status: nil), 404, "source-not-found", "url"),
             (.tooLarge("No."), 413, "source-too-large", nil), (.unsupported, 415, "unsupported-image", nil),
-            (.corrupt, 422, "corrupt-image", nil), (.originFailed("No."), 502, "origin-failed", nil),
-            (.originTimedOut, 504, "origin-timeout", nil), (.timedOut, 504, "timeout", nil),
+            (.corrupt, 422, "corrupt-image", nil), (.originFailed(OriginTrouble("No.")), 502, "origin-failed", nil),
+            (.originTimedOut(OriginTrouble("No.")), 504, "origin-timeout", nil),
+            (.originUnavailable(retryAfterSeconds: 7), 503, "origin-unavailable", nil),
+            (.remembered(.corrupt, retryAfterSeconds: 7), 422, "corrupt-image", nil),
+            (.notCached, 504, "not-cached", nil), (.timedOut, 504, "timeout", nil),
             (.overloaded(retryAfterSeconds: 7), 503, "overloaded", nil), (.loop, 508, "loop", nil),
             (.cancelled, 503, "unavailable", nil), (.failed, 500, "internal-error", nil),
         ] as [(PipelineError, Int, String, String?)])
@@ -49,6 +55,48 @@ struct ProblemTests {
         let document = try JSONDecoder().decode(Problem.Document.self, from: Data(body.utf8))
         #expect(document == problem.document(requestID: "7"))
         #expect(!body.contains("parameter"))
+    }
+
+    @Test(
+        arguments: [
+            (PipelineError.corrupt, nil), (.originFailed(OriginTrouble("No.", proxyError: .dnsError)), "7"),
+            (.notFound(status: 404), nil), (.originTimedOut(OriginTrouble("No.")), "7"), (.unsupported, nil),
+        ] as [(PipelineError, String?)])
+    func `a failure that is remembered says so, and when to try again where that may help`(
+        error: PipelineError, retryAfter: String?
+    ) {
+        let now = Problem(error).response(requestID: "7").headers
+        #expect(now[.cacheStatus] == nil)
+        #expect(now[.retryAfter] == nil)
+        let later = Problem(.remembered(error, retryAfterSeconds: 7)).response(requestID: "7").headers
+        #expect(later[.cacheStatus] == "darkroom;hit;ttl=7;detail=failure")
+        #expect(later[.retryAfter] == retryAfter)
+        #expect(later[.proxyStatus] == now[.proxyStatus])
+        #expect(later[.cacheControl] == "no-store")
+    }
+
+    @Test(
+        arguments: [
+            (
+                PipelineError.originFailed(OriginTrouble("No.", proxyError: .connectionRefused)),
+                "darkroom;error=connection_refused"
+            ),
+            (.originFailed(OriginTrouble("No.", receivedStatus: 500)), "darkroom;received-status=500"),
+            (.originTimedOut(OriginTrouble("No.", proxyError: .dnsTimeout)), "darkroom;error=dns_timeout"),
+            (.originUnavailable(retryAfterSeconds: 1), "darkroom;error=destination_unavailable"),
+            (.notFound(status: 410), "darkroom;received-status=410"), (.notFound(status: nil), nil),
+            (.loop, "darkroom;error=proxy_loop_detected"), (.corrupt, nil), (.timedOut, nil), (.notCached, nil),
+            (.overloaded(retryAfterSeconds: 1), nil),
+        ] as [(PipelineError, String?)])
+    func `what was wrong with the origin has its name in RFC 9209`(error: PipelineError, text: String?) {
+        #expect(Problem(error).response(requestID: "7").headers[.proxyStatus] == text)
+    }
+
+    @Test func `only a missing token comes with a challenge`() {
+        for kind in ProblemKind.allCases {
+            let challenge = Problem(kind, "No.").response(requestID: "7").headers[.wwwAuthenticate]
+            #expect((challenge != nil) == (kind == .adminTokenWrong))
+        }
     }
 
     @Test func `kinds are told apart by their type and title`() {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -32,16 +33,28 @@ private final class BodySink: ResponseBodyWriter, Sendable {
 }
 
 extension ImageResponse {
-    static let fetchedAt = Date(timeIntervalSince1970: 784_111_777)
+    static let madeAt = Date(timeIntervalSince1970: 784_111_777)
 
-    /// A picture of five bytes that was fetched at a known time.
+    /// A picture of five bytes whose origin vouched for it 90 seconds ago.
+    ///
+    /// - Parameters:
+    ///   - origin: what the origin said of caching.
+    ///   - remaining: nil = as long as the origin said.
     static func stub(
-        cache: CacheReport = CacheReport(variant: .memory), lastModified: Date? = nil, body: String = "bytes"
+        cache: CacheReport = CacheReport(variant: .memory), lastModified: Date? = nil, body: String = "bytes",
+        origin: HTTPFields = [.cacheControl: "max-age=3600"], remaining: Duration? = nil,
+        fallbackReason: PipelineError? = nil
     ) -> ImageResponse {
-        ImageResponse(
+        let stored = StoredResponse(
+            status: 200, fields: origin, sent: [:], requestedAt: madeAt, receivedAt: madeAt)
+        let age = Duration.seconds(90)
+        return ImageResponse(
             body: ByteBuffer(string: body), format: .webp, digest: String(repeating: "0123456789abcdef", count: 4),
-            lastModified: lastModified, fetchedAt: fetchedAt, cache: cache,
-            timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)))
+            lastModified: lastModified, age: age,
+            remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
+            terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: cache,
+            timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
+            fallbackReason: fallbackReason)
     }
 }
 
@@ -54,18 +67,28 @@ extension WebContext {
     static let test = WebContext(logger: .quiet, requestID: "request-7")
 }
 
-/// A site whose pictures come from a closure, 90 seconds after their sources were fetched.
+extension PurgeEndpoint {
+    /// Finds nothing.
+    static func idle(token: String? = nil) -> PurgeEndpoint {
+        PurgeEndpoint(token: token) { _, _, _, _ in
+            PurgeReport()
+        } removeExpired: {
+            PurgeReport()
+        }
+    }
+}
+
+/// A site whose pictures come from a closure.
 struct TestSite {
     let responder: RouterResponder<WebContext>
 
     init(
         configuration: WebConfiguration = WebConfiguration(viaPseudonym: "us"),
-        logger: Logger = .quiet,
-        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+        purge: PurgeEndpoint = .idle(), logger: Logger = .quiet,
+        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
-        let endpoint = ImageEndpoint(
-            configuration: configuration, picture: picture, now: { ImageResponse.fetchedAt.addingTimeInterval(90) })
-        responder = makeRouter(Route.all(endpoint), logger: logger).buildResponder()
+        let endpoint = ImageEndpoint(configuration: configuration, picture: picture)
+        responder = makeRouter(Route.all(endpoint, purge), logger: logger).buildResponder()
     }
 
     func respond(
@@ -75,5 +98,13 @@ struct TestSite {
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         return try await responder.respond(
             to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+    }
+
+    /// The problem that a request ends in.
+    func problem(
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]
+    ) async throws -> Problem.Document {
+        let response = try await respond(target, method: method, fields: fields)
+        return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
     }
 }

@@ -1,9 +1,12 @@
+import Synchronization
+
 /// Runs `work` and cancels it when `limit` has passed, whatever it is waiting for then.
 ///
-/// - Throws: what `work` throws, or ``OriginError/timedOut``. `work` must answer cancellation at once, for this
-///   function returns only after it has ended.
+/// - Parameter expire: called when the limit has passed and before `work` is cancelled; says what to throw.
+/// - Throws: what `work` throws, or what `expire` gives. `work` must answer cancellation at once, for this function
+///   returns only after it has ended.
 func within<Value: Sendable>(
-    _ limit: Duration, clock: any Clock<Duration>,
+    _ limit: Duration, clock: any Clock<Duration>, expire: @escaping @Sendable () -> OriginError,
     _ work: @escaping @Sendable () async throws(OriginError) -> Value
 ) async throws(OriginError) -> Value {
     let outcome = await withTaskGroup { group in
@@ -13,7 +16,7 @@ func within<Value: Sendable>(
         group.addTask { () async -> Result<Value, OriginError>? in
             // A sleep that throws was cancelled: either the work is done or our caller gave up, and the work says so.
             do { try await clock.sleep(for: limit) } catch { return nil }
-            return .failure(.timedOut)
+            return .failure(expire())
         }
         defer { group.cancelAll() }
         for await outcome in group {
@@ -22,4 +25,32 @@ func within<Value: Sendable>(
         return .failure(.cancelled)
     }
     return try outcome.get()
+}
+
+/// What a download is at, so that the error of its deadline can name it.
+final class DownloadProgress: Sendable {
+    private struct State {
+        var phase = OriginError.Phase.waiting
+        var hasExpired = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The next phase begins. Once time is up the phase stays what it was then.
+    func enter(_ phase: OriginError.Phase) {
+        state.withLock { if !$0.hasExpired { $0.phase = phase } }
+    }
+
+    /// Time is up.
+    func expire() -> OriginError {
+        state.withLock {
+            $0.hasExpired = true
+            return .timedOut($0.phase)
+        }
+    }
+
+    /// The error itself, or the time limit where that was why the download was cancelled.
+    func cause(of error: OriginError) -> OriginError {
+        state.withLock { error == .cancelled && $0.hasExpired ? .timedOut($0.phase) : error }
+    }
 }

@@ -1,23 +1,27 @@
 import Synchronization
 
-/// Bounds how many downloads run at once, over all and per host. Whoever finds no slot waits in line: higher priority
-/// first, then first come, first served. A host that is full never holds up another host's downloads.
+/// Bounds how many downloads run at once, over all and per host. Whoever finds no slot waits in line. A slot that comes
+/// free goes to the highest priority at that moment, and among equals by ``DownloadOrder``. A host that is full never
+/// holds up another host's downloads.
 final class DownloadGate: Sendable {
     private let lines: Mutex<Lines>
     private let downloadsPerHost: Int
     private let maxDownloads: Int
 
-    init(downloadsPerHost: Int, maxDownloads: Int) {
+    init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder = .fifo) {
         self.downloadsPerHost = max(1, downloadsPerHost)
         self.maxDownloads = max(1, maxDownloads)
-        lines = Mutex(Lines())
+        lines = Mutex(Lines(order: order))
     }
 
     /// Runs `body` while holding a slot. Waiting ends with ``OriginError/cancelled`` when the task is cancelled.
+    ///
+    /// - Parameter urgency: the priority as it is now; asked under the gate's lock.
     func withSlot<Value>(
-        host: String, priority: OriginRequest.Priority, _ body: () async throws(OriginError) -> Value
+        host: String, urgency: @escaping @Sendable () -> OriginRequest.Priority,
+        _ body: () async throws(OriginError) -> Value
     ) async throws(OriginError) -> Value {
-        guard await enter(host: host, priority: priority) else { throw .cancelled }
+        guard await enter(host: host, urgency: urgency) else { throw .cancelled }
         defer { leave(host: host) }
         return try await body()
     }
@@ -27,11 +31,11 @@ final class DownloadGate: Sendable {
         lines.withLock { $0.hosts.values.reduce(0) { $0 + $1.waiting.count } }
     }
 
-    private func enter(host: String, priority: OriginRequest.Priority) async -> Bool {
+    private func enter(host: String, urgency: @escaping @Sendable () -> OriginRequest.Priority) async -> Bool {
         let ticket = lines.withLock { $0.nextTicket() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let waiter = Waiter(ticket: ticket, priority: priority, continuation: continuation)
+                let waiter = Waiter(ticket: ticket, urgency: urgency, continuation: continuation)
                 let answer: Bool? = lines.withLock {
                     // Cancelled before the waiter stood in line: the handler below found nobody to call.
                     if Task.isCancelled { return false }
@@ -49,7 +53,7 @@ final class DownloadGate: Sendable {
             lines.start(at: host)
             return true
         }
-        lines.hosts[host, default: Line()].insert(waiter)
+        lines.hosts[host, default: Line()].waiting.append(waiter)
         return false
     }
 
@@ -63,30 +67,27 @@ final class DownloadGate: Sendable {
 }
 
 private struct Waiter {
+    /// Later comers have higher ones.
     let ticket: UInt64
-    let priority: OriginRequest.Priority
+    let urgency: @Sendable () -> OriginRequest.Priority
     let continuation: CheckedContinuation<Bool, Never>
-
-    func goesBefore(_ other: Waiter) -> Bool {
-        (priority.rawValue, other.ticket) > (other.priority.rawValue, ticket)
-    }
 }
 
 private struct Line {
     var running = 0
-    /// In the order of being served.
+    /// In order of arrival.
     var waiting: [Waiter] = []
-
-    mutating func insert(_ waiter: Waiter) {
-        let index = waiting.lastIndex { !waiter.goesBefore($0) }.map { $0 + 1 } ?? 0
-        waiting.insert(waiter, at: index)
-    }
 }
 
 private struct Lines {
     var running = 0
     var hosts: [String: Line] = [:]
+    private let order: DownloadOrder
     private var lastTicket: UInt64 = 0
+
+    init(order: DownloadOrder) {
+        self.order = order
+    }
 
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
@@ -112,18 +113,37 @@ private struct Lines {
 
     /// Gives the slot that just came free to the first in line of all hosts that may start another download.
     mutating func popNext(downloadsPerHost: Int) -> Waiter? {
-        var first: (host: String, waiter: Waiter)?
+        var first: (host: String, place: Place)?
         for (host, line) in hosts where line.running < downloadsPerHost {
-            guard let waiter = line.waiting.first else { continue }
-            if first.map({ waiter.goesBefore($0.waiter) }) ?? true { first = (host, waiter) }
+            for waiter in line.waiting {
+                let place = Place(of: waiter, order: order)
+                if first.map({ $0.place < place }) ?? true { first = (host, place) }
+            }
         }
-        guard let first else { return nil }
-        hosts[first.host]?.waiting.removeFirst()
+        guard let first, let waiter = remove(first.place.ticket, from: first.host) else { return nil }
         start(at: first.host)
-        return first.waiter
+        return waiter
     }
 
     private mutating func dropIfIdle(_ host: String) {
         if let line = hosts[host], line.running == 0, line.waiting.isEmpty { hosts[host] = nil }
+    }
+}
+
+/// Where a waiter stands among all others at one moment; the greatest is served.
+private struct Place: Comparable {
+    let ticket: UInt64
+    private let priority: OriginRequest.Priority
+    private let order: DownloadOrder
+
+    init(of waiter: Waiter, order: DownloadOrder) {
+        ticket = waiter.ticket
+        priority = waiter.urgency()
+        self.order = order
+    }
+
+    static func < (left: Place, right: Place) -> Bool {
+        guard left.priority == right.priority else { return left.priority < right.priority }
+        return left.order == .fifo ? left.ticket > right.ticket : left.ticket < right.ticket
     }
 }

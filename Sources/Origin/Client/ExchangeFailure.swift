@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 
 /// Why one exchange at one address failed, and whether another attempt makes sense.
@@ -36,20 +37,44 @@ struct ExchangeFailure: Error, Equatable {
         case let error as HTTPClientError where [.cancelled, .alreadyShutdown].contains(error):
             self.init(.cancelled)
         case let error as HTTPClientError where [.connectTimeout, .getConnectionFromPoolTimeout].contains(error):
-            self.init(.timedOut, recovery: .nextAddress)
+            self.init(.timedOut(.connecting), recovery: .nextAddress)
         case let error as HTTPClientError where error == .tlsHandshakeTimeout:
-            self.init(.timedOut)
-        case _ where headReceived:
-            self.init(.unreachable(.reset))
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            self.init(.unreachable(requestSent ? .reset : .tls))
-        case is HTTPParserError:
+            self.init(.timedOut(.connecting))
+        case let error as HTTPParserError where !(headReceived && error == .invalidEOFState):
             self.init(.unreachable(.malformed))
+        case _ where headReceived:
+            self.init(.unreachable(.incomplete))
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            self.init(.unreachable(requestSent ? .reset : Self.isAboutCertificate(thrown) ? .certificate : .tls))
         case _ where Self.isReset(thrown, requestSent: requestSent):
             self.init(.unreachable(.reset), recovery: .retry)
+        case _ where requestSent:
+            self.init(.unreachable(.reset))
         default:
-            self.init(
-                .unreachable(requestSent ? .reset : .connect), recovery: requestSent ? .none : .nextAddress)
+            self.init(.unreachable(Self.isRefusal(thrown) ? .refused : .connect), recovery: .nextAddress)
+        }
+    }
+
+    /// Whether a handshake failed for the peer's certificate. NIOSSL gives verification no error of its own, only a name
+    /// on BoringSSL's stack of errors.
+    private static func isAboutCertificate(_ error: any Error) -> Bool {
+        switch error {
+        case NIOSSLError.handshakeFailed(.sslError(let stack)):
+            stack.contains { $0.description.contains("CERTIFICATE_VERIFY_FAILED") }
+        case NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate: true
+        case let error as NIOSSLExtraError:
+            error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch
+        default: false
+        }
+    }
+
+    /// Whether the host answered the attempt to connect with a reset.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        switch error {
+        case let error as IOError: error.errnoCode == ECONNREFUSED
+        case let error as NIOConnectionError:
+            error.connectionErrors.contains { ($0.error as? IOError)?.errnoCode == ECONNREFUSED }
+        default: false
         }
     }
 

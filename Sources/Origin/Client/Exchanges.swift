@@ -2,11 +2,13 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// One request to one vetted address, and its response.
 struct Exchanges: Sendable {
     enum Reply {
-        case content(OriginResponse)
+        /// An original, or the word that the known one is still right.
+        case answer(OriginResponse)
         case redirect(location: String?)
     }
 
@@ -31,25 +33,30 @@ struct Exchanges: Sendable {
         await clients.shutdown()
     }
 
-    func run(_ hop: OriginRequest, at address: IPAddress) async throws(ExchangeFailure) -> Reply {
-        guard let host = hop.url.host, let request = makeRequest(hop, host: host) else {
+    /// - Parameter phases: told how far the exchange is.
+    func run(
+        _ hop: OriginRequest, at address: IPAddress, phases: DownloadProgress
+    ) async throws(ExchangeFailure) -> Reply {
+        let headers = RequestHeaders(hop, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym)
+        guard let host = hop.url.host, let request = makeRequest(hop.url, host: host, headers: headers.all) else {
             throw ExchangeFailure(.invalidURL(.invalidHost))
         }
-        let collector = ResponseCollector(maxSourceBytes: settings.maxSourceBytes)
-        let key = PinnedClients.Key(host: host.description, address: address)
-        let ending = await clients.withClient(for: key) { client in
+        let collector = ResponseCollector(
+            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, phases: phases)
+        phases.enter(.connecting)
+        let ending = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
             await Self.ending(of: client.execute(request: request, delegate: collector))
         }
         guard let ending else { throw ExchangeFailure(.cancelled) }
-        return try reply(from: hop.url, progress: collector.finish(), ending: ending)
+        let progress = collector.finish()
+        if case .redirect(let location) = progress.judgement { return .redirect(location: location) }
+        return .answer(try progress.response(from: hop.url, sentFields: headers.selecting, ending: ending))
     }
 
     /// The request, or nil if the HTTP client would read another host out of the URL than we did, which its pinning
     /// would not cover.
-    private func makeRequest(_ hop: OriginRequest, host: SourceURL.Host) -> HTTPClient.Request? {
-        let headers = RequestHeaders.make(
-            userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym, extra: hop.headers)
-        let request = try? HTTPClient.Request(url: hop.url.canonical, headers: headers)
+    private func makeRequest(_ url: SourceURL, host: SourceURL.Host, headers: HTTPHeaders) -> HTTPClient.Request? {
+        let request = try? HTTPClient.Request(url: url.canonical, headers: headers)
         return request?.host == host.urlText ? request : nil
     }
 
@@ -69,36 +76,19 @@ struct Exchanges: Sendable {
         }
         return channel.eventLoop.makeSucceededVoidFuture()
     }
-
-    private func reply(from url: SourceURL, progress: ResponseCollector.Progress, ending: Result<Void, any Error>)
-        throws(ExchangeFailure) -> Reply
-    {
-        switch progress.judgement {
-        case .refused(let error): throw ExchangeFailure(error)
-        case .redirect(let location): return .redirect(location: location)
-        case .content, nil: break
-        }
-        if case .failure(let thrown) = ending {
-            throw ExchangeFailure(
-                thrown, requestSent: progress.requestedAt != nil, headReceived: progress.head != nil)
-        }
-        guard let head = progress.head, let requestedAt = progress.requestedAt else {
-            throw ExchangeFailure(.unreachable(.malformed))
-        }
-        guard progress.body.readableBytes > 0 else { throw ExchangeFailure(.emptyBody) }
-        return .content(
-            OriginResponse(
-                url: url, status: HTTPResponse.Status(code: Int(head.status.code)), headers: HTTPFields(head.headers),
-                body: progress.body, requestedAt: requestedAt, receivedAt: progress.receivedAt))
-    }
 }
 
 extension HTTPClient.Configuration {
     /// A client that reaches one host at one address, follows nothing, decodes nothing and reports to no tracer.
     fileprivate init(pinning key: PinnedClients.Key, settings: GuardedHTTPClient.Settings) {
         self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(settings.connectTimeout)))
+        if key.host.matches(anyOf: settings.insecureTLSHosts) {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.certificateVerification = .none
+            tlsConfiguration = tls
+        }
         httpVersion = .http1Only
-        dnsOverride = [key.host: key.address.description]
+        dnsOverride = [key.host.description: key.address.description]
         connectionPool.idleTimeout = .seconds(30)
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, settings.downloadsPerHost)
         // Whoever fails to connect tries the next address instead; retries in here would hide the check below.

@@ -17,6 +17,11 @@ extension GuardedHTTPClient {
         public var downloadsPerHost = 6
         /// Downloads at a time from all hosts. Default 64.
         public var maxDownloads = 64
+        /// Who goes first among waiting downloads of equal priority. Default: first come, first served.
+        public var downloadOrder = DownloadOrder.fifo
+        /// Hosts whose TLS certificates are not verified, by patterns as in ``HostPolicy/allowHosts``: whoever is on the
+        /// way to them can send any picture. Default: none.
+        public var insecureTLSHosts: [String] = []
         /// `User-Agent` of all requests that bring none of their own.
         public var userAgent = "darkroom"
         /// Who we are in `Via` (RFC 9110 §7.6.3): a token without spaces, by which a server recognises its own requests.

@@ -9,7 +9,7 @@ import Synchronization
 /// `idleLifetime` (seen to when another one is asked for) or when `capacity` is exceeded, the least recently used first.
 final class PinnedClients: Sendable {
     struct Key: Hashable {
-        let host: String
+        let host: SourceURL.Host
         let address: IPAddress
     }
 

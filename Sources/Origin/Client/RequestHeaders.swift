@@ -2,24 +2,28 @@ import HTTPTypes
 import NIOHTTP1
 
 /// The header fields of a request to an origin.
-enum RequestHeaders {
-    /// Fields that frame the message, belong to the connection, or that the client answers for.
+struct RequestHeaders {
+    /// What can choose between representations: our own fields and the caller's.
+    let selecting: HTTPFields
+    /// All that go out, but for those that the HTTP client adds to frame the message.
+    let all: HTTPHeaders
+
+    /// Fields that frame the message, belong to the connection, make it conditional, or that the client answers for.
     private static let ours: Set<String> = [
-        "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",
-        "proxy-authorization", "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade", "via",
+        "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "proxy-authorization",
+        "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade", "via",
     ]
 
-    /// Our own fields, then those of `extra` that a caller may set; of `Accept` and `User-Agent` the caller's win.
-    static func make(userAgent: String, viaPseudonym: String, extra: HTTPFields) -> HTTPHeaders {
-        let allowed = extra.filter { !ours.contains($0.name.canonicalName) }
-        let defaults = [
-            ("accept", "image/*,*/*;q=0.5"), ("user-agent", userAgent), ("accept-encoding", "identity"),
-            ("via", "1.1 \(viaPseudonym)"),
+    /// Our own fields, then those of the request that a caller may set; of `Accept` and `User-Agent` the caller's win.
+    init(_ request: OriginRequest, userAgent: String, viaPseudonym: String) {
+        let allowed = request.headers.filtered { !Self.ours.contains($0.name.canonicalName) }
+        let defaults: HTTPFields = [
+            .accept: "image/*,*/*;q=0.5", .userAgent: userAgent, .acceptEncoding: "identity",
         ]
-        var headers = HTTPHeaders(
-            defaults.filter { name, _ in !allowed.contains { $0.name.canonicalName == name } })
-        for field in allowed { headers.add(name: field.name.rawName, value: field.value) }
-        return headers
+        selecting = HTTPFields(defaults.filter { !allowed.contains($0.name) } + allowed)
+        let others = request.conditions + [HTTPField(name: .via, value: "1.1 \(viaPseudonym)")]
+        all = HTTPHeaders((selecting + others).map { ($0.name.rawName, $0.value) })
     }
 }
 

@@ -23,9 +23,13 @@ final class ResponseCollector: HTTPClientResponseDelegate {
 
     private let state = Mutex(Progress())
     private let maxSourceBytes: Int
+    private let isConditional: Bool
+    private let phases: DownloadProgress
 
-    init(maxSourceBytes: Int) {
+    init(maxSourceBytes: Int, isConditional: Bool, phases: DownloadProgress) {
         self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max))
+        self.isConditional = isConditional
+        self.phases = phases
     }
 
     /// Takes the result out; to be called once, after the exchange.
@@ -38,18 +42,25 @@ final class ResponseCollector: HTTPClientResponseDelegate {
 
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
         state.withLock { $0.requestedAt = Date() }
+        phases.enter(.response)
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        let judgement = Judgement(head, maxSourceBytes: maxSourceBytes)
+        let judgement = Judgement(head, maxSourceBytes: maxSourceBytes, isConditional: isConditional)
+        phases.enter(.body)
         state.withLock {
             $0.head = head
             $0.receivedAt = Date()
             $0.judgement = judgement
+            if case .content(let sizeHint) = judgement {
+                $0.body.reserveCapacity(min(sizeHint, Self.maxReservedBytes))
+            }
         }
-        guard case .content(let sizeHint) = judgement else { return task.eventLoop.makeFailedFuture(BrokenOff()) }
-        state.withLock { $0.body.reserveCapacity(min(sizeHint, Self.maxReservedBytes)) }
-        return task.eventLoop.makeSucceededVoidFuture()
+        switch judgement {
+        // "Not modified" has no body, so its connection is as good as new.
+        case .content, .notModified: return task.eventLoop.makeSucceededVoidFuture()
+        case .redirect, .missing, .unwanted, .refused: return task.eventLoop.makeFailedFuture(BrokenOff())
+        }
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {

@@ -11,14 +11,39 @@ import NIOCore
 
 /// One plain file, read below a folder without following a single symbolic link. Blocks; belongs on a thread pool.
 enum LocalFile {
-    struct Contents: Sendable {
-        let body: ByteBuffer
+    /// What tells one state of a file from another.
+    struct Version: Sendable {
+        let sizeBytes: Int64
         let modifiedAt: Date
+        let modifiedAtNanosecond: Int
+        let inode: UInt64
+
+        init(_ status: stat) {
+            #if canImport(Darwin)
+                let time = status.st_mtimespec
+            #else
+                let time = status.st_mtim
+            #endif
+            sizeBytes = Int64(status.st_size)
+            modifiedAt = Date(timeIntervalSince1970: TimeInterval(time.tv_sec))
+            modifiedAtNanosecond = Int(time.tv_nsec)
+            inode = UInt64(status.st_ino)
+        }
+    }
+
+    struct Contents: Sendable {
+        let version: Version
+        /// Nil where the version is known already.
+        let body: ByteBuffer?
     }
 
     /// Walks down from the root one component at a time, each opened relative to the one before, so that nobody can swap
     /// a folder for a link between a check and its use.
-    static func read(_ path: LocalPath, below root: String, maxSourceBytes: Int) throws(OriginError) -> Contents {
+    ///
+    /// - Parameter isKnown: whether a version need not be read.
+    static func read(
+        _ path: LocalPath, below root: String, maxSourceBytes: Int, unless isKnown: (Version) -> Bool
+    ) throws(OriginError) -> Contents {
         var current = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard current >= 0 else { throw .localNotFound }
         defer { close(current) }
@@ -30,7 +55,7 @@ enum LocalFile {
         // Not to wait for the writer of a FIFO; plain files do not mind.
         let file = try openComponent(path.components.last ?? "", in: current, flags: O_NONBLOCK)
         defer { close(file) }
-        return try contents(of: file, maxSourceBytes: maxSourceBytes)
+        return try contents(of: file, maxSourceBytes: maxSourceBytes, unless: isKnown)
     }
 
     private static func openComponent(_ name: String, in folder: Int32, flags: Int32) throws(OriginError) -> Int32 {
@@ -49,18 +74,18 @@ enum LocalFile {
         return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    private static func contents(of file: Int32, maxSourceBytes: Int) throws(OriginError) -> Contents {
+    private static func contents(
+        of file: Int32, maxSourceBytes: Int, unless isKnown: (Version) -> Bool
+    ) throws(OriginError) -> Contents {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .notAllowed(.path) }
         guard status.st_size <= maxSourceBytes else { throw .tooLarge(limitBytes: maxSourceBytes) }
+        // Taken before the bytes: should the file change while it is read, its next version differs from this one.
+        let version = Version(status)
+        if isKnown(version) { return Contents(version: version, body: nil) }
         let body = try readAll(file, expectedBytes: Int(status.st_size), maxSourceBytes: maxSourceBytes)
         guard body.readableBytes > 0 else { throw .emptyBody }
-        #if canImport(Darwin)
-            let seconds = status.st_mtimespec.tv_sec
-        #else
-            let seconds = status.st_mtim.tv_sec
-        #endif
-        return Contents(body: body, modifiedAt: Date(timeIntervalSince1970: TimeInterval(seconds)))
+        return Contents(version: version, body: body)
     }
 
     /// Reads to the end, counting: the file may grow meanwhile.

@@ -1,5 +1,7 @@
 import Foundation
+import HTTPCaching
 import HTTPTypes
+import NIOCore
 public import NIOPosix
 
 /// Serves `local:///path` from the files below one folder.
@@ -21,7 +23,8 @@ public struct LocalFiles: OriginFetching {
         self.threadPool = threadPool
     }
 
-    /// - Returns: the file with `Last-Modified` as its only field.
+    /// - Returns: the file with `Last-Modified` and an `ETag` that changes with size, time (in nanoseconds) and identity of
+    ///   the file, or 304 with them where the request's validators name the file as it is.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme == .local else {
             throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue))
@@ -29,16 +32,18 @@ public struct LocalFiles: OriginFetching {
         guard let root else { throw .notAllowed(.local) }
         let path = try LocalPath(request.url.path)
         let requestedAt = Date()
-        let contents = try await read(path, below: root)
+        let contents = try await read(path, below: root, conditions: request.conditions)
         return OriginResponse(
-            url: request.url, status: .ok, headers: [.lastModified: Self.httpDate(contents.modifiedAt)],
-            body: contents.body, requestedAt: requestedAt, receivedAt: Date())
+            url: request.url, status: contents.body == nil ? .notModified : .ok, headers: contents.version.fields,
+            body: contents.body ?? ByteBuffer(), requestedAt: requestedAt, receivedAt: Date())
     }
 
-    private func read(_ path: LocalPath, below root: String) async throws(OriginError) -> LocalFile.Contents {
+    private func read(
+        _ path: LocalPath, below root: String, conditions: HTTPFields
+    ) async throws(OriginError) -> LocalFile.Contents {
         do {
             return try await threadPool.runIfActive { [maxSourceBytes] in
-                try LocalFile.read(path, below: root, maxSourceBytes: maxSourceBytes)
+                try LocalFile.read(path, below: root, maxSourceBytes: maxSourceBytes) { $0.satisfies(conditions) }
             }
         } catch let error as OriginError {
             throw error
@@ -46,16 +51,23 @@ public struct LocalFiles: OriginFetching {
             throw .cancelled
         }
     }
+}
 
-    /// IMF-fixdate (RFC 9110 §5.6.7).
-    private static func httpDate(_ date: Date) -> String {
-        let style = Date.VerbatimFormatStyle(
-            format: """
-                \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \
-                \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\
-                \(minute: .twoDigits):\(second: .twoDigits) GMT
-                """,
-            locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
-        return date.formatted(style)
+extension LocalFile.Version {
+    private var tag: EntityTag {
+        let second = Int64(modifiedAt.timeIntervalSince1970)
+        let parts = [UInt64(bitPattern: second), UInt64(modifiedAtNanosecond), UInt64(sizeBytes), inode]
+        return EntityTag(parts.map { String($0, radix: 16) }.joined(separator: "-"))
+    }
+
+    fileprivate var fields: HTTPFields {
+        [.eTag: tag.description, .lastModified: HTTPDate(modifiedAt).description]
+    }
+
+    /// Whether validators are those of this version; a tag wins over a date (RFC 9110 §13.1.3). A date must be the very
+    /// one that was given out, since a file may also be replaced by an older one.
+    fileprivate func satisfies(_ conditions: HTTPFields) -> Bool {
+        if let tags = conditions[.ifNoneMatch] { return EntityTagCondition(parsing: tags)?.matches(tag) == true }
+        return conditions[.ifModifiedSince] == fields[.lastModified]
     }
 }

@@ -15,14 +15,20 @@ public struct HostPolicy: Hashable, Sendable {
 
     /// Whether the host matches a pattern. A final dot, which DNS reads as "absolute", does not count.
     public func permits(host: SourceURL.Host) -> Bool {
-        guard !allowHosts.isEmpty else { return true }
-        var name = host.description[...]
-        if name.last == "." { name.removeLast() }
-        return allowHosts.contains { Glob($0).matches(name) }
+        allowHosts.isEmpty || host.matches(anyOf: allowHosts)
     }
 
     /// Whether the port is on the list.
     public func permits(port: Int) -> Bool {
         allowPorts.contains(port)
+    }
+}
+
+extension SourceURL.Host {
+    /// Whether one of the patterns, which are those of ``HostPolicy/allowHosts``, matches the host without final dot.
+    func matches(anyOf patterns: [String]) -> Bool {
+        var name = description[...]
+        if name.last == "." { name.removeLast() }
+        return patterns.contains { Glob($0).matches(name) }
     }
 }

@@ -2,7 +2,7 @@
 public protocol NameResolver: Sendable {
     /// All IPv4 and IPv6 addresses of the name, best first.
     ///
-    /// - Throws: ``OriginError/unreachable(_:)`` with `dns`, ``OriginError/timedOut`` or ``OriginError/cancelled``.
-    ///   Must return promptly when the task is cancelled.
+    /// - Throws: ``OriginError/unreachable(_:)`` with `dns`, ``OriginError/timedOut(_:)`` with `resolving`, or
+    ///   ``OriginError/cancelled``. Must return promptly when the task is cancelled.
     func addresses(of name: String) async throws(OriginError) -> [IPAddress]
 }

@@ -31,10 +31,13 @@ public final class SystemResolver: NameResolver {
 
     /// All addresses that `getaddrinfo` finds, in its order (RFC 6724).
     public func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
-        try await within(timeout, clock: ContinuousClock()) { [pool] () async throws(OriginError) in
+        try await within(timeout, clock: ContinuousClock(), expire: Self.expire) {
+            [pool] () async throws(OriginError) in
             try await Self.lookUp(name, on: pool)
         }
     }
+
+    private static let expire: @Sendable () -> OriginError = { .timedOut(.resolving) }
 
     /// Waits for a look-up that cannot be interrupted: the stream ends when the waiting task is cancelled, and a look-up
     /// that has not begun by then never does.

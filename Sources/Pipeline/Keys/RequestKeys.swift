@@ -11,17 +11,22 @@ struct RequestKeys: Hashable, Sendable {
     let variant: EntryKey
 
     /// The entry of the source's bytes.
-    var original: EntryKey {
-        var parts = KeyParts("original")
+    var original: EntryKey { Self.entry("original", of: source) }
+
+    /// The entry of what is known about the source; without it, nothing of the source is used.
+    var record: EntryKey { Self.record(of: source) }
+
+    static func record(of source: StoreKey) -> EntryKey { entry("record", of: source) }
+
+    private static func entry(_ kind: String, of source: StoreKey) -> EntryKey {
+        var parts = KeyParts(kind)
         parts.append(source)
         return EntryKey(source: source, entry: parts.key)
     }
 
     /// - Parameter epoch: names the encoders; variants of other encoders are other variants.
     init(_ request: ImageRequest, chain: TransformChain, identity: String, epoch: String) {
-        var name = KeyParts("source")
-        name.append(identity)
-        source = name.key
+        source = Self.source(identity)
 
         var parts = KeyParts("variant")
         parts.append(source)
@@ -30,6 +35,13 @@ struct RequestKeys: Hashable, Sendable {
         parts.append(epoch)
         parts.append(chain.key)
         variant = EntryKey(source: source, entry: parts.key)
+    }
+
+    /// The key of a source that the filter names like this.
+    static func source(_ identity: String) -> StoreKey {
+        var name = KeyParts("source")
+        name.append(identity)
+        return name.key
     }
 }
 

@@ -1,77 +1,94 @@
+import Foundation
 import NIOCore
 import Store
 import Transforms
 
-/// Makes a variant that no cache has: original, pixel thread, caches.
+/// Makes a variant that no cache has: pixel thread, then caches. What several want at once is made once.
 struct ProduceVariant: Sendable {
-    let fetch: FetchOriginal
-    let originals: Coalescer<StoreKey, Original>
-    let inUse: OriginalsInUse
     let queue: WorkQueue
     let processing: any ImageProcessing
-    let memory: MemoryStore
-    let disk: (any Storing)?
+    let keep: KeepResults
+    let failures: FailureMemory
     let limits: PixelLimits
+    let productions: Coalescer<Production, Produced>
+    let now: @Sendable () -> Date
+
+    /// What has to be equal for a production to be shared.
+    struct Production: Hashable, Sendable {
+        let variant: EntryKey
+        let content: StoreKey
+        let store: TierChoice
+        let waitsForDisk: Bool
+        /// Nobody joins what began before a purge.
+        let moment: Generations.Moment
+    }
 
     struct Produced: Sendable {
         var body: ByteBuffer
         var record: VariantRecord
-        var originalLayer: CacheReport.Layer?
+        var isStored: Bool
         var timings: Timings
     }
 
     func callAsFunction(
-        _ request: ImageRequest, chain: TransformChain, keys: RequestKeys, urgency: Urgency
+        _ wanted: Wanted, from original: Original
+    ) async throws(PipelineError) -> (value: Produced, isShared: Bool) {
+        let use = wanted.request.cache
+        let production = Production(
+            variant: wanted.keys.variant, content: original.record.content, store: use.store,
+            waitsForDisk: use.waitsForDisk, moment: wanted.moment)
+        return try await productions.value(for: production, urgency: wanted.urgency) { urgency throws(PipelineError) in
+            try await produce(wanted, original, urgency)
+        }
+    }
+
+    private func produce(
+        _ wanted: Wanted, _ original: Original, _ urgency: Urgency
     ) async throws(PipelineError) -> Produced {
         var watch = Stopwatch()
         var timings = Timings()
-        let original = try await original(request, keys: keys, urgency: urgency)
-        timings.fetch = watch.lap()
-
+        let request = wanted.request
         let job = ImageJob(
-            source: original.body, pages: request.pages, chain: chain, resampling: request.recipe.resampling,
+            source: original.body, identity: original.record.content.hex, keepsDecoded: original.layer != nil,
+            pages: request.pages, chain: wanted.chain, resampling: request.recipe.resampling,
             output: request.output, limits: limits)
-        let (image, took) = try await process(job, urgency: urgency)
+        let (image, took) = try await process(job, wanted, original, urgency)
         timings.process = took
         timings.queue = watch.lap() - took
 
         let digest = StoreKey(hashing: image.body.readableBytesView).hex
-        let record = VariantRecord(original: original.record, format: image.format, digest: digest)
-        store(StoredEntry(body: image.body, metadata: record.bytes), from: original, keys: keys)
+        let record = VariantRecord(content: original.record.content, format: image.format, digest: digest)
+        let isStored = await keep.keep(
+            StoredEntry(body: image.body, metadata: record.bytes), from: original, wanted)
         timings.store = watch.lap()
-        return Produced(body: image.body, record: record, originalLayer: original.layer, timings: timings)
-    }
-
-    /// All variants of one source that are wanted now share one download.
-    private func original(
-        _ request: ImageRequest, keys: RequestKeys, urgency: Urgency
-    ) async throws(PipelineError) -> Original {
-        if let original = inUse[keys.source] { return original }
-        let fetch = fetch
-        return try await originals.value(for: keys.source, urgency: urgency) { urgency throws(PipelineError) in
-            try await fetch(request, keys: keys, urgency: urgency)
-        }.value
+        return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }
 
     private func process(
-        _ job: ImageJob, urgency: Urgency
+        _ job: ImageJob, _ wanted: Wanted, _ original: Original, _ urgency: Urgency
     ) async throws(PipelineError) -> (ProcessedImage, Duration) {
         let processing = processing
-        return try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
-            var watch = Stopwatch()
-            do throws(ImageProcessingError) {
-                let image = try processing.process(job, interrupt: interrupt)
-                return (image, watch.lap())
-            } catch {
-                throw PipelineError(error)
+        do throws(PipelineError) {
+            let result = try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
+                var watch = Stopwatch()
+                do throws(ImageProcessingError) {
+                    let image = try processing.process(job, interrupt: interrupt)
+                    return (image, watch.lap())
+                } catch {
+                    throw PipelineError(error)
+                }
             }
+            if original.layer == nil { failures.forget([wanted.keys.source]) }
+            return result
+        } catch {
+            if error == .corrupt || error == .unsupported {
+                let content = UndecodableContent(
+                    original.record, error, pages: wanted.request.pages, decodedAt: now())
+                failures.note(undecodable: content, of: wanted, now: now())
+                keep.inUse.forget([wanted.keys.source])
+            }
+            throw error
         }
-    }
-
-    private func store(_ variant: StoredEntry, from original: Original, keys: RequestKeys) {
-        if original.layer == nil { fetch.store(original, for: keys.original) }
-        memory.store(variant, for: keys.variant)
-        disk?.store(variant, for: keys.variant)
     }
 }
 

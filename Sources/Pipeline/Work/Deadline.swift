@@ -23,8 +23,8 @@ func withDeadline<Value: Sendable>(
     return try outcome.get()
 }
 
-extension Result where Failure == PipelineError {
-    fileprivate init(catching operation: () async throws(PipelineError) -> Success) async {
+extension Result where Failure == PipelineError, Success: Sendable {
+    init(catching operation: () async throws(PipelineError) -> Success) async {
         do throws(PipelineError) {
             self = .success(try await operation())
         } catch {

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOCore
 
 #if canImport(Glibc)
     import Glibc
@@ -14,8 +14,9 @@ import Synchronization
 /// lock                                 held while a store has the directory open
 /// index.sqlite (-wal, -shm)            the index
 /// index.sqlite.damaged                 the last index that had to be replaced
-/// tmp/                                 files being written
+/// tmp/                                 folders being removed
 /// entries/ab/cd/<source>/<entry>       one file per entry; abcd are the first digits of the source's key
+/// entries/ab/cd/<source>/*.partial     files being written
 /// ```
 struct CacheDirectory: Sendable {
     let path: String
@@ -43,9 +44,23 @@ struct CacheDirectory: Sendable {
         "\(folder(ofSource: key.source))/\(key.entry.hex)"
     }
 
-    /// The file that an entry is written to before it gets its name. One at a time: there is one writer.
+    /// The file that an entry is written to before it gets its name. It lies where it will stay, since file systems keep what
+    /// begins in one folder together, and are slow to find room in the same place over and over.
     func temporaryFile(of key: EntryKey) -> String {
-        "\(temporary)/\(key.entry.hex).partial"
+        "\(file(of: key)).partial"
+    }
+
+    /// A name for a folder of entries on its way out; never one that is in use.
+    func nameOfRemoved() -> String {
+        var number = 0
+        func name() -> String { "\(temporary)/\(number).removed" }
+        while Files.kind(of: name()) != .nothing { number += 1 }
+        return name()
+    }
+
+    /// The folders of entries on their way out.
+    var removed: [String] {
+        (Files.names(in: temporary) ?? []).filter { $0.hasSuffix(".removed") }.map { "\(temporary)/\($0)" }
     }
 
     /// Creates the folders; a file in the place of one is removed first.
@@ -55,9 +70,37 @@ struct CacheDirectory: Sendable {
         try makeFolder(entries)
     }
 
+    /// Writes the file of an entry: under a temporary name, which it then changes for its own. Creates what is missing.
+    func write(_ buffers: [ByteBuffer], for key: EntryKey) throws(StorageFault) {
+        let temporary = temporaryFile(of: key)
+        do {
+            try Files.write(buffers, to: temporary)
+        } catch  where error.code == ENOENT {
+            // As a rule the source's first entry.
+            try makeFolder(ofSource: key.source)
+            try Files.write(buffers, to: temporary)
+        } catch  where error.code == ENOTDIR || error.code == EEXIST {
+            // Something that isn't ours, or what was left by a write that failed.
+            try makeFolder(ofSource: key.source)
+            try Files.remove(temporary)
+            try Files.write(buffers, to: temporary)
+        }
+        do {
+            try Files.rename(temporary, to: file(of: key))
+        } catch {
+            // A folder stands in the way.
+            try Files.remove(file(of: key))
+            try Files.rename(temporary, to: file(of: key))
+        }
+    }
+
     /// Creates a source's folder; a file in the place of it, or of one above it, is removed first.
-    func makeFolder(ofSource source: StoreKey) throws(StorageFault) {
-        try makeFolders()
+    private func makeFolder(ofSource source: StoreKey) throws(StorageFault) {
+        do {
+            try Files.makeFolders(folder(ofSource: source))
+        } catch {
+            try makeFolders()
+        }
         for folder in foldersUpwards(fromSource: source).reversed() { try makeFolder(folder) }
     }
 
@@ -91,38 +134,5 @@ struct CacheDirectory: Sendable {
         } catch {}
         try Files.remove(index + "-wal")
         try Files.remove(index + "-shm")
-    }
-}
-
-/// The exclusive hold on a cache directory, by `flock`: a crash leaves none behind. Ends with `release()` or the last
-/// reference.
-final class DirectoryLock: Sendable {
-    private let descriptor: Mutex<Int32?>
-
-    /// Takes the lock, or throws at once if someone else has it.
-    init(_ directory: CacheDirectory) throws(StoreError) {
-        let opened = open(directory.lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard opened >= 0 else {
-            throw .unusable(directory: directory.path, reason: Files.fault("create lock file").description)
-        }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            let fault = Files.fault("lock")
-            close(opened)
-            throw fault.code == EWOULDBLOCK
-                ? .inUse(directory: directory.path)
-                : .unusable(directory: directory.path, reason: fault.description)
-        }
-        descriptor = Mutex(opened)
-    }
-
-    deinit { release() }
-
-    /// Lets others have the directory.
-    func release() {
-        descriptor.withLock {
-            guard let opened = $0 else { return }
-            close(opened)
-            $0 = nil
-        }
     }
 }

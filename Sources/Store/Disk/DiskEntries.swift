@@ -5,8 +5,8 @@ import Synchronization
 
 /// A disk store's entries, files and index together. Every call blocks.
 ///
-/// `look(for:)` may run on many threads. All else runs on one, the writer's: so nothing changes between two steps of
-/// it, and only readers meet a file and a record that don't belong together.
+/// `look(for:)` and `noteUse(of:)` may run on many threads. All else runs on one, the writer's: so nothing changes between
+/// two steps of it, and only readers meet a file and a record that don't belong together.
 final class DiskEntries: Sendable {
     /// What a reader found.
     enum Finding {
@@ -14,79 +14,103 @@ final class DiskEntries: Sendable {
         case miss
         /// File and record don't fit: the entry is damaged, or it was replaced or removed while we looked.
         case doubt
+        /// The index is damaged or gone: the writer has to make it again.
+        case lostIndex
     }
 
-    /// Evictions bring the store down to this part of its budget, so that they are few.
-    private static let lowWater = 0.9
-    /// Below this free part of the volume nothing is written.
-    private static let minimumFree = 0.05
-    private static let evictionBatch = 256
+    /// What is held, and what went.
+    struct Counts {
+        var totals = StoreTotals()
+        var evictions = 0
+        var expirations = 0
+    }
+
+    /// The directory, nil while it can't be used.
+    private struct Standing {
+        var place: OpenDirectory?
+        var isIndexDamaged = false
+        /// The time of the last directory, when it was given up.
+        var lastTime: Int64 = 0
+    }
+
     private static let usesBatch = 1024
 
-    private let directory: CacheDirectory
-    private let lock: DirectoryLock
-    private let index: DiskIndex
-    private let budgetBytes: Int
-    private let environment: DiskEnvironment
-    private let outages: Outages
-    private let uses = LastUses(batch: usesBatch)
-    private let held: Mutex<DiskTotals>
+    let directory: CacheDirectory
+    let configuration: DiskStore.Configuration
+    let environment: DiskEnvironment
+    let outages: Outages
+    let uses = LastUses(batch: usesBatch)
+    let counts = Mutex(Counts())
+    let owed = Mutex(OwedRemovals())
+    let upkeep = Mutex(Upkeep())
+    private let lock: Mutex<DirectoryLock?>
+    private let standing = Mutex(Standing())
     private let closed = Atomic(false)
 
-    /// Takes the directory, heals what is damaged and evicts what is over the budget.
+    /// Takes the directory and opens its index. What else has to be done is left to `runUpkeep()`.
     init(_ configuration: DiskStore.Configuration, environment: DiskEnvironment) throws(StoreError) {
         directory = CacheDirectory(configuration.directory)
-        budgetBytes = configuration.budgetBytes
+        self.configuration = configuration
         self.environment = environment
         outages = Outages(logger: environment.logger)
+        lock = Mutex(nil)
         do {
-            try Files.makeFolders(directory.path)
-            lock = try DirectoryLock(directory)
-            try directory.makeFolders()
-            let healing = DiskHealing(
-                directory: directory, readers: configuration.readers, logger: environment.logger)
-            index = try healing.healedIndex()
-            held = Mutex(try index.totals())
+            try open()
         } catch let error as StoreError {
             throw error
+        } catch let fault as StorageFault {
+            throw StoreError(fault, directory: configuration.directory)
         } catch {
             throw .unusable(directory: configuration.directory, reason: String(describing: error))
         }
-        _ = evictIfNeeded()
+    }
+
+    deinit {
+        // Not the lock first: who gets it next must not meet our index.
+        standing.withLock(\.place)?.index.abandon()
+        lock.withLock { $0?.release() }
     }
 
     /// What is held now.
-    var totals: DiskTotals { held.withLock { $0 } }
+    var totals: StoreTotals { counts.withLock(\.totals) }
 
-    /// The largest file kept: one that fits below the mark to which evictions go.
-    var maximumFileBytes: Int { Int(Self.lowWater * Double(budgetBytes)) }
+    /// Whether the index has to be made again.
+    var isIndexDamaged: Bool { standing.withLock(\.isIndexDamaged) }
+
+    var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
     /// Looks for an entry; for readers.
     func look(for key: EntryKey) -> Finding {
-        if isClosed { return .miss }
+        if isClosed || owed.withLock({ $0.covers(key) }) { return .miss }
+        guard let place = standing.withLock(\.place) else { return .miss }
         do {
-            let record = try index.record(for: key)
+            let stored = try place.index.record(for: key)
             outages.end(.reading)
-            guard let record else { return .miss }
+            guard let (record, lastUse) = stored else { return .miss }
+            if isExpired(record, lastUse: lastUse, at: place.index.clock.microseconds) { return .miss }
             guard
                 let file = try? Files.read(directory.file(of: key), byteCount: record.fileBytes),
                 let entry = record.entry(verifying: file)
             else { return .doubt }
             return .hit(entry)
         } catch {
-            outages.begin(.reading, ["error": "\(error)"])
-            return .miss
+            // Given up by the writer while we looked.
+            guard standing.withLock({ $0.place === place }) else { return .miss }
+            if !error.isDamage && !place.isInPlace { return .lostIndex }
+            note(error, .reading, in: place)
+            return error.isDamage ? .lostIndex : .miss
         }
     }
 
     /// Looks once more for an entry in doubt, and removes it if it is really damaged.
     func settle(_ key: EntryKey) -> (entry: StoredEntry?, wasDamaged: Bool) {
+        guard usablePlace() != nil else { return (nil, false) }
         switch look(for: key) {
         case .hit(let entry): return (entry, false)
-        case .miss: return (nil, false)
+        case .miss, .lostIndex: return (nil, false)
         case .doubt:
+            guard remove(.entry(key)) != nil else { return (nil, false) }
             environment.logger.warning("disk cache: removing a damaged entry", metadata: ["entry": "\(key.entry)"])
-            remove(key)
             return (nil, true)
         }
     }
@@ -94,149 +118,134 @@ final class DiskEntries: Sendable {
     /// Notes that an entry was used; for readers.
     /// - Returns: whether `writeLastUses()` is due.
     func noteUse(of key: EntryKey) -> Bool {
-        uses.note(key, at: environment.microseconds)
+        guard let time = standing.withLock(\.place)?.index.clock.microseconds else { return false }
+        return uses.note(key, at: time)
     }
 
     /// Brings the index up to date with the uses noted.
     func writeLastUses() {
         let noted = uses.take()
         if noted.isEmpty { return }
-        attempt { () throws(StorageFault) in try index.setLastUses(noted) }
-    }
-
-    /// Writes an entry: a temporary file, its name, its record; then makes room.
-    /// - Returns: whether it was written, and how many others were evicted for it.
-    func write(_ entry: StoredEntry, for key: EntryKey) -> (isWritten: Bool, evictions: Int) {
-        if isClosed { return (false, 0) }
-        if let free = environment.freeFraction(directory.path), free < Self.minimumFree {
-            outages.begin(.space, ["free": "\(free)"])
-            return (false, 0)
-        }
-        outages.end(.space)
-        let record = EntryRecord(of: entry, key: key, created: environment.microseconds)
-        let isWritten = attempt { () throws(StorageFault) in
-            try writeFile(of: entry, record)
-            add(try index.put(record))
-        }
-        guard isWritten else {
-            try? Files.remove(directory.temporaryFile(of: key))
-            // The old record, if any, may not fit the file that is there now.
-            remove(key)
-            return (false, 0)
-        }
-        outages.end(.writing)
-        return (true, evictIfNeeded())
-    }
-
-    /// Removes an entry: the file first, since a record without a file is a miss and a file without a record may be
-    /// taken back at the next start.
-    func remove(_ key: EntryKey) {
-        attempt { () throws(StorageFault) in
-            try Files.remove(directory.file(of: key))
-            directory.removeEmptyFolders(ofSource: key.source)
-            add(try index.delete(CollectionOfOne(key)))
-        }
-    }
-
-    /// Removes all entries of a source.
-    func removeAll(ofSource source: StoreKey) {
-        attempt { () throws(StorageFault) in
-            try Files.remove(directory.folder(ofSource: source))
-            directory.removeEmptyFolders(ofSource: source)
-            add(try index.deleteAll(ofSource: source))
-        }
+        _ = attempt { place throws(StorageFault) in try place.index.setLastUses(noted) }
     }
 
     /// Ends all use of the index: whatever is asked from here on finds nothing and does nothing.
     /// - Returns: whether it was open.
     func beginClosing() -> Bool {
         writeLastUses()
-        return !closed.exchange(true, ordering: .sequentiallyConsistent)
+        _ = payOwedRemovals()
+        let wasOpen = !closed.exchange(true, ordering: .sequentiallyConsistent)
+        letWaitersGo()
+        return wasOpen
     }
 
     /// Lets go of the directory, once no reader is left that came before `beginClosing()`.
     func finishClosing() {
-        index.close()
-        lock.release()
+        let (place, isIndexDamaged) = standing.withLock { ($0.place, $0.isIndexDamaged) }
+        // A damaged one must not say that all is in order.
+        if isIndexDamaged { place?.index.abandon() } else { place?.index.close() }
+        lock.withLock { $0?.release() }
     }
 
-    private var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
-
-    private func writeFile(of entry: StoredEntry, _ record: EntryRecord) throws(StorageFault) {
-        let temporary = directory.temporaryFile(of: record.key)
-        do {
-            try Files.write([record.header, entry.body], to: temporary)
-        } catch {
-            // Someone cleared the directory below us, or a write that failed left its file.
-            try directory.makeFolders()
-            try Files.remove(temporary)
-            try Files.write([record.header, entry.body], to: temporary)
-        }
-        do {
-            try Files.rename(temporary, to: directory.file(of: record.key))
-        } catch {
-            // The source's first entry, or something that isn't a file in its place.
-            try Files.remove(directory.file(of: record.key))
-            try directory.makeFolder(ofSource: record.key.source)
-            try Files.rename(temporary, to: directory.file(of: record.key))
-        }
-    }
-
-    /// Evicts what was not used for longest, down to the low-water mark, if the store is over its budget.
-    /// - Returns: how many entries went.
-    private func evictIfNeeded() -> Int {
-        guard totals.bytes > budgetBytes else { return 0 }
-        writeLastUses()
-        var evictions = 0
-        attempt { () throws(StorageFault) in
-            while totals.bytes > maximumFileBytes {
-                let evicted = try evictBatch()
-                if evicted == 0 { return }
-                evictions += evicted
+    /// When the entry reaches its age, the last use counts that the index may not know yet.
+    private func isExpired(_ record: EntryRecord, lastUse: Int64, at now: Int64) -> Bool {
+        guard let maxAge = configuration.maxAge?.microseconds else { return false }
+        let time =
+            switch configuration.expiry {
+            case .access: max(lastUse, uses.time(of: record.key) ?? lastUse)
+            case .modification: record.modified
+            case .creation: record.created
             }
-        }
-        return evictions
+        let (age, isOverflow) = now.subtractingReportingOverflow(time)
+        return isOverflow ? time < 0 : age > maxAge
     }
+}
 
-    private func evictBatch() throws(StorageFault) -> Int {
-        var excess = totals.bytes - maximumFileBytes
-        let victims = try index.leastRecentlyUsed(limit: Self.evictionBatch).prefix { victim in
-            defer { excess -= victim.bytes }
-            return excess > 0
-        }
-        for (key, _) in victims {
-            try Files.remove(directory.file(of: key))
-            directory.removeEmptyFolders(ofSource: key.source)
-        }
-        add(try index.delete(victims.map(\.key)))
-        return victims.count
-    }
-
-    private func add(_ change: DiskTotals) {
-        held.withLock { $0 += change }
-    }
-
-    /// Runs an operation whose failure costs the cache an entry, but nobody an answer.
-    @discardableResult
-    private func attempt(_ operation: () throws(StorageFault) -> Void) -> Bool {
-        if isClosed { return false }
+// The directory, which may go and come again.
+extension DiskEntries {
+    /// Runs an operation whose failure costs the cache an entry, but nobody an answer. When it meets a damaged index, it is
+    /// tried again with a new one, unless `isTriedAgain` is false.
+    /// - Returns: nil if it failed.
+    func attempt<Value>(
+        isTriedAgain: Bool = true, _ operation: (OpenDirectory) throws(StorageFault) -> Value
+    ) -> Value? {
+        guard !isClosed, let place = usablePlace() else { return nil }
         do {
-            try operation()
-            return true
+            return try operation(place)
         } catch {
-            outages.begin(.writing, ["error": "\(error)"])
-            return false
+            note(error, .writing, in: place)
+            return isTriedAgain && error.isDamage ? attempt(isTriedAgain: false, operation) : nil
         }
+    }
+
+    /// The directory, opened anew if it was deleted or replaced or if its index is damaged. Nil if that fails.
+    func usablePlace() -> OpenDirectory? {
+        if isClosed { return nil }
+        let (place, isIndexDamaged) = standing.withLock { ($0.place, $0.isIndexDamaged) }
+        let isInPlace = lock.withLock { $0?.isInPlace ?? false } && place?.isInPlace ?? false
+        if !isIndexDamaged && isInPlace { return place }
+        if let place { giveUp(place) }
+        if !isIndexDamaged { outages.begin(.directory, ["directory": "\(directory.path)"]) }
+        do {
+            if isIndexDamaged { try directory.setIndexAside() }
+            try open()
+        } catch {
+            outages.begin(.directory, ["error": "\(error)"])
+            return nil
+        }
+        outages.end(.directory)
+        return standing.withLock(\.place)
+    }
+
+    private func giveUp(_ place: OpenDirectory) {
+        standing.withLock { standing in
+            standing.place = nil
+            standing.lastTime = place.index.clock.microseconds
+        }
+        place.index.abandon()
+    }
+
+    /// Remembers what went wrong, and says so when it's new.
+    func note(_ fault: StorageFault, _ kind: Outages.Kind, in place: OpenDirectory) {
+        guard fault.isDamage else { return outages.begin(kind, ["error": "\(fault)"]) }
+        let isCurrent = standing.withLock { standing in
+            guard standing.place === place else { return false }
+            standing.isIndexDamaged = true
+            return true
+        }
+        if isCurrent { outages.begin(.index, ["reason": "\(fault)"]) }
+    }
+
+    /// Takes the lock, unless we hold it, and opens what is there.
+    private func open() throws {
+        try Files.makeFolders(directory.path)
+        try lock.withLock { lock in
+            if lock?.isInPlace == true { return }
+            lock = nil
+            lock = try DirectoryLock(directory)
+        }
+        let place = try OpenDirectory(
+            directory, readers: configuration.readers, notBefore: standing.withLock(\.lastTime),
+            environment: environment, outages: outages)
+        let totals = place.index.condition.totals
+        counts.withLock { $0.totals = totals }
+        upkeep.withLock { upkeep in
+            upkeep.reconciliation = place.isReconciliationDue ? Reconciliation(directory) : nil
+            upkeep.isPaused = false
+            upkeep.isEvicting = totals.bytes > configuration.budgetBytes
+            upkeep.removedFolders = directory.removed
+        }
+        standing.withLock { $0 = Standing(place: place) }
     }
 }
 
 /// What a disk store asks of its surroundings.
 struct DiskEnvironment: Sendable {
     var logger: Logger
+    /// Asked when the directory is opened.
     var now: @Sendable () -> Date
+    /// The time since an arbitrary moment; never set.
+    var uptime: @Sendable () -> Duration
     /// The free part, 0 to 1, of the volume that holds a path, or nil if it can't be told.
     var freeFraction: @Sendable (_ path: String) -> Double?
-
-    /// The time in microseconds since 1970.
-    var microseconds: Int64 { Int64(now().timeIntervalSince1970 * 1_000_000) }
 }

@@ -4,238 +4,169 @@ import NIOCore
 
 /// The table of a disk store's entries in SQLite. All calls block; writes come from one thread.
 struct DiskIndex: Sendable {
-    /// Raised with every change of the table; an index of another version is made again from the files.
-    private static let schemaVersion = 1
+    /// Raised with every change of the tables; an index of another version is made again from the files.
+    private static let schemaVersion = 2
+    /// So long after they last did, index and files are compared again even if nothing points to a difference.
+    static let reconciliationInterval = Duration.seconds(7 * 24 * 60 * 60)
 
-    private let pool: DatabasePool
+    /// What the index said of itself when it was opened.
+    struct Condition: Sendable {
+        var totals: StoreTotals
+        /// Whether index and files may differ: the last process ended without closing the index, the comparison that this
+        /// makes necessary never came to its end, or the last one was long ago.
+        var isReconciliationDue: Bool
+    }
 
-    /// Opens the index or makes an empty one. Throws if what is there is damaged or of another version.
-    init(path: String, readers: Int) throws(StorageFault) {
-        pool = try Self.attempt("open index") {
+    /// The time that entries are stamped with.
+    let clock: StoreClock
+    /// As it was when the index was opened.
+    let condition: Condition
+    let pool: DatabasePool
+
+    /// Opens the index or makes an empty one, in the same time however many entries it has.
+    ///
+    /// Throws if what is there is another's or of another version, or so damaged that it shows at once; damage within is met
+    /// when it's read. Until `close()` the index counts as not closed properly.
+    init(path: String, readers: Int, clock makeClock: (_ last: Int64) -> StoreClock) throws(StorageFault) {
+        (pool, clock, condition) = try Self.attempt("open index") {
             var configuration = Configuration()
             configuration.label = "darkroom.store.index"
+            // Should someone look into the index with a tool of theirs.
+            configuration.busyMode = .timeout(2)
             // The writer's thread reads too.
             configuration.maximumReaderCount = readers + 1
+            configuration.prepareDatabase {
+                // Fewer, larger checkpoints: they are what is synced to the device. 16 MiB at most are read after a crash.
+                try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+            }
             let pool = try DatabasePool(path: path, configuration: configuration)
             do {
-                try pool.write(Self.prepare)
+                let (clock, condition) = try pool.write { try Self.begin($0, makeClock) }
+                return (pool, clock, condition)
             } catch {
                 try? pool.close()
                 throw error
             }
-            return pool
         }
+    }
+
+    /// Notes that all is in order, and waits for reads in progress; later calls throw.
+    func close() {
+        try? pool.write { database in
+            try database.execute(sql: "UPDATE state SET is_closed = 1, time = ?", arguments: [clock.microseconds])
+        }
+        // The pool closes its readers last, and those can't merge the log.
+        try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        abandon()
     }
 
     /// Waits for reads in progress; later calls throw.
-    func close() {
-        // The pool closes its readers last, and those can't merge the log.
-        try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    func abandon() {
         try? pool.close()
     }
 
-    /// The entry's record, or nil if there is none.
-    func record(for key: EntryKey) throws(StorageFault) -> EntryRecord? {
-        try Self.attempt("look up") {
-            try pool.unsafeRead { database in
-                let select = try database.cachedStatement(
-                    sql: "SELECT size, checksum, metadata, created FROM entry WHERE source = ? AND entry = ?")
-                guard
-                    let row = try Row.fetchOne(select, arguments: key.arguments),
-                    let checksum = Data.fromDatabaseValue(row[1]),
-                    let metadata = Data.fromDatabaseValue(row[2]),
-                    let created = Int64.fromDatabaseValue(row[3])
-                else { return nil }
-                return EntryRecord(
-                    key: key, checksum: Array(checksum), metadata: ByteBuffer(bytes: metadata),
-                    bodyBytes: fileBytes(row[0]) - EntryRecord.fileBytes(body: 0, metadata: metadata.count),
-                    created: created)
-            }
-        }
-    }
-
-    /// Sets the record of an entry, in place of one that is there.
-    /// - Returns: what changed in the sums.
-    func put(_ record: EntryRecord) throws(StorageFault) -> DiskTotals {
-        try Self.attempt("index") {
-            try pool.write { try Self.put(record, in: $0) }
-        }
-    }
-
-    /// Deletes the records of these entries.
-    /// - Returns: what changed in the sums.
-    func delete(_ keys: some Sequence<EntryKey>) throws(StorageFault) -> DiskTotals {
-        try Self.attempt("delete from index") {
-            try pool.write { try Self.delete(keys, in: $0) }
-        }
-    }
-
-    /// Deletes the records of all entries of a source.
-    /// - Returns: what changed in the sums.
-    func deleteAll(ofSource source: StoreKey) throws(StorageFault) -> DiskTotals {
-        try Self.attempt("delete from index") {
-            try pool.write { database in
-                let rows = try Row.fetchAll(
-                    database, sql: "SELECT source, entry FROM entry WHERE source = ?", arguments: [source.data])
-                return try Self.delete(rows.compactMap(EntryKey.init(row:)), in: database)
-            }
-        }
-    }
-
-    /// Notes when entries were last used, in microseconds since 1970.
-    func setLastUses(_ uses: [EntryKey: Int64]) throws(StorageFault) {
-        try Self.attempt("note uses") {
-            try pool.write { database in
-                let update = try database.cachedStatement(
-                    sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
-                for (key, time) in uses {
-                    try update.execute(arguments: [time] + key.arguments)
-                }
-            }
-        }
-    }
-
-    /// The entries that were not used for longest, oldest first, with their sizes.
-    func leastRecentlyUsed(limit: Int) throws(StorageFault) -> [(key: EntryKey, bytes: Int)] {
-        try Self.attempt("look for old entries") {
-            try pool.read { database in
-                try Row.fetchAll(
-                    database, sql: "SELECT source, entry, size FROM entry ORDER BY last_use LIMIT ?", arguments: [limit]
-                ).compactMap { row in EntryKey(row: row).map { ($0, fileBytes(row[2])) } }
-            }
-        }
-    }
-
-    /// The sizes of all entries whose source's key begins with this byte.
-    func sizes(ofSourcesBeginningWith byte: UInt8) throws(StorageFault) -> [EntryKey: Int] {
-        try Self.attempt("list") {
-            try pool.read { database in
-                let end = byte == .max ? Data(repeating: .max, count: StoreKey.byteCount + 1) : Data([byte + 1])
-                let rows = try Row.fetchAll(
-                    database, sql: "SELECT source, entry, size FROM entry WHERE source >= ? AND source < ?",
-                    arguments: [Data([byte]), end])
-                return rows.reduce(into: [:]) { sizes, row in
-                    if let key = EntryKey(row: row) { sizes[key] = fileBytes(row[2]) }
-                }
-            }
-        }
-    }
-
-    /// Sets and deletes records in one transaction.
-    func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageFault) {
-        try Self.attempt("heal index") {
-            try pool.write { database in
-                _ = try Self.delete(deletes, in: database)
-                for record in puts { _ = try Self.put(record, in: database) }
-            }
-        }
-    }
-
-    /// How many entries there are, and their sizes' sum.
-    func totals() throws(StorageFault) -> DiskTotals {
-        try Self.attempt("sum up") {
-            try pool.read { database in
-                let row = try Row.fetchOne(database, sql: "SELECT count(*), coalesce(sum(size), 0) FROM entry")
-                return DiskTotals(
-                    entries: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
-                    bytes: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
-            }
-        }
-    }
-}
-
-// What happens inside a transaction.
-extension DiskIndex {
-    private static func prepare(_ database: Database) throws {
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
-        if version == 0 && isEmpty { return try createTable(database) }
-        guard version == schemaVersion else {
-            throw StorageFault(
-                operation: "open index", reason: "its schema version is \(version), not \(schemaVersion)")
-        }
-        let check = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
-        guard check == "ok" else { throw StorageFault(operation: "check index", reason: check ?? "no answer") }
-        // Fails unless the table has these columns.
-        _ = try database.makeStatement(
-            sql: "SELECT source, entry, size, checksum, metadata, created, last_use FROM entry")
-    }
-
-    private static func createTable(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                CREATE TABLE entry (
-                    source BLOB NOT NULL,
-                    entry BLOB NOT NULL,
-                    size INTEGER NOT NULL,
-                    checksum BLOB NOT NULL,
-                    metadata BLOB NOT NULL,
-                    created INTEGER NOT NULL,
-                    last_use INTEGER NOT NULL,
-                    PRIMARY KEY (source, entry)
-                ) STRICT, WITHOUT ROWID;
-                CREATE INDEX entry_by_last_use ON entry (last_use);
-                PRAGMA user_version = \(schemaVersion);
-                """)
-    }
-
-    private static func put(_ record: EntryRecord, in database: Database) throws -> DiskTotals {
-        var change = try delete(CollectionOfOne(record.key), in: database)
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO entry (source, entry, size, checksum, metadata, created, last_use) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(
-            arguments: record.key.arguments + [
-                record.fileBytes, Data(record.checksum), Data(record.metadata.readableBytesView), record.created,
-                record.created,
-            ])
-        change.entries += 1
-        change.bytes += record.fileBytes
-        return change
-    }
-
-    private static func delete(_ keys: some Sequence<EntryKey>, in database: Database) throws -> DiskTotals {
-        let delete = try database.cachedStatement(
-            sql: "DELETE FROM entry WHERE source = ? AND entry = ? RETURNING size")
-        var change = DiskTotals()
-        for key in keys {
-            guard let row = try Row.fetchOne(delete, arguments: key.arguments) else { continue }
-            change.entries -= 1
-            change.bytes -= fileBytes(row[0])
-        }
-        return change
-    }
-
-    private static func attempt<Value>(_ operation: String, _ body: () throws -> Value) throws(StorageFault) -> Value {
+    /// Runs `body`, and says what went wrong in our words.
+    static func attempt<Value>(_ operation: String, _ body: () throws -> Value) throws(StorageFault) -> Value {
         do {
             return try body()
         } catch let fault as StorageFault {
             throw fault
         } catch {
-            throw StorageFault(operation: operation, reason: String(describing: error))
+            throw StorageFault(
+                operation: operation, reason: String(describing: error),
+                isDamage: (error as? DatabaseError).map(isDamage) ?? false)
+        }
+    }
+
+    private static func isDamage(_ error: DatabaseError) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
+        default: false
         }
     }
 }
 
-/// The size in a row. A damaged row may say anything, but sums must not overflow: no file is larger than 2^40 bytes.
-private func fileBytes(_ value: DatabaseValue) -> Int {
-    min(max(0, Int.fromDatabaseValue(value) ?? 0), 1 << 40)
-}
-
-extension StoreKey {
-    fileprivate var data: Data { Data(bytes) }
-}
-
-extension EntryKey {
-    fileprivate var arguments: StatementArguments { [source.data, entry.data] }
-
-    /// The key in a row that begins with source and entry.
-    fileprivate init?(row: Row) {
+// What happens when the index is opened.
+extension DiskIndex {
+    private static func begin(
+        _ database: Database, _ makeClock: (_ last: Int64) -> StoreClock
+    ) throws -> (StoreClock, Condition) {
+        try prepare(database)
         guard
-            let source = Data.fromDatabaseValue(row[0]).flatMap(StoreKey.init(digest:)),
-            let entry = Data.fromDatabaseValue(row[1]).flatMap(StoreKey.init(digest:))
-        else { return nil }
-        self.init(source: source, entry: entry)
+            let state = try Row.fetchOne(database, sql: "SELECT entries, bytes, time, is_closed, reconciled FROM state")
+        else { throw damage("it says nothing of itself") }
+        // A row may say anything, but sums must not overflow, nor make us evict all that there is.
+        let totals = StoreTotals(
+            entries: Int.fromDatabaseValue(state[0]) ?? -1, bytes: Int.fromDatabaseValue(state[1]) ?? -1)
+        guard 0...(1 << 40) ~= totals.entries, 0...(1 << 50) ~= totals.bytes,
+            (totals.entries == 0) == (totals.bytes == 0)
+        else { throw damage("its sums make no sense") }
+        let clock = makeClock(Int64.fromDatabaseValue(state[2]) ?? 0)
+        let now = clock.microseconds
+        let wasClosed = Int64.fromDatabaseValue(state[3]) == 1
+        let reconciled = wasClosed ? Int64.fromDatabaseValue(state[4]) ?? 0 : 0
+        let age = now.subtractingReportingOverflow(reconciled).partialValue
+        try database.execute(
+            sql: "UPDATE state SET is_closed = 0, time = ?, reconciled = ?", arguments: [now, reconciled])
+        let isDue = reconciled == 0 || age < 0 || age > reconciliationInterval.microseconds
+        return (clock, Condition(totals: totals, isReconciliationDue: isDue))
+    }
+
+    private static func prepare(_ database: Database) throws {
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
+        if version == 0 && isEmpty { return try createTables(database) }
+        guard version == schemaVersion else { throw damage("its schema version is \(version), not \(schemaVersion)") }
+        do {
+            // Fails unless the tables have these columns.
+            for columns in [
+                "id, source, entry, size, checksum, labels, created, modified, last_use FROM entry",
+                "label, source, entries FROM label",
+                "entries, bytes, time, is_closed, reconciled FROM state",
+            ] { _ = try database.makeStatement(sql: "SELECT \(columns)") }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            throw damage(error.message ?? "it lacks a table")
+        }
+    }
+
+    private static func damage(_ reason: String) -> StorageFault {
+        StorageFault(operation: "open index", reason: reason, isDamage: true)
+    }
+
+    /// `entry.labels` is the list as in the file; `label` counts the entries of a source that have a label.
+    private static func createTables(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE entry (
+                    id INTEGER PRIMARY KEY,
+                    source BLOB NOT NULL,
+                    entry BLOB NOT NULL,
+                    size INTEGER NOT NULL,
+                    checksum BLOB NOT NULL,
+                    labels BLOB NOT NULL,
+                    created INTEGER NOT NULL,
+                    modified INTEGER NOT NULL,
+                    last_use INTEGER NOT NULL
+                ) STRICT;
+                CREATE UNIQUE INDEX entry_by_key ON entry (source, entry);
+                CREATE INDEX entry_by_creation ON entry (created);
+                CREATE INDEX entry_by_modification ON entry (modified);
+                CREATE INDEX entry_by_last_use ON entry (last_use, size);
+                CREATE TABLE label (
+                    label BLOB NOT NULL,
+                    source BLOB NOT NULL,
+                    entries INTEGER NOT NULL,
+                    PRIMARY KEY (label, source)
+                ) STRICT, WITHOUT ROWID;
+                CREATE TABLE state (
+                    entries INTEGER NOT NULL,
+                    bytes INTEGER NOT NULL,
+                    time INTEGER NOT NULL,
+                    is_closed INTEGER NOT NULL,
+                    reconciled INTEGER NOT NULL
+                ) STRICT;
+                INSERT INTO state VALUES (0, 0, 0, 0, 0);
+                PRAGMA user_version = \(schemaVersion);
+                """)
     }
 }

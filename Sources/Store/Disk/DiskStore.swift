@@ -7,73 +7,64 @@ import Synchronization
 /// Entries on disk within one budget of bytes, evicted when not used for longest.
 ///
 /// Each entry is a file under its source's folder, and a row of an SQLite index beside it. Entries are written behind
-/// the caller's back by one thread: a `store(_:for:)` is readable once it is on disk (see ``flush()``), not before; a
-/// ``MemoryStore`` in front covers the gap. Every read verifies the entry's SHA-256: what is damaged is removed,
-/// counted and a miss. Nothing is synced to the device, so a power cut may cost the last entries, never their integrity.
+/// the caller's back by one thread of low priority, those that wait together in one transaction: a `store(_:for:)` is
+/// readable once it is on disk (see ``flush()``), not before; a ``MemoryStore`` in front covers the gap. Every read verifies
+/// the entry's SHA-256: what is damaged is removed, counted and a miss. Files are not synced to the device, so a power cut
+/// may cost the last entries, never their integrity.
 ///
 /// Once opened, the store never fails: what can't be read is a miss and what can't be written is dropped, with a log
-/// line when that begins and when it ends. All blocking calls run on the store's own queues.
+/// line when that begins and when it ends. While writing fails, one entry at a time is tried and the others are refused. A
+/// directory that is deleted or an index that proves damaged is made again while the store is open. What was removed is never
+/// found again, though the volume may refuse to remove it; only a restart before it gives way forgets that. All blocking
+/// calls run on the store's own threads.
+///
+/// Entries age by the time that passes while the store is open, not by the computer's clock, which may be set at any time.
 public final class DiskStore: Storing {
-    /// How a disk store is set up.
-    public struct Configuration: Sendable {
-        /// The cache directory's path. It is created if missing; other files in it are left alone.
-        public var directory: String
-        /// The budget of all files together, in bytes. At 0 nothing is kept and the directory isn't touched.
-        public var budgetBytes = 10 << 30
-        /// How many bytes may wait to be written. One larger entry is taken when nothing else waits.
-        public var queuedBytes = 64 << 20
-        /// How many entries may wait to be written.
-        public var queuedEntries = 1024
-        /// How many threads read, at least 1.
-        public var readers = 4
-
-        /// The default set-up in this directory.
-        public init(directory: String) {
-            self.directory = directory
-        }
-    }
-
-    private struct State {
-        var statistics = DiskStatistics()
-        var queuedBytes = 0
+    private struct Tier {
+        let entries: DiskEntries
+        let writer: WriterThread
     }
 
     private let configuration: Configuration
     /// Nil if the store is disabled.
-    private let entries: DiskEntries?
-    private let writer: DispatchQueue
+    private let tier: Tier?
     private let readers: [DispatchQueue]
-    private let state = Mutex(State())
+    private let state = Mutex(DiskStatistics())
 
-    /// Opens the store in its directory, and heals what a crash or a failing disk left there: files without a row are
-    /// taken back or removed, rows without a file forgotten, unfinished files removed, an unusable index made again from
-    /// the files; each with a log line. This takes time in proportion to the number of entries, not to their size.
+    /// Opens the store in its directory, in the same short time however many entries it holds.
+    ///
+    /// What a crash or a failing disk left is healed behind the caller's back, a little at a time: files without a row are
+    /// taken back or removed, rows without a file forgotten, unfinished files removed, an unusable index made again from the
+    /// files; each with a log line. Files and rows are compared if the store was not closed properly the last time, and once
+    /// a week.
     ///
     /// - Parameters:
     ///   - configuration: where, and how much.
     ///   - logger: told of healing, damage, and when reading or writing fails.
-    ///   - now: the clock by which entries age.
+    ///   - now: the computer's clock, asked at the opening.
+    ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
     ///   - freeFraction: the free part, 0 to 1, of the volume that holds a path; nil if it can't be told. Under 0.05
     ///     nothing is written. By default the system is asked.
     /// - Throws: ``StoreError`` if another store has the directory open, or if it can't be created or written.
     public init(
         _ configuration: Configuration, logger: Logger, now: @escaping @Sendable () -> Date = Date.init,
+        uptime: @escaping @Sendable () -> Duration = DiskStore.uptime,
         freeFraction: @escaping @Sendable (_ path: String) -> Double? = DiskStore.freeFraction(ofVolume:)
     ) async throws(StoreError) {
         var configuration = configuration
         configuration.readers = max(1, configuration.readers)
-        let environment = DiskEnvironment(logger: logger, now: now, freeFraction: freeFraction)
-        let writer = DispatchQueue(label: "darkroom.store.writer")
-        self.writer = writer
+        let environment = DiskEnvironment(logger: logger, now: now, uptime: uptime, freeFraction: freeFraction)
         self.configuration = configuration
-        readers = (0..<configuration.readers).map { DispatchQueue(label: "darkroom.store.reader.\($0)") }
+        let readers = (0..<configuration.readers).map { DispatchQueue(label: "darkroom.store.reader.\($0)") }
+        self.readers = readers
         guard configuration.budgetBytes > 0 else {
-            entries = nil
+            tier = nil
             return
         }
-        entries = try await writer.perform { [configuration] in
+        let entries = try await readers[0].perform { [configuration] in
             Result { () throws(StoreError) in try DiskEntries(configuration, environment: environment) }
         }.get()
+        tier = Tier(entries: entries, writer: WriterThread(entries))
     }
 
     /// The part, 0 to 1, of a path's volume that can still be written, or nil if the system doesn't say.
@@ -81,104 +72,188 @@ public final class DiskStore: Storing {
         Files.freeFraction(ofVolume: path)
     }
 
+    /// The time since this process first asked, sleep of the computer included.
+    public static func uptime() -> Duration {
+        ContinuousClock.now - firstInstant
+    }
+
+    private static let firstInstant = ContinuousClock.now
+
     /// What the store holds and what it has done so far.
     public var statistics: DiskStatistics {
-        var statistics = state.withLock { $0.statistics }
-        let totals = entries?.totals ?? DiskTotals()
-        statistics.entries = totals.entries
-        statistics.bytes = totals.bytes
+        var statistics = state.withLock(\.self)
+        guard let counts = tier?.entries.counts.withLock(\.self) else { return statistics }
+        statistics.entries = counts.totals.entries
+        statistics.bytes = counts.totals.bytes
+        statistics.evictions = counts.evictions
+        statistics.expirations = counts.expirations
         return statistics
     }
 
-    /// The entry under this key, if it is on disk and undamaged.
+    /// The entry under this key, if it is on disk, undamaged and below its age.
     public func entry(for key: EntryKey) async -> StoredEntry? {
         let found = await look(for: key)
         state.withLock {
-            if found == nil { $0.statistics.misses += 1 } else { $0.statistics.hits += 1 }
+            if found == nil { $0.misses += 1 } else { $0.hits += 1 }
         }
         return found
     }
 
-    /// Queues the entry to be written; drops and counts it if the queue is full.
-    public func store(_ entry: StoredEntry, for key: EntryKey) {
-        guard let entries else { return }
-        let bytes = EntryRecord.fileBytes(body: entry.body.readableBytes, metadata: entry.metadata.readableBytes)
-        guard bytes <= entries.maximumFileBytes, enqueue(bytes) else {
-            return state.withLock { $0.statistics.droppedWrites += 1 }
-        }
-        writer.async { [self] in
-            let result = entries.write(entry, for: key)
-            state.withLock {
-                $0.queuedBytes -= bytes
-                $0.statistics.queuedWrites -= 1
-                $0.statistics.evictions += result.evictions
-                if !result.isWritten { $0.statistics.droppedWrites += 1 }
-            }
+    /// Queues the entry to be written; refuses and counts it if the queue is full, if it is too large or has too many
+    /// labels, or if writing fails at present.
+    @discardableResult
+    public func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
+        enqueue(entry, for: key) { _ in }
+    }
+
+    /// Queues the entry to be written, and waits until it is on disk or dropped.
+    public func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isQueued = enqueue(entry, for: key) { continuation.resume(returning: $0) }
+            if !isQueued { continuation.resume(returning: false) }
         }
     }
 
     /// Removes the entry under this key, after the writes queued before.
     public func remove(_ key: EntryKey) async {
-        await write { $0.remove(key) }
+        _ = await change { $0.remove(.entry(key)) }
     }
 
-    /// Removes all entries of a source, after the writes queued before.
-    public func removeAll(ofSource source: StoreKey) async {
-        await write { $0.removeAll(ofSource: source) }
+    /// Removes all entries of these sources, after the writes queued before. All of a source go in one transaction.
+    @discardableResult
+    public func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
+        if sources.isEmpty { return StoreTotals() }
+        return await change { $0.remove(.sources(sources)) }.flatMap(\.self) ?? StoreTotals()
     }
 
-    /// Returns once all that was stored before is on disk or dropped, and the index knows the last uses.
+    /// Removes every entry, after the writes queued before. The space that they take is freed little by little.
+    @discardableResult
+    public func removeEverything() async -> StoreTotals {
+        await change { $0.remove(.everything) }.flatMap(\.self) ?? StoreTotals()
+    }
+
+    /// Removes what is past ``Configuration/maxAge``, little by little; does nothing without one. Such entries are not found
+    /// any more, but take space until this is called or they are evicted.
+    @discardableResult
+    public func removeExpired() async -> StoreTotals {
+        var removed = StoreTotals()
+        while let some = await change({ $0.removeSomeExpired() }), some != StoreTotals() { removed += some }
+        return removed
+    }
+
+    /// The sources that have an entry with such a label. After a crash, or when the index was lost, this waits until all
+    /// files are in the index again.
+    public func sources(labelled query: LabelQuery) async -> [StoreKey] {
+        for _ in 0..<2 {
+            await healed()
+            if let found = await change({ $0.sources(labelled: query) }) ?? [] { return found }
+        }
+        return []
+    }
+
+    /// What there is of each of these sources; those without entries are left out.
+    public func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals] {
+        await change { $0.totals(ofSources: sources) } ?? [:]
+    }
+
+    /// Returns once all that was stored before is on disk or dropped, room is made for it, and the index knows the last uses.
     public func flush() async {
-        await write { $0.writeLastUses() }
+        await change {
+            $0.finishEvicting()
+            $0.writeLastUses()
+        }
+    }
+
+    /// Returns once index and files agree, as far as they can: at once unless they are being compared.
+    package func healed() async {
+        guard let tier else { return }
+        await withCheckedContinuation { continuation in
+            tier.writer.enqueue(.change { tier.entries.afterReconciliation { continuation.resume() } })
+        }
     }
 
     /// Writes what is queued, then lets go of the directory. From here on every look-up is a miss, and what is stored is
     /// dropped. Closing twice is harmless.
     public func close() async {
-        guard let entries, await writer.perform({ entries.beginClosing() }) else { return }
+        guard let tier, await tier.writer.perform({ tier.entries.beginClosing() }) else { return }
         // The index must not be closed under a reader.
         for reader in readers {
             await reader.perform {}
         }
-        await writer.perform { entries.finishClosing() }
+        await tier.writer.perform { tier.entries.finishClosing() }
     }
 
+    /// Runs blocking work on the writer's thread, after all that was queued before. Nil if the store is disabled.
+    private func change<Value: Sendable>(_ work: @escaping @Sendable (DiskEntries) -> Value) async -> Value? {
+        guard let tier else { return nil }
+        return await tier.writer.perform { work(tier.entries) }
+    }
+}
+
+// Reading.
+extension DiskStore {
     private func look(for key: EntryKey) async -> StoredEntry? {
-        guard let entries else { return nil }
+        guard let tier else { return nil }
         let reader = readers[Int(UInt(bitPattern: key.hashValue) % UInt(readers.count))]
-        let finding = await reader.perform { entries.look(for: key) }
-        switch finding {
+        switch await reader.perform({ tier.entries.look(for: key) }) {
         case .hit(let entry):
-            noteUse(of: key, in: entries)
+            if tier.entries.noteUse(of: key) {
+                tier.writer.enqueue(.change { tier.entries.writeLastUses() })
+            }
             return entry
         case .miss: return nil
+        case .lostIndex:
+            // Wakes the writer, which makes it again after each step.
+            tier.writer.enqueue(.change {})
+            return nil
         case .doubt:
-            let settled = await writer.perform { entries.settle(key) }
-            if settled.wasDamaged { state.withLock { $0.statistics.damaged += 1 } }
+            let settled = await tier.writer.perform { tier.entries.settle(key) }
+            if settled.wasDamaged { state.withLock { $0.damaged += 1 } }
             return settled.entry
         }
     }
+}
 
-    private func noteUse(of key: EntryKey, in entries: DiskEntries) {
-        guard entries.noteUse(of: key) else { return }
-        writer.async { entries.writeLastUses() }
+// Queueing.
+extension DiskStore {
+    /// Queues a write, if there is a place for it; else `finish` isn't called.
+    private func enqueue(
+        _ entry: StoredEntry, for key: EntryKey, finish: @escaping @Sendable (_ isWritten: Bool) -> Void
+    ) -> Bool {
+        guard let tier else { return false }
+        guard let labels = EntryLabels(entry.labels) else { return drop() }
+        let bytes = EntryHead.fileBytes(of: entry, labels)
+        guard bytes <= tier.entries.maximumFileBytes, takePlace(bytes, isTrial: tier.entries.outages.preventWriting)
+        else {
+            return drop()
+        }
+        let write = EntryWrite(key: key, entry: entry, labels: labels, fileBytes: bytes) { [self] isWritten in
+            state.withLock {
+                $0.queuedBytes -= bytes
+                $0.queuedWrites -= 1
+                if !isWritten { $0.droppedWrites += 1 }
+            }
+            finish(isWritten)
+        }
+        tier.writer.enqueue(.write(write))
+        return true
     }
 
-    /// Takes a place in the queue, if there is one.
-    private func enqueue(_ bytes: Int) -> Bool {
+    private func drop() -> Bool {
+        state.withLock { $0.droppedWrites += 1 }
+        return false
+    }
+
+    /// Takes a place in the queue, if there is one; a trial only takes the first.
+    private func takePlace(_ bytes: Int, isTrial: Bool) -> Bool {
         state.withLock { state in
-            let queued = state.statistics.queuedWrites
-            let fits = queued == 0 || state.queuedBytes + bytes <= configuration.queuedBytes
-            guard fits, queued < configuration.queuedEntries else { return false }
+            let isFirst = state.queuedWrites == 0
+            let fits = isFirst || !isTrial && state.queuedBytes + bytes <= configuration.queuedBytes
+            guard fits, state.queuedWrites < configuration.queuedEntries else { return false }
             state.queuedBytes += bytes
-            state.statistics.queuedWrites += 1
+            state.queuedWrites += 1
             return true
         }
-    }
-
-    private func write(_ change: @escaping @Sendable (DiskEntries) -> Void) async {
-        guard let entries else { return }
-        await writer.perform { change(entries) }
     }
 }
 

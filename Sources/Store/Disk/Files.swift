@@ -62,12 +62,34 @@ enum Files {
     /// Removes what has this name, a folder with all that is in it. Nothing there is no fault.
     static func remove(_ path: String) throws(StorageFault) {
         if unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR { return }
+        // A read-only volume refuses before it looks whether there is anything to remove.
+        if errno == EROFS {
+            let refusal = fault("remove")
+            if kind(of: path) == .nothing { return }
+            throw refusal
+        }
         // EISDIR on Linux, EPERM where POSIX is taken by its word.
         guard errno == EISDIR || errno == EPERM, let names = names(in: path) else { throw fault("remove") }
         for name in names {
             try remove("\(path)/\(name)")
         }
         guard rmdir(path) == 0 || errno == ENOENT else { throw fault("remove folder") }
+    }
+
+    /// Removes at most `limit` names of what has this name, from the bottom up; counts `limit` down.
+    /// - Returns: whether nothing is left of it.
+    static func removeSome(_ path: String, limit: inout Int) throws(StorageFault) -> Bool {
+        guard kind(of: path) == .folder, let names = names(in: path) else {
+            try remove(path)
+            limit -= 1
+            return true
+        }
+        for name in names {
+            guard limit > 0, try removeSome("\(path)/\(name)", limit: &limit) else { return false }
+        }
+        limit -= 1
+        guard rmdir(path) == 0 || errno == ENOENT else { throw fault("remove folder") }
+        return true
     }
 
     /// Removes the folder if it is empty.
@@ -106,12 +128,35 @@ enum Files {
     /// What this name stands for.
     static func kind(of path: String) -> Kind {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return errno == ENOENT ? .nothing : .other }
+        guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .nothing : .other }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file(byteCount: Int(status.st_size))
         case S_IFDIR: return .folder
         default: return .other
         }
+    }
+
+    /// What tells one file or folder from all others that exist at the same time.
+    struct Identity: Equatable {
+        var device: UInt64
+        var number: UInt64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(truncatingIfNeeded: status.st_ino)
+        }
+    }
+
+    /// The identity of what has this name, or nil if nothing has.
+    static func identity(of path: String) -> Identity? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Identity(status) : nil
+    }
+
+    /// The identity of an open file.
+    static func identity(of descriptor: Int32) -> Identity? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Identity(status) : nil
     }
 
     /// The part of the path's volume that we could still write, 0 to 1, or nil if the system doesn't say.

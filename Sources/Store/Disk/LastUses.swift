@@ -19,6 +19,11 @@ final class LastUses: Sendable {
         }
     }
 
+    /// When the entry was last used, as far as it is noted here.
+    func time(of key: EntryKey) -> Int64? {
+        uses.withLock { $0[key] }
+    }
+
     /// Hands over all that is noted and begins anew.
     func take() -> [EntryKey: Int64] {
         uses.withLock { uses in

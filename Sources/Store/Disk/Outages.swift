@@ -8,6 +8,8 @@ final class Outages: Sendable {
         case space = "writing stopped: the volume is nearly full"
         case writing = "writing fails"
         case reading = "reading fails"
+        case directory = "without its directory, which was deleted or replaced"
+        case index = "making the index again from the files"
     }
 
     private let current = Mutex<Set<Kind>>([])
@@ -15,6 +17,11 @@ final class Outages: Sendable {
 
     init(logger: Logger) {
         self.logger = logger
+    }
+
+    /// Whether a write would fail, as far as is known.
+    var preventWriting: Bool {
+        current.withLock { !$0.isDisjoint(with: [.space, .writing, .directory]) }
     }
 
     /// It doesn't work now.

@@ -8,7 +8,7 @@ struct SieveQueue<Element> {
     /// Where an element stands; valid until the element is removed or evicted.
     typealias Slot = Int
 
-    private struct Node {
+    fileprivate struct Node {
         var element: Element?
         var newer: Slot?
         var older: Slot?
@@ -74,3 +74,6 @@ struct SieveQueue<Element> {
         return hand.flatMap { remove($0) }
     }
 }
+
+extension SieveQueue: Sendable where Element: Sendable {}
+extension SieveQueue.Node: Sendable where Element: Sendable {}

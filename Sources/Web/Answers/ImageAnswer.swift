@@ -10,39 +10,51 @@ import Transforms
 struct ImageAnswer {
     let picture: ImageResponse
     let query: ImageQuery
-    /// The server's own freshness for clients.
-    let variantMaxAge: Duration
-    let now: Date
+    let configuration: WebConfiguration
 
     /// The content's hash: same tag, same bytes. 128 bits of it are plenty.
     var tag: EntityTag { EntityTag(String(picture.digest.prefix(32))) }
 
     func response(to request: Request) -> Response {
-        let outcome = Preconditions.evaluate(
-            method: request.method, fields: request.headers, tag: tag, lastModified: picture.lastModified)
-        switch outcome {
-        case .notModified:
+        if isKnown(to: request) {
             var response = Response(status: .notModified, headers: fields)
             // The length would be that of the picture, not of this empty answer (RFC 9110 §8.6).
             response.headers[.contentLength] = nil
             return response
-        case .proceed:
-            var fields = fields
-            fields[.contentType] = picture.format.mediaType
-            fields[.contentDisposition] = query.fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
-            return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: picture.body))
         }
+        var fields = fields
+        fields[.contentType] = picture.format.mediaType
+        fields[.contentDisposition] = query.fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: picture.body))
     }
+
+    /// Preconditions mean something only where the answer would be a success (RFC 9110 §13.2.1).
+    private func isKnown(to request: Request) -> Bool {
+        guard status.kind == .successful else { return false }
+        return Preconditions.evaluate(
+            method: request.method, fields: request.headers, tag: tag, lastModified: lastModified) == .notModified
+    }
+
+    private var isFallback: Bool { picture.fallbackReason != nil }
+
+    private var status: HTTPResponse.Status {
+        isFallback ? HTTPResponse.Status(code: configuration.fallbackStatus) : .ok
+    }
+
+    /// That of a fallback is left out: the source itself, once it is back, may well be older.
+    private var lastModified: Date? { isFallback ? nil : picture.lastModified }
 
     /// What a 304 carries too (RFC 9110 §15.4.5), and what makes tricks with the content inert.
     private var fields: HTTPFields {
         var fields = Self.protection
         fields[.eTag] = tag.description
-        fields[.cacheControl] = CacheControl(.anyone(maxAge: maxAge)).description
-        fields[.age] = String(ageSeconds)
-        if let lastModified = picture.lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
+        fields[.cacheControl] = cacheControl
+        // A fallback is an answer of this moment, whenever its picture was downloaded.
+        if !isFallback { fields[.age] = String(max(0, picture.age.components.seconds)) }
+        if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
         if query.output.isNegotiated { fields[.vary] = "Accept" }
-        fields[.cacheStatus] = picture.cache.status.description
+        fields[.cacheStatus] = picture.cache.status(remaining: picture.remaining).description
+        fields[.proxyStatus] = (picture.fallbackReason ?? picture.cache.staleBecause)?.proxyStatus?.description
         fields[.serverTiming] = picture.timings.serverTiming
         return fields
     }
@@ -52,9 +64,14 @@ struct ImageAnswer {
         .crossOriginResourcePolicy: "cross-origin",
     ]
 
-    /// Since the source's bytes arrived here.
-    private var ageSeconds: Int64 { Int64(max(0, min(now.timeIntervalSince(picture.fetchedAt), 1e9))) }
+    private var cacheControl: String {
+        let terms = picture.terms.cacheControl(
+            age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge,
+            cap: configuration.variantMaxAge)
+        guard isFallback, terms.storage != .nobody else { return terms.description }
+        return CacheControl(.anyone(maxAge: min(query.maxAge ?? Self.fallbackMaxAge, Self.fallbackMaxAge))).description
+    }
 
-    /// A client takes `Age` off (RFC 9111 §4.2), so the age is added to leave it all of what was promised.
-    private var maxAge: Duration { .seconds(ageSeconds) + (query.maxAge ?? variantMaxAge) }
+    /// The source may be back soon.
+    private static let fallbackMaxAge = Duration.seconds(60)
 }

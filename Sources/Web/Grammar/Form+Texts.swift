@@ -39,23 +39,23 @@ extension Form where Value == Crop {
 }
 
 extension Form where Value == Duration {
-    /// `1h`…`1y` in minutes, hours, days, weeks or years of 365 days.
+    /// `1s`…`1y` in seconds, minutes, hours, days, weeks or years of 365 days.
     static var freshness: Form {
         Form(
             .text(
-                pattern: "^[0-9]{1,6}[mhdwy]$",
-                allowed: "a time from 1h to 1y, as a whole number with the unit m, h, d, w or y")
+                pattern: "^[0-9]{1,8}[smhdwy]$",
+                allowed: "a time from 1s to 1y, as a whole number with the unit s, m, h, d, w or y")
         ) { text in
-            guard let unit = text.last.flatMap({ units[$0] }), text.utf8.count <= 7,
+            guard let unit = text.last.flatMap({ units[$0] }), text.utf8.count <= 9,
                 let count = Digits.integer(String(text.dropLast())), count >= 0
             else { return nil }
             let seconds = count * unit
-            return (3_600...31_536_000).contains(seconds) ? .seconds(seconds) : nil
+            return (1...31_536_000).contains(seconds) ? .seconds(seconds) : nil
         }
     }
 
     private static var units: [Character: Int] {
-        ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000]
+        ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000]
     }
 }
 

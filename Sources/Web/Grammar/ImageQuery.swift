@@ -1,13 +1,25 @@
+import HTTPCaching
+import Pipeline
 import Transforms
 
 /// What a query to `/image` asks for. Queries that mean the same are equal, however they were spelled.
 struct ImageQuery: Hashable, Sendable {
     /// The source, percent-decoded once and not yet checked.
     var url: String
+    /// Another source for when that one fails, in the same state.
+    var fallback: String?
     var recipe: Recipe
     var pages: PageSelection
     var output: Output
-    /// The freshness that the client is given; nil = the server's own.
+    /// What the caches may answer, and whether the origin has to be asked.
+    var cache: CacheMode
+    /// Where results are kept.
+    var store: TierChoice
+    /// Whether the answer waits until its entries are on disk.
+    var waitsForDisk: Bool
+    /// Nil = what the `Priority` field says.
+    var priority: Priority?
+    /// How long the client may use the answer from now on; nil = what the origin and the server say.
     var maxAge: Duration?
     /// A name for whoever saves the picture; needs no quoting.
     var fileName: String?
@@ -26,8 +38,13 @@ struct ImageQuery: Hashable, Sendable {
                 "url", "The parameter 'url' is missing; it is the percent-encoded address of the source picture.")
         }
         self.url = url
+        fallback = draft.fallback
         recipe = try draft.recipe(limits)
         pages = PageSelection(first: draft.firstPage, count: draft.frames)
+        cache = draft.cache
+        store = draft.store
+        waitsForDisk = draft.waitsForDisk
+        priority = draft.priority
         maxAge = draft.maxAge
         fileName = draft.fileName
         switch draft.output {

@@ -1,5 +1,5 @@
-/// One row of the grammar: a name, the shape of its values, and where a value goes.
-struct Parameter: Sendable {
+/// One row of a grammar: a name, the shape of its values, and where in a draft a value goes.
+struct Parameter<Draft>: Sendable {
     let name: String
     let shape: Shape
     /// Whether the name may stand without a value.
@@ -7,11 +7,11 @@ struct Parameter: Sendable {
     /// What leaving it out comes to, as a value that may be given; nil where that is none (`w`) or depends (`q`).
     let standard: String?
     /// Puts a value into a draft.
-    let assign: @Sendable (String?, inout QueryDraft) throws(InvalidParameter) -> Void
+    let assign: @Sendable (String?, inout Draft) throws(InvalidParameter) -> Void
 
     init<Value>(
         _ name: String, _ form: Form<Value>, standard: String? = nil,
-        into place: @escaping @Sendable (inout QueryDraft, Value) -> Void
+        into place: @escaping @Sendable (inout Draft, Value) -> Void
     ) {
         self.name = name
         self.shape = form.shape

@@ -21,6 +21,7 @@ extension QueryDraft {
         recipe.gamma = gamma == 1 ? nil : Gamma(exponent: gamma)
         recipe.tint = tint.map(Tint.init)
         recipe.filter = filter
+        recipe.scaleDown = scaleDown
         try placeInBox(&recipe, limits)
         return recipe
     }

@@ -1,14 +1,18 @@
+import HTTPCaching
+import Pipeline
 import Transforms
 
 /// The values of a query as given, before they are weighed against each other.
 struct QueryDraft: Sendable {
     var url: String?
+    var fallback: String?
     var width: Int?
     var height: Int?
     var pixelRatio = Hundredths.one
     var fit = Fit.inside
     var enlarge: Bool?
     var withoutEnlargement = false
+    var scaleDown = false
     var place: PlaceName?
     var focalX: Double?
     var focalY: Double?
@@ -35,6 +39,10 @@ struct QueryDraft: Sendable {
     var interlaced = false
     var frames: Int?
     var firstPage = 1
+    var cache = CacheMode.standard
+    var store = TierChoice.all
+    var waitsForDisk = false
+    var priority: Priority?
     var maxAge: Duration?
     var fileName: String?
 }

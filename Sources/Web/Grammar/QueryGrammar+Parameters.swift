@@ -1,16 +1,20 @@
+import HTTPCaching
+import Pipeline
 import Transforms
 
 extension QueryGrammar {
     /// Every parameter there is, in the order of the documentation.
-    static func parameters(_ limits: GrammarLimits) -> [Parameter] {
-        source + box(limits) + geometry + colors + effects + encoding(limits) + delivery
+    static func parameters(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
+        source + box(limits) + geometry + colors + effects + encoding(limits) + caching
+            + delivery
     }
 
-    private static let source = [
-        Parameter("url", .url) { $0.url = $1 }
+    private static let source: [Parameter<QueryDraft>] = [
+        Parameter("url", .url) { $0.url = $1 },
+        Parameter("default", .url) { $0.fallback = $1 },
     ]
 
-    private static func box(_ limits: GrammarLimits) -> [Parameter] {
+    private static func box(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("w", .integer(1...limits.maxOutputSide)) { $0.width = $1 },
             Parameter("h", .integer(1...limits.maxOutputSide)) { $0.height = $1 },
@@ -18,6 +22,7 @@ extension QueryGrammar {
             Parameter("fit", .choice(Fit.self), standard: Fit.inside.rawValue) { $0.fit = $1 },
             Parameter("enlarge", .boolean, standard: "false") { $0.enlarge = $1 },
             Parameter("we", .boolean, standard: "false") { $0.withoutEnlargement = $1 },
+            Parameter("scaledown", .boolean, standard: "false") { $0.scaleDown = $1 },
             Parameter("a", .place, standard: "center") { $0.place = $1 },
             Parameter("fpx", .number(0...1), standard: "0.5") { $0.focalX = $1 },
             Parameter("fpy", .number(0...1), standard: "0.5") { $0.focalY = $1 },
@@ -27,7 +32,7 @@ extension QueryGrammar {
         ]
     }
 
-    private static let geometry = [
+    private static let geometry: [Parameter<QueryDraft>] = [
         Parameter("crop", .rectangle) { $0.crop = $1 },
         Parameter("trim", .integer(Trim.thresholds).bare(10)) { $0.trim = $1 },
         Parameter("orient", .orientation, standard: "auto") { $0.orientation = $1 },
@@ -36,7 +41,7 @@ extension QueryGrammar {
         Parameter("flop", .boolean, standard: "false") { $0.flop = $1 },
     ]
 
-    private static let colors = [
+    private static let colors: [Parameter<QueryDraft>] = [
         Parameter("bg", .color) { $0.background = $1 },
         Parameter("bri", .integer(Brightness.percents), standard: "0") { $0.brightness = $1 },
         Parameter("con", .integer(Contrast.percents), standard: "0") { $0.contrast = $1 },
@@ -47,12 +52,12 @@ extension QueryGrammar {
         Parameter("filt", .choice(Filter.self)) { $0.filter = $1 },
     ]
 
-    private static let effects = [
+    private static let effects: [Parameter<QueryDraft>] = [
         Parameter("blur", Form.number(Blur.sigmas).map { Blur(sigma: $0) }.bare(Blur())) { $0.blur = $1 },
         Parameter("sharp", Form.number(Sharpen.sigmas).map { Sharpen(sigma: $0) }.bare(Sharpen())) { $0.sharpen = $1 },
     ]
 
-    private static func encoding(_ limits: GrammarLimits) -> [Parameter] {
+    private static func encoding(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("output", .output, standard: "auto") { $0.output = $1 },
             Parameter("q", .integer(1...100)) { $0.quality = $1 },
@@ -63,7 +68,14 @@ extension QueryGrammar {
         ]
     }
 
-    private static let delivery = [
+    private static let caching: [Parameter<QueryDraft>] = [
+        Parameter("cache", .choice(CacheMode.self), standard: CacheMode.standard.rawValue) { $0.cache = $1 },
+        Parameter("store", .tiers, standard: "all") { $0.store = $1 },
+        Parameter("wait", .choice(["stored": true])) { $0.waitsForDisk = $1 },
+        Parameter("priority", .priority) { $0.priority = $1 },
+    ]
+
+    private static let delivery: [Parameter<QueryDraft>] = [
         Parameter("maxage", .freshness) { $0.maxAge = $1 },
         Parameter("filename", .fileName) { $0.fileName = $1 },
     ]
@@ -85,4 +97,17 @@ extension Form where Value == OutputName {
             ],
             aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
     }
+}
+
+extension Form where Value == TierChoice {
+    fileprivate static var tiers: Form {
+        .choice([
+            "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
+        ])
+    }
+}
+
+extension Form where Value == Priority {
+    /// What clients may choose from; `background` is for work that nobody waits for.
+    fileprivate static var priority: Form { .choice(["low": .low, "normal": .normal, "high": .high]) }
 }

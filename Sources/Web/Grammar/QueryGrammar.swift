@@ -22,33 +22,17 @@ package struct GrammarLimits: Hashable, Sendable {
 /// with something else is refused, never guessed.
 struct QueryGrammar: Sendable {
     let limits: GrammarLimits
-    /// Every parameter, each under its own name.
-    let parameters: [Parameter]
-    private let indices: [String: Int]
+    let table: ParameterTable<QueryDraft>
 
     init(limits: GrammarLimits = GrammarLimits()) {
         self.limits = limits
-        parameters = Self.parameters(limits)
-        indices = Dictionary(uniqueKeysWithValues: zip(parameters.map(\.name), parameters.indices))
+        table = ParameterTable(Self.parameters(limits))
     }
 
     /// Reads a query, given as received after the `?`.
     func parse(_ query: String) throws(InvalidParameter) -> ImageQuery {
         var draft = QueryDraft()
-        var given: Set<Int> = []
-        for pair in try QueryString(parsing: query).pairs {
-            guard let index = indices[pair.name] else { throw unknown(pair.name) }
-            guard given.insert(index).inserted else {
-                throw InvalidParameter(pair.name, "The parameter '\(pair.name)' was given more than once.")
-            }
-            try parameters[index].assign(pair.value, &draft)
-        }
+        try table.read(query, into: &draft)
         return try ImageQuery(draft, limits: limits)
-    }
-
-    private func unknown(_ name: String) -> InvalidParameter {
-        let matches = NearMatches.of(name, among: parameters.map(\.name)).map { "'\($0)'" }
-        let hint = matches.isEmpty ? "" : " Did you mean \(matches.joined(separator: " or "))?"
-        return InvalidParameter(name, "There is no parameter '\(InvalidParameter.clipped(name))'.\(hint)")
     }
 }

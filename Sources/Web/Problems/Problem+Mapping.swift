@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 import Pipeline
 import Transforms
@@ -22,8 +23,16 @@ extension Problem {
                     + "whatever their name says."
             )
         case .corrupt: self.init(.corruptImage, "The source is damaged, cut off, or not what it claims to be.")
-        case .originFailed(let text): self.init(.originFailed, text)
-        case .originTimedOut: self.init(.originTimeout, "The origin did not deliver the source in time.")
+        case .originFailed(let trouble): self.init(.originFailed, trouble.sentence)
+        case .originTimedOut(let trouble): self.init(.originTimeout, trouble.sentence)
+        case .originUnavailable(let seconds):
+            self.init(
+                .originUnavailable, "The origin's host failed so often that it is not asked for a while.",
+                retryAfterSeconds: seconds)
+        case .remembered(let error, let seconds): self = Problem(error).remembered(forSeconds: seconds)
+        case .notCached:
+            self.init(
+                .notCached, "Only an answer from the cache was wanted, and there is none that may be used.")
         case .timedOut: self.init(.timeout, "The picture could not be made in the time that a request has.")
         case .overloaded(let seconds):
             self.init(.overloaded, "All workers are busy and the queue is full.", retryAfterSeconds: seconds)
@@ -32,6 +41,15 @@ extension Problem {
             self.init(.unavailable, "The server stopped before the picture was ready.", retryAfterSeconds: 1)
         case .failed: self = .internalError
         }
+        proxyStatus = error.proxyStatus
+    }
+
+    /// The same, known from an earlier request and for so long to come.
+    private func remembered(forSeconds seconds: Int) -> Problem {
+        var problem = self
+        problem.cacheStatus = CacheStatus(cache: "darkroom", .hit, ttl: seconds, detail: "failure")
+        if kind.status.kind == .serverError { problem.retryAfterSeconds = seconds }
+        return problem
     }
 
     /// The reason is part of a sentence that begins with what was given.
@@ -45,6 +63,19 @@ extension Problem {
         .loop, "The request has come through this server already, so the source leads back to it.")
 
     static let internalError = Problem(.internalError, "The failure was logged under the instance given here.")
+
+    static let adminDisabled = Problem(
+        .adminDisabled, "There is no admin token on this server; whoever runs it sets one with 'admin-token'.")
+
+    static let adminTokenWrong = Problem(
+        .adminTokenWrong, "Send the admin token of this server as 'Authorization: Bearer TOKEN'.")
+
+    static func refreshNotAllowed(_ mode: CacheMode) -> Problem {
+        Problem(
+            .refreshNotAllowed,
+            "cache=\(mode.rawValue) has the origin asked, which takes the admin token as 'Authorization: Bearer TOKEN', "
+                + "or the setting 'allow-forced-refresh' on this server.", parameter: "cache")
+    }
 
     static func noSuchRoute() -> Problem {
         Problem(.noSuchRoute, "Pictures are at /image; /openapi.yaml describes everything there is.")

@@ -29,6 +29,10 @@ extension Problem {
         ]
         if let retryAfterSeconds { fields[.retryAfter] = String(retryAfterSeconds) }
         if !allow.isEmpty { fields[.allow] = allow.map(\.rawValue).joined(separator: ", ") }
+        // RFC 9110 §15.5.2 wants a challenge with it, RFC 6750 §3 something in that.
+        if kind.status == .unauthorized { fields[.wwwAuthenticate] = #"Bearer realm="darkroom""# }
+        fields[.cacheStatus] = cacheStatus?.description
+        fields[.proxyStatus] = proxyStatus?.description
         if variesByAccept { fields[.vary] = "Accept" }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 
 /// Why a request was not answered, told to the client as RFC 9457 wants it. Nothing in it is private.
@@ -11,6 +12,10 @@ struct Problem: Error, Hashable {
     var retryAfterSeconds: Int?
     /// The methods that would be allowed (RFC 9110 §10.2.1).
     var allow: [HTTPRequest.Method] = []
+    /// Set where a failure was remembered.
+    var cacheStatus: CacheStatus?
+    /// What was wrong with the origin.
+    var proxyStatus: ProxyStatus?
     /// Whether another `Accept` field might have had another answer.
     var variesByAccept = false
 

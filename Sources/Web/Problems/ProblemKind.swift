@@ -5,6 +5,9 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case invalidParameter = "invalid-parameter"
     case invalidURL = "invalid-url"
     case sourceNotAllowed = "source-not-allowed"
+    case refreshNotAllowed = "refresh-not-allowed"
+    case adminDisabled = "admin-disabled"
+    case adminTokenWrong = "admin-token-wrong"
     case sourceNotFound = "source-not-found"
     case noSuchRoute = "no-such-route"
     case methodNotAllowed = "method-not-allowed"
@@ -14,10 +17,12 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case corruptImage = "corrupt-image"
     case internalError = "internal-error"
     case originFailed = "origin-failed"
+    case originUnavailable = "origin-unavailable"
     case overloaded = "overloaded"
     case unavailable = "unavailable"
     case originTimeout = "origin-timeout"
     case timeout = "timeout"
+    case notCached = "not-cached"
     case loop = "loop"
 
     /// RFC 9457 §3.1.1: a reference, relative to the server, that is the same for every problem of the kind.
@@ -29,6 +34,9 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .invalidParameter: "A query parameter is not valid"
         case .invalidURL: "The source's URL is not valid"
         case .sourceNotAllowed: "The source is not allowed"
+        case .refreshNotAllowed: "The origin is not asked for everybody"
+        case .adminDisabled: "Administration is switched off"
+        case .adminTokenWrong: "The admin token is missing or wrong"
         case .sourceNotFound: "The origin has no such picture"
         case .noSuchRoute: "There is nothing at this path"
         case .methodNotAllowed: "The method is not allowed here"
@@ -38,10 +46,12 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .corruptImage: "The source is a damaged image"
         case .internalError: "Something failed on this server"
         case .originFailed: "The origin failed"
+        case .originUnavailable: "The origin is left alone for a while"
         case .overloaded: "The server is busy"
         case .unavailable: "The server is going down"
         case .originTimeout: "The origin took too long"
         case .timeout: "The picture took too long"
+        case .notCached: "The picture is not cached"
         case .loop: "The request came back to this server"
         }
     }
@@ -49,7 +59,8 @@ enum ProblemKind: String, CaseIterable, Sendable {
     var status: HTTPResponse.Status {
         switch self {
         case .invalidParameter, .invalidURL: .badRequest
-        case .sourceNotAllowed: .forbidden
+        case .sourceNotAllowed, .refreshNotAllowed, .adminDisabled: .forbidden
+        case .adminTokenWrong: .unauthorized
         case .sourceNotFound, .noSuchRoute: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .sourceTooLarge: .contentTooLarge
@@ -58,8 +69,8 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .corruptImage: .unprocessableContent
         case .internalError: .internalServerError
         case .originFailed: .badGateway
-        case .overloaded, .unavailable: .serviceUnavailable
-        case .originTimeout, .timeout: .gatewayTimeout
+        case .originUnavailable, .overloaded, .unavailable: .serviceUnavailable
+        case .originTimeout, .timeout, .notCached: .gatewayTimeout
         case .loop: HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected")
         }
     }

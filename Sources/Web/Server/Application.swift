@@ -17,14 +17,20 @@ package func makeApplication(
         ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
             try await pipeline.image(for: request)
         },
+        PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
+            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
+        } removeExpired: {
+            await pipeline.removeExpired()
+        },
         logger: logger, onServerRunning: onServerRunning)
 }
 
 func makeApplication(
-    _ endpoint: ImageEndpoint, logger: Logger, onServerRunning: @escaping @Sendable (any Channel) async -> Void
+    _ endpoint: ImageEndpoint, _ purge: PurgeEndpoint, logger: Logger,
+    onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     Application(
-        router: makeRouter(Route.all(endpoint), logger: logger),
+        router: makeRouter(Route.all(endpoint, purge), logger: logger),
         server: HTTPServerBuilder { responder in
             DisconnectAwareChannel(
                 http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))

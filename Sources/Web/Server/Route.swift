@@ -21,9 +21,10 @@ struct Route: Sendable {
 
 extension Route {
     /// Everything there is.
-    static func all(_ image: ImageEndpoint) -> [Route] {
+    static func all(_ image: ImageEndpoint, _ purge: PurgeEndpoint) -> [Route] {
         [
             Route("/image") { request throws(Problem) in try await image.respond(to: request) },
+            Route("/cache", [.delete]) { request throws(Problem) in try await purge.respond(to: request) },
             Route("/openapi.yaml") { _ in contract },
             Route("/health/live") { _ in health },
             Route("/health/ready") { _ in health },

@@ -43,7 +43,8 @@ struct TransformFile: ParsableCommand {
             source == "-"
             ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(fileURLWithPath: source))
         let job = ImageJob(
-            source: ByteBuffer(bytes: bytes), pages: query.pages, chain: TransformChain(query.recipe),
+            source: ByteBuffer(bytes: bytes), pages: query.pages,
+            chain: TransformChain(query.recipe, limits: PixelLimits()),
             resampling: query.recipe.resampling, output: query.output)
         let image = try InProcessImageProcessor().process(job) { false }
         let result = Data(image.body.readableBytesView)
@@ -80,7 +81,7 @@ struct TransformFile: ParsableCommand {
 
     /// Flags take no value, and parameters that may stand alone take the next word only where it is a number.
     private static func takesNext(_ name: String, _ value: String) -> Bool {
-        if ["flip", "flop", "il", "ll", "we"].contains(name) { return false }
+        if ["enlarge", "flip", "flop", "il", "ll", "scaledown", "we"].contains(name) { return false }
         return !["trim", "blur", "sharp", "gam"].contains(name) || Double(value) != nil
     }
 }

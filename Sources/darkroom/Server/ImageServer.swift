@@ -30,25 +30,28 @@ struct ImageServer {
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
             settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        let memory = MemoryStore(budgetBytes: settings.cacheMemoryBytes)
+        let decoded = DecodedCache(budgetBytes: settings.cacheDecodedBytes)
         let pipeline = ImagePipeline(
-            configuration: PipelineConfiguration(
-                limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
-                requestTimeout: settings.requestTimeout, originalMaxAge: settings.originalMaxAge),
+            configuration: pipelineConfiguration,
             origin: OriginRouter(
                 remote: client, local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
-            memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
+            memory: memory, disk: disk, processing: InProcessImageProcessor(decoded: decoded),
             keyFilter: settings.dropRules.isEmpty
                 ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
             logger: logger)
-        let failure = await serve(pipeline)
+        let relief = MemoryUpkeep(
+            pipeline, heldBytes: { memory.statistics.bytes + decoded.statistics.bytes },
+            lowWaterPercent: settings.cacheMemoryLowWaterPercent, logger: logger)
+        let failure = await serve(pipeline, beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         pipeline.shutdown()
         await client.shutdown()
-        await disk.close()
+        await disk?.close()
         if let failure { throw failure }
     }
 
     /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
-    private func serve(_ pipeline: ImagePipeline) async -> (any Error)? {
+    private func serve(_ pipeline: ImagePipeline, beside upkeep: [any Service]) async -> (any Error)? {
         let settings = settings
         let application = makeApplication(configuration: webConfiguration, pipeline: pipeline, logger: logger) {
             channel in
@@ -56,7 +59,7 @@ struct ImageServer {
         }
         do {
             try await ServiceGroup(
-                services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+                services: upkeep + [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
         } catch {
@@ -65,19 +68,24 @@ struct ImageServer {
         }
     }
 
-    private func openDisk() async throws -> DiskStore {
-        var configuration = DiskStore.Configuration(directory: settings.cacheDirectory)
-        configuration.budgetBytes = settings.cacheDiskBytes
+    private func openDisk() async throws -> DiskStore? {
         do {
-            return try await DiskStore(configuration, logger: logger)
+            return try await DiskTier(settings: settings, logger: logger).open()
         } catch {
-            complain("\(SettingKey.cacheDir.name): \(error).")
+            complain("\(error)")
             throw ExitCode.failure
         }
     }
 
     private func complain(_ sentence: String) {
         FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+    }
+
+    private var pipelineConfiguration: PipelineConfiguration {
+        PipelineConfiguration(
+            limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
+            requestTimeout: settings.requestTimeout, freshness: settings.freshness,
+            continuesInBackground: settings.continueInBackground)
     }
 
     private var clientSettings: GuardedHTTPClient.Settings {
@@ -89,6 +97,8 @@ struct ImageServer {
         client.connectTimeout = settings.connectTimeout
         client.downloadTimeout = settings.downloadTimeout
         client.downloadsPerHost = settings.downloadsPerHost
+        client.downloadOrder = settings.downloadOrder
+        client.insecureTLSHosts = settings.insecureTLSHosts
         client.maxDownloads = settings.maxDownloads
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
@@ -97,6 +107,8 @@ struct ImageServer {
     private var webConfiguration: WebConfiguration {
         WebConfiguration(
             host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
+            allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
+            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,

@@ -7,13 +7,30 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.cacheDir)) var cacheDir: String?
     @Option(help: .setting(.cacheDiskBytes)) var cacheDiskBytes: String?
     @Option(help: .setting(.cacheMemoryBytes)) var cacheMemoryBytes: String?
+    @Option(help: .setting(.cacheMemoryLowWater)) var cacheMemoryLowWater: String?
+    @Option(help: .setting(.cacheDecodedBytes)) var cacheDecodedBytes: String?
+    @Option(help: .setting(.cacheMaxAge)) var cacheMaxAge: String?
+    @Option(help: .setting(.cacheExpireBy)) var cacheExpireBy: String?
     @Option(help: .setting(.cacheKeyDropQuery)) var cacheKeyDropQuery: String?
-    @Option(help: .setting(.originalMaxAge)) var originalMaxAge: String?
+    @Option(help: .setting(.respectOrigin)) var respectOrigin: String?
+    @Option(help: .setting(.defaultFresh)) var defaultFresh: String?
+    @Option(help: .setting(.minFresh)) var minFresh: String?
+    @Option(help: .setting(.maxFresh)) var maxFresh: String?
+    @Option(help: .setting(.staleWhileRevalidate)) var staleWhileRevalidate: String?
+    @Option(help: .setting(.staleIfError)) var staleIfError: String?
     @Option(help: .setting(.variantMaxAge)) var variantMaxAge: String?
+    @Option(name: .customLong(SettingKey.allowLongerMaxAge.name), help: .setting(.allowLongerMaxAge))
+    var allowLongerMaxAge: String?
+    @Option(help: .setting(.allowForcedRefresh)) var allowForcedRefresh: String?
+    @Option(help: .setting(.adminToken)) var adminToken: String?
+    @Option(help: .setting(.fallbackStatus)) var fallbackStatus: String?
+    @Option(help: .setting(.continueInBackground)) var continueInBackground: String?
     @Option(help: .setting(.localRoot)) var localRoot: String?
     @Option(help: .setting(.allowNetworks)) var allowNetworks: String?
     @Option(help: .setting(.allowHosts)) var allowHosts: String?
     @Option(help: .setting(.allowPorts)) var allowPorts: String?
+    @Option(name: .customLong(SettingKey.insecureTLSHosts.name), help: .setting(.insecureTLSHosts))
+    var insecureTLSHosts: String?
     @Option(help: .setting(.maxSourceBytes)) var maxSourceBytes: String?
     @Option(help: .setting(.maxSourcePixels)) var maxSourcePixels: String?
     @Option(help: .setting(.maxAnimationPixels)) var maxAnimationPixels: String?
@@ -29,6 +46,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.resample)) var resample: String?
     @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
     @Option(help: .setting(.maxDownloads)) var maxDownloads: String?
+    @Option(help: .setting(.downloadOrder)) var downloadOrder: String?
     @Option(help: .setting(.logLevel)) var logLevel: String?
     @Option(help: .setting(.logFormat)) var logFormat: String?
 
@@ -36,15 +54,20 @@ struct SettingFlags: ParsableArguments {
     var given: [SettingKey: String] {
         let all: [SettingKey: String?] = [
             .host: host, .port: port, .cacheDir: cacheDir, .cacheDiskBytes: cacheDiskBytes,
-            .cacheMemoryBytes: cacheMemoryBytes, .cacheKeyDropQuery: cacheKeyDropQuery,
-            .originalMaxAge: originalMaxAge, .variantMaxAge: variantMaxAge, .localRoot: localRoot,
-            .allowNetworks: allowNetworks, .allowHosts: allowHosts, .allowPorts: allowPorts,
+            .cacheMemoryBytes: cacheMemoryBytes, .cacheMemoryLowWater: cacheMemoryLowWater,
+            .cacheDecodedBytes: cacheDecodedBytes, .cacheMaxAge: cacheMaxAge, .cacheExpireBy: cacheExpireBy,
+            .cacheKeyDropQuery: cacheKeyDropQuery, .respectOrigin: respectOrigin, .defaultFresh: defaultFresh,
+            .minFresh: minFresh, .maxFresh: maxFresh, .staleWhileRevalidate: staleWhileRevalidate,
+            .staleIfError: staleIfError, .variantMaxAge: variantMaxAge, .allowLongerMaxAge: allowLongerMaxAge,
+            .allowForcedRefresh: allowForcedRefresh, .adminToken: adminToken, .fallbackStatus: fallbackStatus,
+            .continueInBackground: continueInBackground, .localRoot: localRoot, .allowNetworks: allowNetworks,
+            .allowHosts: allowHosts, .allowPorts: allowPorts, .insecureTLSHosts: insecureTLSHosts,
             .maxSourceBytes: maxSourceBytes, .maxSourcePixels: maxSourcePixels,
             .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
             .queueDepth: queueDepth, .resample: resample, .downloadsPerHost: downloadsPerHost,
-            .maxDownloads: maxDownloads, .logLevel: logLevel, .logFormat: logFormat,
+            .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }
     }

@@ -15,6 +15,15 @@ struct SettingText {
         return number
     }
 
+    /// As in the query grammar.
+    func boolean() throws(SettingError) -> Bool {
+        switch text {
+        case "true", "1": return true
+        case "false", "0": return false
+        default: throw refused("true, false, 1 or 0")
+        }
+    }
+
     /// Plain bytes, or a number with `B`, `KiB`, `MiB`, `GiB`.
     func bytes(atLeast minimum: Int) throws(SettingError) -> Int {
         let units = ["GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1]
@@ -35,6 +44,31 @@ struct SettingText {
             number <= 3650 * 86_400_000 / factor
         else { throw refused("a duration above zero such as 500ms, 15s, 5m, 12h or 7d") }
         return .milliseconds(number * factor)
+    }
+
+    /// A `duration()`, or none at all as `0`, with or without a unit.
+    func durationOrZero() throws(SettingError) -> Duration {
+        let (digits, unit) = parts
+        guard Int(digits) == 0, ["", "ms", "s", "m", "h", "d"].contains(unit) else { return try duration() }
+        return .zero
+    }
+
+    /// What a client can send as a bearer token (RFC 6750 §2.1), long enough not to be guessed. The refusal does not
+    /// repeat it.
+    func token() throws(SettingError) -> String {
+        guard text.utf8.count >= 16, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw SettingError(
+                "\(spelling): at least 16 letters, digits and signs of ASCII are needed, without blanks.")
+        }
+        return text
+    }
+
+    /// A status for an answer that has a body (RFC 9110 §6.4.1).
+    func statusWithBody() throws(SettingError) -> Int {
+        guard let status = Int(text), (200...599).contains(status), ![204, 205, 304].contains(status) else {
+            throw refused("a status from 200 to 599, other than 204, 205 and 304, which have no body")
+        }
+        return status
     }
 
     func choice<Choice: CaseIterable & RawRepresentable<String>>(of type: Choice.Type) throws(SettingError) -> Choice {

@@ -7,13 +7,28 @@ enum SettingKey: String, CaseIterable, Sendable {
     case cacheDir = "cache-dir"
     case cacheDiskBytes = "cache-disk-bytes"
     case cacheMemoryBytes = "cache-memory-bytes"
+    case cacheMemoryLowWater = "cache-memory-low-water"
+    case cacheDecodedBytes = "cache-decoded-bytes"
+    case cacheMaxAge = "cache-max-age"
+    case cacheExpireBy = "cache-expire-by"
     case cacheKeyDropQuery = "cache-key-drop-query"
-    case originalMaxAge = "original-max-age"
+    case respectOrigin = "respect-origin"
+    case defaultFresh = "default-fresh"
+    case minFresh = "min-fresh"
+    case maxFresh = "max-fresh"
+    case staleWhileRevalidate = "stale-while-revalidate"
+    case staleIfError = "stale-if-error"
     case variantMaxAge = "variant-max-age"
+    case allowLongerMaxAge = "allow-longer-maxage"
+    case allowForcedRefresh = "allow-forced-refresh"
+    case adminToken = "admin-token"
+    case fallbackStatus = "fallback-status"
+    case continueInBackground = "continue-in-background"
     case localRoot = "local-root"
     case allowNetworks = "allow-networks"
     case allowHosts = "allow-hosts"
     case allowPorts = "allow-ports"
+    case insecureTLSHosts = "insecure-tls-hosts"
     case maxSourceBytes = "max-source-bytes"
     case maxSourcePixels = "max-source-pixels"
     case maxAnimationPixels = "max-animation-pixels"
@@ -29,6 +44,7 @@ enum SettingKey: String, CaseIterable, Sendable {
     case resample
     case downloadsPerHost = "downloads-per-host"
     case maxDownloads = "max-downloads"
+    case downloadOrder = "download-order"
     case logLevel = "log-level"
     case logFormat = "log-format"
 
@@ -44,8 +60,19 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDir: CacheFolder.standard
         case .cacheDiskBytes: "10GiB"
         case .cacheMemoryBytes: "256MiB"
-        case .cacheKeyDropQuery, .localRoot, .allowNetworks, .allowHosts: ""
-        case .originalMaxAge, .variantMaxAge: "1d"
+        case .cacheMemoryLowWater: "60"
+        case .cacheDecodedBytes: "128MiB"
+        case .cacheExpireBy: "access"
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .localRoot, .allowNetworks, .allowHosts,
+            .insecureTLSHosts, .pixelWorkers:
+            ""
+        case .respectOrigin: "true"
+        case .defaultFresh: "1h"
+        case .minFresh, .staleWhileRevalidate: "0s"
+        case .staleIfError: "1d"
+        case .maxFresh, .variantMaxAge: "365d"
+        case .allowLongerMaxAge, .allowForcedRefresh, .continueInBackground: "false"
+        case .fallbackStatus: "200"
         case .allowPorts: "80,443"
         case .maxSourceBytes: "50MiB"
         case .maxSourcePixels: "60000000"
@@ -57,60 +84,13 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .connectTimeout: "5s"
         case .downloadTimeout: "15s"
         case .requestTimeout: "30s"
-        case .pixelWorkers: ""
         case .queueDepth: "64"
         case .resample: "fast"
         case .downloadsPerHost: "6"
         case .maxDownloads: "64"
+        case .downloadOrder: "fifo"
         case .logLevel: "info"
         case .logFormat: "text"
-        }
-    }
-
-    /// How the default reads in help and documentation.
-    var standardText: String {
-        switch self {
-        case .cacheDir: "the platform's cache folder"
-        case .pixelWorkers: "one a core"
-        default: standard.isEmpty ? "none" : standard
-        }
-    }
-
-    /// What the setting does, with its unit.
-    var help: String {
-        switch self {
-        case .host: "Address to listen on."
-        case .port: "Port to listen on; 0 = any free port, which is printed."
-        case .cacheDir: "Folder of the disk cache. One server at a time may use it."
-        case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
-        case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."
-        case .cacheKeyDropQuery:
-            "Query parameters that do not count for the cache, as HOSTGLOB=NAMEGLOB,NAMEGLOB rules; * drops the whole query."
-        case .originalMaxAge:
-            "How long originals, and variants made from them, are used without asking the origin again. Duration."
-        case .variantMaxAge: "Freshness that clients are given. Duration."
-        case .localRoot: "Folder that local:/// sources are read from."
-        case .allowNetworks:
-            "Networks (CIDR) that may be contacted though they are not public, on any port. Comma-separated."
-        case .allowHosts: "Hosts that may be contacted, as globs; none = any public host. Comma-separated."
-        case .allowPorts: "Ports that may be contacted. Comma-separated."
-        case .maxSourceBytes: "Bytes of a source."
-        case .maxSourcePixels: "Pixels of one frame of a source."
-        case .maxAnimationPixels: "Pixels of all frames used of an animation."
-        case .maxFrames: "Frames of an animation."
-        case .maxOutputSide: "Pixels of a result's longer side."
-        case .maxOutputPixels: "Pixels of a result."
-        case .maxRedirects: "Redirects that are followed."
-        case .connectTimeout: "Time for one connection to an origin. Duration."
-        case .downloadTimeout: "Time for a whole download. Duration."
-        case .requestTimeout: "Time for a whole request. Duration."
-        case .pixelWorkers: "Threads that decode, transform and encode."
-        case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
-        case .resample: "What leaving out the query parameter means: fast, accurate or linear."
-        case .downloadsPerHost: "Downloads at a time from one host."
-        case .maxDownloads: "Downloads at a time."
-        case .logLevel: "trace, debug, info, notice, warning, error or critical."
-        case .logFormat: "text or json."
         }
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
+import HTTPCaching
 import Logging
 import Origin
 import Pipeline
+import Store
 import Transforms
 
 /// Every setting of a running server, read, checked and typed.
@@ -11,13 +13,26 @@ struct Settings: Equatable, Sendable {
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
+    /// What is left of that under memory pressure, 0…100.
+    var cacheMemoryLowWaterPercent: Int
+    var cacheDecodedBytes: Int
+    /// Nil = entries of the disk cache have no age limit.
+    var cacheMaxAge: Duration?
+    var cacheExpireBy: DiskStore.Expiry
     var dropRules: [QueryDroppingFilter.Rule]
-    var originalMaxAge: Duration
+    var freshness: FreshnessPolicy
     var variantMaxAge: Duration
+    var allowLongerMaxAge: Bool
+    var allowForcedRefresh: Bool
+    /// A secret.
+    var adminToken: String?
+    var fallbackStatus: Int
+    var continueInBackground: Bool
     var localRoot: String?
     var allowNetworks: [CIDR]
     var allowHosts: [String]
     var allowPorts: Set<Int>
+    var insecureTLSHosts: [String]
     var maxSourceBytes: Int
     var limits: PixelLimits
     var maxRedirects: Int
@@ -29,6 +44,7 @@ struct Settings: Equatable, Sendable {
     var resampling: Resampling
     var downloadsPerHost: Int
     var maxDownloads: Int
+    var downloadOrder: DownloadOrder
     var logLevel: Logger.Level
     var logFormat: LogFormat
 
@@ -40,14 +56,24 @@ struct Settings: Equatable, Sendable {
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
+        cacheMemoryLowWaterPercent = try read.integer(.cacheMemoryLowWater, 0...100)
+        cacheDecodedBytes = try read.required(.cacheDecodedBytes).bytes(atLeast: 0)
+        cacheMaxAge = try layers.text(.cacheMaxAge)?.duration()
+        cacheExpireBy = try read.required(.cacheExpireBy).choice(of: DiskStore.Expiry.self)
         dropRules = try read.dropRules()
-        originalMaxAge = try read.required(.originalMaxAge).duration()
-        variantMaxAge = try read.required(.variantMaxAge).duration()
+        freshness = try read.freshness()
+        variantMaxAge = try read.required(.variantMaxAge).durationOrZero()
+        allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
+        allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
+        adminToken = try layers.text(.adminToken)?.token()
+        fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
+        continueInBackground = try read.required(.continueInBackground).boolean()
         localRoot = try layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
         allowHosts = try read.list(.allowHosts) { $0.text }
         allowPorts = Set(
             try read.list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
+        insecureTLSHosts = try read.list(.insecureTLSHosts) { $0.text }
         maxSourceBytes = try read.required(.maxSourceBytes).bytes(atLeast: 1)
         limits = try read.pixelLimits()
         maxRedirects = try read.integer(.maxRedirects, 0...20)
@@ -59,6 +85,7 @@ struct Settings: Equatable, Sendable {
         resampling = try read.required(.resample).choice(of: Resampling.self)
         downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
         maxDownloads = try read.integer(.maxDownloads, 1...100_000)
+        downloadOrder = try read.required(.downloadOrder).choice(of: DownloadOrder.self)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
         try checkCombinations(layers)
@@ -75,6 +102,7 @@ struct Settings: Equatable, Sendable {
         }
         try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
         try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
+        try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
         try require(downloadsPerHost <= maxDownloads, .downloadsPerHost, .maxDownloads)
         try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
         try require(limits.maxOutputSide <= limits.maxOutputPixels, .maxOutputSide, .maxOutputPixels)
@@ -89,55 +117,4 @@ struct Settings: Equatable, Sendable {
 
 enum LogFormat: String, CaseIterable, Sendable {
     case text, json
-}
-
-/// What several settings are read alike by.
-private struct SettingReader {
-    let layers: SettingLayers
-
-    func required(_ key: SettingKey) throws(SettingError) -> SettingText {
-        guard let text = try layers.text(key), !text.text.isEmpty else {
-            throw SettingError("\(layers.spelling(key)): a value is needed.")
-        }
-        return text
-    }
-
-    func integer(_ key: SettingKey, _ range: ClosedRange<Int>) throws(SettingError) -> Int {
-        try required(key).integer(in: range)
-    }
-
-    func list<Member>(
-        _ key: SettingKey, _ member: (SettingText) throws(SettingError) -> Member
-    ) throws(SettingError) -> [Member] {
-        var members: [Member] = []
-        for text in try layers.list(key) { members.append(try member(text)) }
-        return members
-    }
-
-    /// `HOSTGLOB=NAMEGLOB`; a member without `=` is one more name for the rule before it.
-    func dropRules() throws(SettingError) -> [QueryDroppingFilter.Rule] {
-        var rules: [QueryDroppingFilter.Rule] = []
-        for text in try layers.list(.cacheKeyDropQuery) {
-            if !rules.isEmpty, !text.text.isEmpty, !text.text.contains("=") {
-                rules[rules.count - 1].parameterPatterns.append(text.text)
-            } else {
-                rules.append(try text.dropRule())
-            }
-        }
-        return rules
-    }
-
-    func pixelLimits() throws(SettingError) -> PixelLimits {
-        PixelLimits(
-            maxSourcePixels: try integer(.maxSourcePixels, 1...10_000_000_000),
-            maxAnimationPixels: try integer(.maxAnimationPixels, 1...10_000_000_000),
-            maxFrames: try integer(.maxFrames, 1...100_000),
-            maxOutputSide: try integer(.maxOutputSide, 1...16_383),
-            maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
-    }
-
-    func pixelWorkers() throws(SettingError) -> Int {
-        guard let text = try layers.text(.pixelWorkers) else { return ProcessInfo.processInfo.activeProcessorCount }
-        return try text.integer(in: 1...1024)
-    }
 }

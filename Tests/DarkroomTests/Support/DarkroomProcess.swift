@@ -6,6 +6,10 @@ final class DarkroomProcess: Sendable {
     let base: String
     private let process: Process
     private let output: Lines
+    private let errors: URL
+
+    /// What it has written to standard error, its log, so far.
+    var log: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
     /// Starts `darkroom serve` on a free port with a cache folder of its own, and returns once it listens.
     convenience init(_ flags: [String] = [], cache: URL? = nil) async throws {
@@ -15,7 +19,10 @@ final class DarkroomProcess: Sendable {
 
     /// Starts `darkroom serve` with nothing but these flags and variables.
     init(serving flags: [String], environment: [String: String] = [:]) async throws {
-        process = try Self.launch(["serve"] + flags, environment: environment, output: Pipe())
+        errors = try URL.temporaryFolder().appendingPathComponent("log")
+        try Data().write(to: errors)
+        process = try Self.launch(
+            ["serve"] + flags, environment: environment, output: Pipe(), errors: FileHandle(forWritingTo: errors))
         output = Lines((process.standardOutput as? Pipe)?.fileHandleForReading)
         var found: String?
         while found == nil {
@@ -56,7 +63,7 @@ final class DarkroomProcess: Sendable {
     }
 
     private static func launch(
-        _ arguments: [String], environment: [String: String] = [:], output: Pipe, errors: Pipe? = nil
+        _ arguments: [String], environment: [String: String] = [:], output: Pipe, errors: Any? = nil
     ) throws -> Process {
         let process = Process()
         process.executableURL = binary

@@ -5,40 +5,73 @@ import Origin
 import Synchronization
 import Vips
 
-/// An origin that answers from a table, behind a gate if it has one, and counts.
+/// An origin that answers from a table, behind a gate if it has one, and counts. It knows its validators: who has the
+/// current picture is told so.
 final class FakeOrigin: OriginFetching {
-    let fetches = Counter()
-    let cancelled = Counter()
-    private let answers: Mutex<[String: Result<ByteBuffer, OriginError>]>
-    private let gate: Gate?
-    private let seen = Mutex<[OriginRequest]>([])
+    /// What it says about a path.
+    enum Answer: Sendable {
+        case picture(ByteBuffer, HTTPFields = [:])
+        case failure(OriginError)
 
-    init(_ answers: [String: Result<ByteBuffer, OriginError>], gate: Gate? = nil) {
-        self.answers = Mutex(answers)
-        self.gate = gate
+        static func status(_ status: Int, _ fields: HTTPFields = [:]) -> Answer {
+            let refusal = OriginRefusal(
+                status: status, headers: fields, requestedAt: WallClock.start, receivedAt: WallClock.start)
+            return .failure([404, 410].contains(status) ? .notFound(refusal) : .refusedStatus(refusal))
+        }
     }
 
-    convenience init(_ body: ByteBuffer, gate: Gate? = nil) {
-        self.init(["*": .success(body)], gate: gate)
+    let fetches = Counter()
+    let cancelled = Counter()
+    private let answers: Mutex<[String: Answer]>
+    private let gate: Gate?
+    private let wall: WallClock
+    private let seen = Mutex<[OriginRequest]>([])
+
+    init(_ answers: [String: Answer], gate: Gate? = nil, wall: WallClock = WallClock()) {
+        self.answers = Mutex(answers)
+        self.gate = gate
+        self.wall = wall
+    }
+
+    convenience init(
+        _ body: ByteBuffer, _ fields: HTTPFields = [:], gate: Gate? = nil, wall: WallClock = WallClock()
+    ) {
+        self.init(["*": .picture(body, fields)], gate: gate, wall: wall)
     }
 
     var requests: [OriginRequest] { seen.withLock { $0 } }
 
-    func answer(_ path: String, _ answer: Result<ByteBuffer, OriginError>) {
+    /// From now on, for every path that has no answer of its own.
+    func answer(_ answer: Answer) { self.answer("*", answer) }
+
+    func answer(_ path: String, _ answer: Answer) {
         answers.withLock { $0[path] = answer }
     }
+
+    func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         fetches.add()
         seen.withLock { $0.append(request) }
+        // What is answered is decided when the question comes in.
+        let answer = answers.withLock { $0[request.url.path] ?? $0["*"] ?? .status(404) }
+        let askedAt = wall.now
         if let gate, await !gate.pass() {
             cancelled.add()
             throw .cancelled
         }
-        let answer = answers.withLock { $0[request.url.path] ?? $0["*"] ?? .failure(.notFound(status: 404)) }
-        return OriginResponse(
-            url: request.url, status: .ok, headers: [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
-            body: try answer.get(), requestedAt: Date(), receivedAt: Date())
+        switch answer {
+        case .failure(let error): throw error
+        case .picture(let body, var fields):
+            if fields[.lastModified] == nil { fields[.lastModified] = "Sun, 06 Nov 1994 08:49:37 GMT" }
+            let isKnown =
+                request.validatedURL == request.url.canonical
+                && request.validators[.ifNoneMatch].map { $0 == fields[.eTag] } ?? false
+            return OriginResponse(
+                url: request.url, status: isKnown ? .notModified : .ok, headers: fields,
+                body: isKnown ? ByteBuffer() : body, requestedAt: askedAt, receivedAt: askedAt,
+                sentFields: request.headers)
+        }
     }
 }
 
@@ -51,4 +84,7 @@ enum Pictures {
             .applying("copy", ["interpretation": "srgb"])
         return try VipsSaver.png.encode(image)
     }
+
+    static let red = Result { try png(color: [200, 20, 20]) }
+    static let green = Result { try png(color: [20, 200, 20]) }
 }

@@ -32,6 +32,14 @@ final class Gate: Sendable {
         }
     }
 
+    /// How many tasks it holds back.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Holds tasks back again.
+    func close() {
+        state.withLock { $0.isOpen = false }
+    }
+
     func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -43,8 +51,8 @@ final class Gate: Sendable {
 }
 
 /// Yields until the condition holds; the test's time limit ends it where it never does.
-func until(_ condition: @Sendable () -> Bool) async {
-    while !condition() { await Task.yield() }
+func until(_ condition: @Sendable () async -> Bool) async {
+    while await !condition() { await Task.yield() }
 }
 
 /// A counter that tasks share.

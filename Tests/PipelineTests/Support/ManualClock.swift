@@ -3,7 +3,8 @@ import Synchronization
 
 /// A wall clock that stands still until the test moves it.
 final class WallClock: Sendable {
-    private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    static let start = Date(timeIntervalSince1970: 1_800_000_000)
+    private let date = Mutex(start)
 
     var now: Date { date.withLock { $0 } }
 

@@ -1,0 +1,235 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+
+/// Decides where a picture comes from, and gets it: caches, origin, pixel threads, in the order that RFC 9111 wants.
+struct AnswerImage: Sendable {
+    let origin: any OriginFetching
+    let delegate: any ImagePipelineDelegate
+    let keep: KeepResults
+    let failures: FailureMemory
+    let find: FindVariant
+    let load: LoadOriginal
+    let ask: AskOrigin
+    let produce: ProduceVariant
+    let asks: Coalescer<Asking, AskOrigin.Answer>
+    let background: BackgroundWork
+    let now: @Sendable () -> Date
+
+    /// What has to be equal for a question to the origin to be shared.
+    struct Asking: Hashable, Sendable {
+        let source: StoreKey
+        let question: AskOrigin.Question
+        let tiers: Tiers
+        /// Nobody joins what began before a purge.
+        let moment: Generations.Moment
+    }
+
+    /// The path of a hot picture: memory alone, without suspending. Nil = look on.
+    func atOnce(_ wanted: Wanted) -> ImageResponse? {
+        guard !wanted.request.cache.waitsForDisk, wanted.request.cache.query.originals.contains(.memory),
+            let record = keep.records.inMemory(wanted.keys.source), !record.varies,
+            case .use = decide(record, isSelected: true, wanted),
+            let found = find.inMemory(wanted, of: record.content)
+        else { return nil }
+        return response(found, record, CacheReport(variant: found.layer))
+    }
+
+    func callAsFunction(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
+        let known = await known(wanted)
+        switch decide(known, isSelected: await isSelected(known, wanted), wanted) {
+        case .use:
+            if let known, let picture = try await fromCaches(wanted, known) { return picture }
+            // The record outlived what it tells of.
+            guard wanted.mayAsk else { throw .notCached }
+            return try await fromOrigin(wanted, known: known, because: .miss)
+        case .useAndRevalidate:
+            guard let known, let picture = try await fromCaches(wanted, known) else {
+                return try await fromOrigin(wanted, known: known, because: .miss)
+            }
+            revalidateInBackground(wanted, known)
+            return picture
+        case .ask(let reason):
+            return try await fromOrigin(wanted, known: known, because: reason == .miss ? .miss : reason.status)
+        case .refuse:
+            throw .notCached
+        }
+    }
+
+    /// In which tiers the entries of a request are.
+    func location(of wanted: Wanted) async -> CacheLocation {
+        var location = CacheLocation()
+        guard let record = await keep.records.anywhere(wanted.keys.source) else { return location }
+        func note(_ layer: CacheReport.Layer, _ tiers: inout Tiers) {
+            tiers.insert(layer == .memory ? .memory : .disk)
+        }
+        for tier in [Tiers.memory, .disk] {
+            var wanted = wanted
+            wanted.request.cache.query = TierChoice(originals: tier, variants: tier)
+            wanted.request.cache.store = .none
+            if let found = await find(wanted, of: record.content) { note(found.layer, &location.variant) }
+            if let layer = await load.stored(wanted, record)?.layer { note(layer, &location.original) }
+        }
+        return location
+    }
+
+    /// What is known of the source: from a download whose picture is being made, or from the caches.
+    private func known(_ wanted: Wanted) async -> SourceRecord? {
+        if let original = keep.inUse[wanted.keys.source], original.layer == nil, original.mayBeStored {
+            return original.record
+        }
+        return await keep.known(wanted)
+    }
+
+    private func decide(_ known: SourceRecord?, isSelected: Bool, _ wanted: Wanted) -> CacheDecision {
+        CacheDecision.decide(
+            stored: known?.freshness, isSelected: isSelected, demand: wanted.request.cache.demand, now: now())
+    }
+
+    /// `Vary` (RFC 9111 §4.1), held against what the origin would be sent now.
+    private func isSelected(_ known: SourceRecord?, _ wanted: Wanted) async -> Bool {
+        guard let known, known.varies else { return true }
+        let fields = await delegate.originFields([:], for: wanted.request.source)
+        return known.response.isSelected(
+            bySending: origin.sentFields(for: OriginRequest(url: wanted.request.source, headers: fields)))
+    }
+
+    /// A picture of known content, found or made, without asking anybody. Nil where the bytes are gone.
+    private func fromCaches(
+        _ wanted: Wanted, _ record: SourceRecord, _ report: CacheReport = CacheReport(),
+        since start: Stopwatch = .init()
+    ) async throws(PipelineError) -> ImageResponse? {
+        var report = report
+        var start = start
+        if let found = await find(wanted, of: record.content) {
+            report.variant = found.layer
+            if wanted.request.cache.waitsForDisk, wanted.request.cache.store.variants.contains(.disk) {
+                report.isStored = await keep.settle(found.entry, record, wanted)
+            }
+            return response(found, record, report)
+        }
+        guard let original = await load(wanted, record) else { return nil }
+        return try await make(wanted, original, report, fetch: start.lap())
+    }
+
+    private func make(
+        _ wanted: Wanted, _ original: Original, _ report: CacheReport, fetch: Duration
+    ) async throws(PipelineError) -> ImageResponse {
+        let (made, isShared) = try await produce(wanted, from: original)
+        var report = report
+        report.original = original.layer
+        report.isStored = made.isStored
+        report.isShared = report.isShared || isShared
+        var timings = made.timings
+        timings.fetch = fetch
+        return response(made.body, made.record, original.record, report, timings)
+    }
+
+    // MARK: Asking
+
+    private func fromOrigin(
+        _ wanted: Wanted, known: SourceRecord?, because reason: CacheStatus.Reason
+    ) async throws(PipelineError) -> ImageResponse {
+        let watch = Stopwatch()
+        if !wanted.insists, let failure = failures.current(of: wanted, now: now()) {
+            return try await stale(wanted, known, because: failure)
+        }
+        do throws(PipelineError) {
+            let question = wanted.question(known: known, reason)
+            let (answer, isShared) = try await answer(wanted, question, known: known)
+            let report = CacheReport(forwarded: reason, originStatus: answer.status, isShared: isShared)
+            if answer.isProven, let picture = try await fromCaches(wanted, answer.record, report, since: watch) {
+                return picture
+            }
+            if let original = answer.original { return try await made(wanted, original, report, since: watch) }
+            // Still right, but its bytes are nowhere any more.
+            let (whole, _) = try await self.answer(wanted, .content, known: nil)
+            guard let original = whole.original else { throw .failed }
+            return try await made(wanted, original, report, since: watch)
+        } catch {
+            return try await stale(wanted, known, because: error)
+        }
+    }
+
+    private func made(
+        _ wanted: Wanted, _ original: Original, _ report: CacheReport, since watch: Stopwatch
+    ) async throws(PipelineError) -> ImageResponse {
+        var watch = watch
+        return try await make(wanted, original, report, fetch: watch.lap())
+    }
+
+    private func answer(
+        _ wanted: Wanted, _ question: AskOrigin.Question, known: SourceRecord?
+    ) async throws(PipelineError) -> (AskOrigin.Answer, Bool) {
+        let ask = ask
+        let asking = Asking(
+            source: wanted.keys.source, question: question, tiers: wanted.request.cache.store.any,
+            moment: wanted.moment)
+        let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {
+            urgency throws(PipelineError) in
+            try await ask(wanted, question, known: known, urgency: urgency)
+        }
+        return (answer, isShared)
+    }
+
+    /// The stale picture where the origin failed and did not forbid it (RFC 5861 §4); else the failure.
+    private func stale(
+        _ wanted: Wanted, _ known: SourceRecord?, because error: PipelineError
+    ) async throws(PipelineError) -> ImageResponse {
+        guard error.excusesStale, wanted.mayUseStale, let known, known.freshness.mayServeStaleOnError(at: now()),
+            let picture = try await fromCaches(wanted, known, CacheReport(staleBecause: error))
+        else { throw error }
+        return picture
+    }
+
+    private func revalidateInBackground(_ wanted: Wanted, _ known: SourceRecord) {
+        let wanted = wanted.inBackground
+        guard failures.current(of: wanted, now: now()) == nil else { return }
+        background.run(wanted.keys.source) { () async throws(PipelineError) in
+            _ = try await fromOrigin(wanted, known: known, because: .stale)
+        }
+    }
+
+    // MARK: Answers
+
+    private func response(
+        _ found: FindVariant.Found, _ record: SourceRecord, _ report: CacheReport
+    ) -> ImageResponse {
+        response(found.body, found.record, record, report, Timings())
+    }
+
+    private func response(
+        _ body: ByteBuffer, _ variant: VariantRecord, _ record: SourceRecord, _ report: CacheReport,
+        _ timings: Timings
+    ) -> ImageResponse {
+        let now = now()
+        return ImageResponse(
+            body: body, format: variant.format, digest: variant.digest, lastModified: record.lastModified,
+            age: record.freshness.age(at: now), remaining: record.freshness.remaining(at: now), terms: record.terms,
+            cache: report, timings: timings)
+    }
+}
+
+extension Wanted {
+    /// Whether the origin may be asked for the sake of this request.
+    fileprivate var mayAsk: Bool {
+        let demand = request.cache.demand
+        return demand.mode != .onlyIfCached && !demand.directives.onlyIfCached
+    }
+
+    /// Whether the client takes what is in the caches at all.
+    fileprivate var mayUseStale: Bool {
+        let mode = request.cache.demand.mode
+        return mode != .reload && mode != .noStore
+    }
+
+    fileprivate func question(known: SourceRecord?, _ reason: CacheStatus.Reason) -> AskOrigin.Question {
+        switch request.cache.demand.mode {
+        case .reload, .noStore: .contentPastCaches
+        default: known == nil || reason == .varyMiss || reason == .miss ? .content : .whetherChanged
+        }
+    }
+}

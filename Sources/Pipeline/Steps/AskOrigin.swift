@@ -1,0 +1,143 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+
+/// Asks a source's origin: for its bytes, or whether those that are known are still right.
+struct AskOrigin: Sendable {
+    let origin: any OriginFetching
+    let delegate: any ImagePipelineDelegate
+    let policy: FreshnessPolicy
+    let keep: KeepResults
+    let failures: FailureMemory
+    let now: @Sendable () -> Date
+
+    /// What the origin is asked.
+    enum Question: Hashable, Sendable {
+        /// Send it, unless it is what we know.
+        case whetherChanged
+        /// Send it.
+        case content
+        /// Send it, and let no cache on the way answer (the Fetch standard's `reload` and `no-store`).
+        case contentPastCaches
+    }
+
+    struct Answer: Sendable {
+        let record: SourceRecord
+        /// Nil where the known content is still right.
+        let original: Original?
+        let status: Int
+        /// Whether this content has decoded well before.
+        let isProven: Bool
+    }
+
+    /// - Parameter known: what the caches have of the source, whether or not it is still fresh.
+    func callAsFunction(
+        _ wanted: Wanted, _ question: Question, known: SourceRecord?, urgency: Urgency
+    ) async throws(PipelineError) -> Answer {
+        let evidence = failures.undecodable(of: wanted, now: now())
+        let asked = question == .whetherChanged ? evidence?.record ?? known : evidence?.record
+        let response = try await fetch(wanted, question, asked, urgency)
+        if response.isNotModified {
+            guard let asked, asked.response.isConfirmed(by: response.headers) else {
+                // It speaks of something else than what we know.
+                return try await self(wanted, .contentPastCaches, known: nil, urgency: urgency)
+            }
+            let record = asked.freshened(by: response, policy: policy)
+            try refuse(evidence, now: record, wanted)
+            await keep.keep(record, wanted)
+            return Answer(record: record, original: nil, status: 304, isProven: true)
+        }
+        guard let accepted = await delegate.accept(response, for: wanted.request) else {
+            throw .originFailed(OriginTrouble("The origin's answer was refused by this server's rules."))
+        }
+        let kept = await delegate.willCacheResponse(accepted, for: wanted.request)
+        let content = kept ?? accepted
+        let record = SourceRecord(
+            of: content, asked: wanted.request.source,
+            content: StoreKey(hashing: content.body.readableBytesView), policy: policy)
+        let mayBeStored = kept != nil && record.response.refusal(policy) == nil
+        if evidence?.record.content == record.content { try refuse(evidence, now: record, wanted) }
+        return await answer(
+            wanted, Original(body: content.body, record: record, layer: nil, mayBeStored: mayBeStored),
+            known: known)
+    }
+
+    /// The origin still has what could not be decoded.
+    private func refuse(
+        _ evidence: UndecodableContent?, now record: SourceRecord, _ wanted: Wanted
+    ) throws(PipelineError) {
+        guard let evidence else { return }
+        failures.note(undecodable: evidence.with(record), of: wanted, now: now())
+        throw failures.current(of: wanted, now: now()) ?? evidence.error
+    }
+
+    private func answer(_ wanted: Wanted, _ original: Original, known: SourceRecord?) async -> Answer {
+        let isProven = known?.content == original.record.content
+        let tiers = wanted.request.cache.store.any
+        if isProven, original.mayBeStored {
+            _ = original.claimRecord(tiers)
+            await keep.keep(original.record, wanted)
+        } else if known != nil, !original.mayBeStored, !tiers.isEmpty {
+            // What may not be kept has taken the place of what was.
+            await keep.forget(wanted.keys.source)
+        }
+        if keep.isCurrent(wanted) { keep.inUse.note(original, for: wanted.keys.source) }
+        return Answer(record: original.record, original: original, status: 200, isProven: isProven)
+    }
+
+    private func fetch(
+        _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, _ urgency: Urgency
+    ) async throws(PipelineError) -> OriginResponse {
+        guard await delegate.shouldDownload(wanted.request.source) else {
+            throw .notAllowed("This source may not be downloaded.")
+        }
+        let fields = await delegate.originFields(question.fields, for: wanted.request.source)
+        var request = OriginRequest(url: wanted.request.source, headers: fields) { urgency.level.atOrigin }
+        if question != .contentPastCaches, let asked {
+            request.validators = asked.response.validators
+            request.validatedURL = asked.answeredURL
+        }
+        do throws(OriginError) {
+            return try await origin.fetch(request)
+        } catch {
+            throw await failed(error, wanted)
+        }
+    }
+
+    private func failed(_ error: OriginError, _ wanted: Wanted) async -> PipelineError {
+        let failure = PipelineError(error)
+        if failure == .cancelled { return failure }
+        let retention = error.retention(now: now())
+        if case .gone = retention, !wanted.request.cache.store.any.isEmpty { await keep.forget(wanted.keys.source) }
+        let isBlocked = await delegate.shouldBlockFailedURL(wanted.request.source, error: failure)
+        failures.note(failure, isBlocked ? .blocked : retention, of: wanted, now: now())
+        return failure
+    }
+}
+
+extension AskOrigin.Question {
+    fileprivate var fields: HTTPFields {
+        switch self {
+        case .whetherChanged, .content: [:]
+        case .contentPastCaches: [.cacheControl: "no-cache", .pragma: "no-cache"]
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
+}
+
+extension Priority {
+    fileprivate var atOrigin: OriginRequest.Priority {
+        switch self {
+        case .background: .background
+        case .low: .low
+        case .normal: .normal
+        case .high: .high
+        }
+    }
+}

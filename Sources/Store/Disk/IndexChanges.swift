@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import NIOCore
+
+// What changes in the index; each call is one transaction, which also brings the sums up to date. All but
+// `setLastUses` and `endReconciliation` return by how much they changed.
+extension DiskIndex {
+    /// Sets the records of entries, in place of those that are there.
+    func put(_ records: [EntryRecord]) throws(StorageFault) -> StoreTotals {
+        try apply(puts: records, deletes: [])
+    }
+
+    /// Deletes the records of these entries.
+    func delete(_ keys: [EntryKey]) throws(StorageFault) -> StoreTotals {
+        try apply(puts: [], deletes: keys)
+    }
+
+    /// Deletes and sets records.
+    func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageFault) -> StoreTotals {
+        try change("write index") { database in
+            var change = StoreTotals()
+            for key in deletes { change += try Self.delete(key, in: database) }
+            for record in puts { change += try Self.put(record, usedBy: clock.microseconds, in: database) }
+            return change
+        }
+    }
+
+    /// Deletes the records of all entries of these sources.
+    func deleteAll(ofSources sources: some Sequence<StoreKey>) throws(StorageFault) -> StoreTotals {
+        try change("delete from index") { database in
+            var change = StoreTotals()
+            for source in sources { change += try Self.deleteAll(ofSource: source, in: database) }
+            return change
+        }
+    }
+
+    /// Deletes all records.
+    func deleteEverything() throws(StorageFault) -> StoreTotals {
+        try change("delete from index") { database in
+            let held = try Self.totals(in: database)
+            try database.execute(sql: "DELETE FROM label; DELETE FROM entry")
+            return -held
+        }
+    }
+
+    /// Notes when entries were last used, in microseconds since 1970.
+    func setLastUses(_ uses: [EntryKey: Int64]) throws(StorageFault) {
+        _ = try change("note uses") { database in
+            let update = try database.cachedStatement(
+                sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
+            for (key, time) in uses {
+                try update.execute(arguments: [time] + key.arguments)
+            }
+            return StoreTotals()
+        }
+    }
+
+    /// Notes that index and files were compared to the end, and counts the entries.
+    /// - Returns: how many there are.
+    func endReconciliation() throws(StorageFault) -> StoreTotals {
+        try Self.attempt("end healing") {
+            try pool.write { database in
+                // Of this index alone, which is much smaller than the table.
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT count(*), coalesce(sum(size), 0) FROM entry INDEXED BY entry_by_last_use")
+                let totals = StoreTotals(
+                    entries: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
+                    bytes: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
+                try database.execute(
+                    sql: "UPDATE state SET entries = ?, bytes = ?, reconciled = ?",
+                    arguments: [totals.entries, totals.bytes, clock.microseconds])
+                return totals
+            }
+        }
+    }
+
+    private func change(
+        _ operation: String, _ body: (Database) throws -> StoreTotals
+    ) throws(StorageFault) -> StoreTotals {
+        try Self.attempt(operation) {
+            try pool.write { database in
+                let change = try body(database)
+                try database.cachedStatement(
+                    sql: "UPDATE state SET entries = entries + ?, bytes = bytes + ?, time = ?"
+                ).execute(arguments: [change.entries, change.bytes, clock.microseconds])
+                return change
+            }
+        }
+    }
+}
+
+// What happens inside a transaction.
+extension DiskIndex {
+    /// A file taken back may have been written when the clock was ahead: it counts as used now, not in the future.
+    private static func put(
+        _ record: EntryRecord, usedBy now: Int64, in database: Database
+    ) throws -> StoreTotals {
+        let existing = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT size, labels FROM entry WHERE source = ? AND entry = ?"),
+            arguments: record.key.arguments)
+        let oldLabels = existing.flatMap { Data.fromDatabaseValue($0[1]) }.map(Array.init)
+        let oldBytes = existing.map { fileBytes($0[0]) }
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO entry (source, entry, size, checksum, labels, created, modified, last_use)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (source, entry) DO UPDATE SET
+                    size = excluded.size, checksum = excluded.checksum, labels = excluded.labels,
+                    created = excluded.created, modified = excluded.modified, last_use = excluded.last_use
+                """
+        ).execute(
+            arguments: record.key.arguments + [
+                record.fileBytes, Data(record.checksum), Data(record.labels.bytes), record.created, record.modified,
+                min(record.modified, now),
+            ])
+        if oldLabels != record.labels.bytes {
+            if let oldLabels { try uncount(oldLabels, of: record.key.source, in: database) }
+            try count(record.labels, of: record.key.source, in: database)
+        }
+        return StoreTotals(entries: oldBytes == nil ? 1 : 0, bytes: record.fileBytes - (oldBytes ?? 0))
+    }
+
+    private static func delete(_ key: EntryKey, in database: Database) throws -> StoreTotals {
+        let delete = try database.cachedStatement(
+            sql: "DELETE FROM entry WHERE source = ? AND entry = ? RETURNING size, labels")
+        guard let row = try Row.fetchOne(delete, arguments: key.arguments) else { return StoreTotals() }
+        try uncount(Array(Data.fromDatabaseValue(row[1]) ?? Data()), of: key.source, in: database)
+        return StoreTotals(entries: -1, bytes: -fileBytes(row[0]))
+    }
+
+    private static func deleteAll(ofSource source: StoreKey, in database: Database) throws -> StoreTotals {
+        let delete = try database.cachedStatement(
+            sql: "DELETE FROM entry WHERE source = ? RETURNING size, labels")
+        let rows = try Row.fetchAll(delete, arguments: [source.data])
+        let forget = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
+        // As a rule all entries of a source have the same labels.
+        for list in Set(rows.compactMap { Data.fromDatabaseValue($0[1]) }) {
+            for label in EntryLabels(bytes: Array(list))?.utf8 ?? [] {
+                try forget.execute(arguments: [Data(label), source.data])
+            }
+        }
+        return StoreTotals(entries: -rows.count, bytes: -rows.reduce(0) { $0 + fileBytes($1[0]) })
+    }
+
+    private static func count(_ labels: EntryLabels, of source: StoreKey, in database: Database) throws {
+        let count = try database.cachedStatement(
+            sql: """
+                INSERT INTO label (label, source, entries) VALUES (?, ?, 1)
+                ON CONFLICT (label, source) DO UPDATE SET entries = entries + 1
+                """)
+        for label in labels.utf8 { try count.execute(arguments: [Data(label), source.data]) }
+    }
+
+    private static func uncount(_ labels: [UInt8], of source: StoreKey, in database: Database) throws {
+        let uncount = try database.cachedStatement(
+            sql: "UPDATE label SET entries = entries - 1 WHERE label = ? AND source = ? RETURNING entries")
+        let forget = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
+        for label in EntryLabels(bytes: labels)?.utf8 ?? [] {
+            let arguments: StatementArguments = [Data(label), source.data]
+            guard let left = try Int.fetchOne(uncount, arguments: arguments), left <= 0 else { continue }
+            try forget.execute(arguments: arguments)
+        }
+    }
+
+    private static func totals(in database: Database) throws -> StoreTotals {
+        let row = try Row.fetchOne(database, sql: "SELECT entries, bytes FROM state")
+        return StoreTotals(
+            entries: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
+            bytes: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import HTTPCaching
+import Hummingbird
+import NIOCore
+import Pipeline
+
+/// What a purge did, as it is sent.
+struct PurgeDocument: Codable, Hashable {
+    /// One source and what is cached of it.
+    struct Source: Codable, Hashable {
+        var url: String
+        var entries: Int
+        var bytes: Int
+    }
+
+    var sources: Int
+    var entries: Int
+    var bytes: Int
+    var isDryRun: Bool
+    var isSoft: Bool
+    /// The sources, where nothing was done but to list them.
+    var list: [Source]?
+
+    private enum CodingKeys: String, CodingKey {
+        case sources, entries, bytes
+        case isDryRun = "dry_run"
+        case isSoft = "soft"
+        case list
+    }
+
+    init(_ report: PurgeReport, of query: PurgeQuery) {
+        sources = report.sourceCount
+        entries = report.entries
+        bytes = report.bytes
+        isDryRun = query.isDryRun
+        isSoft = query.isSoft
+        guard query.isDryRun else { return }
+        list = report.sources.prefix(Self.maxListed).map { Source(url: $0.url, entries: $0.entries, bytes: $0.bytes) }
+    }
+
+    /// Longer lists are cut; the counts are those of all.
+    static let maxListed = 1000
+
+    /// The answer that carries the document.
+    var response: Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings, numbers and booleans: there is nothing that could fail to encode.
+        let json = (try? encoder.encode(self)) ?? Data()
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "application/json", .cacheControl: CacheControl.noStore.description,
+                .xContentTypeOptions: "nosniff",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPTypes
+import Hummingbird
+import Pipeline
+
+/// `DELETE /cache`: removes what is cached of the sources that a query names, for whoever has the admin token.
+struct PurgeEndpoint: Sendable {
+    /// Nil = nobody may.
+    let token: AdminToken?
+    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: Tiers) async -> PurgeReport
+    let removeExpired: @Sendable () async -> PurgeReport
+    private let grammar = PurgeGrammar()
+
+    init(
+        token: String?,
+        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, Tiers) async -> PurgeReport,
+        removeExpired: @escaping @Sendable () async -> PurgeReport
+    ) {
+        self.token = token.map(AdminToken.init)
+        self.purge = purge
+        self.removeExpired = removeExpired
+    }
+
+    func respond(to request: Request) async throws(Problem) -> Response {
+        guard let token else { throw .adminDisabled }
+        guard token.isCarried(by: request.headers) else { throw .adminTokenWrong }
+        try request.requireReadableTarget()
+        let query: PurgeQuery
+        do throws(InvalidParameter) {
+            query = try grammar.parse(request.uri.query ?? "")
+        } catch {
+            throw Problem(error)
+        }
+        return PurgeDocument(try await obey(query), of: query).response
+    }
+
+    private func obey(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
+        let target: PurgeTarget
+        var tiers = Tiers.all
+        switch query.scope {
+        case .url(let url): target = .source(try ImageRequest(url, givenAs: "url").source)
+        case .prefix(let prefix): target = .prefix(prefix)
+        case .host(let host): target = .host(host)
+        case .tag(let tag): target = .tag(tag)
+        case .all(let chosen): (target, tiers) = (.everything, chosen)
+        case .expired: return await removeExpired()
+        }
+        return await purge(target, query.isSoft, query.isDryRun, tiers)
+    }
+}

@@ -1,0 +1,27 @@
+import Hummingbird
+import Pipeline
+
+extension Request {
+    /// Longer targets are refused before they are read: a source URL of the greatest length fits in, all of it encoded.
+    private static let maxTargetBytes = 32 * 1024
+
+    func requireReadableTarget() throws(Problem) {
+        guard uri.string.utf8.count <= Self.maxTargetBytes else {
+            throw Problem(
+                .targetTooLong, "Path and query are longer than the \(Self.maxTargetBytes) bytes that are accepted.")
+        }
+    }
+}
+
+extension ImageRequest {
+    /// For the source whose address a client gave as this parameter, and nothing but the standard otherwise.
+    init(_ url: String, givenAs parameter: String) throws(Problem) {
+        do throws(PipelineError) {
+            try self.init(url: url)
+        } catch {
+            var problem = Problem(error)
+            problem.parameter = parameter
+            throw problem
+        }
+    }
+}

@@ -1,0 +1,73 @@
+extension SettingKey {
+    /// How the default reads in help and documentation.
+    var standardText: String {
+        switch self {
+        case .cacheDir: "the platform's cache folder"
+        case .pixelWorkers: "one a core"
+        default: standard.isEmpty ? "none" : standard
+        }
+    }
+
+    /// What the setting does, with its unit.
+    var help: String {
+        switch self {
+        case .host: "Address to listen on."
+        case .port: "Port to listen on; 0 = any free port, which is printed."
+        case .cacheDir: "Folder of the disk cache. One server at a time may use it."
+        case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
+        case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."
+        case .cacheMemoryLowWater:
+            "Percent of cache-memory-bytes that is left when the system runs out of memory, 0 to 100."
+        case .cacheDecodedBytes: "Bytes of decoded pictures of originals in demand; 0 = none."
+        case .cacheMaxAge: "Age at which entries of the disk cache are removed. Duration."
+        case .cacheExpireBy: "What that age counts from: access, modification or creation."
+        case .cacheKeyDropQuery:
+            "Query parameters that do not count for the cache, as HOSTGLOB=NAMEGLOB,NAMEGLOB rules; * drops the whole query."
+        case .respectOrigin:
+            "Whether caching fields of origins are obeyed; false = every picture is kept and fresh for default-fresh."
+        case .defaultFresh: "How long an original is fresh where its origin says nothing. Duration or 0."
+        case .minFresh: "Shorter lifetimes that origins give are raised to this. Duration or 0."
+        case .maxFresh: "Longest time that an original is fresh, whatever its origin says. Duration."
+        case .staleWhileRevalidate:
+            "How long after that an answer may be stale while the origin is asked, where it says nothing. Duration or 0."
+        case .staleIfError:
+            "How long after that an answer may be stale because the origin fails, where it says nothing. Duration or 0."
+        case .variantMaxAge: "Longest time that clients may use an answer. Duration or 0."
+        case .allowLongerMaxAge:
+            "Whether maxage may give clients more time than the origin does, up to variant-max-age: true or false."
+        case .allowForcedRefresh:
+            "Whether clients without the admin token may have the origin asked although an answer is fresh: true or false."
+        case .adminToken:
+            "Bearer token for DELETE /cache and for forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
+        case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
+        case .continueInBackground:
+            "Whether work that nobody waits for any more is finished and kept: true or false."
+        case .localRoot: "Folder that local:/// sources are read from."
+        case .allowNetworks:
+            "Networks (CIDR) that may be contacted though they are not public, on any port. Comma-separated."
+        case .allowHosts: "Hosts that may be contacted, as globs; none = any public host. Comma-separated."
+        case .allowPorts: "Ports that may be contacted. Comma-separated."
+        case .insecureTLSHosts:
+            "Hosts whose certificates are not verified, as globs: whoever is on the way can replace their pictures. Comma-separated."
+        case .maxSourceBytes: "Bytes of a source."
+        case .maxSourcePixels: "Pixels of one frame of a source."
+        case .maxAnimationPixels: "Pixels of all frames used of an animation."
+        case .maxFrames: "Frames of an animation."
+        case .maxOutputSide: "Pixels of a result's longer side."
+        case .maxOutputPixels: "Pixels of a result."
+        case .maxRedirects: "Redirects that are followed."
+        case .connectTimeout: "Time for one connection to an origin. Duration."
+        case .downloadTimeout: "Time for a whole download. Duration."
+        case .requestTimeout: "Time for a whole request. Duration."
+        case .pixelWorkers: "Threads that decode, transform and encode."
+        case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
+        case .resample: "What leaving out the query parameter means: fast, accurate or linear."
+        case .downloadsPerHost: "Downloads at a time from one host."
+        case .maxDownloads: "Downloads at a time."
+        case .downloadOrder:
+            "Which of the downloads that wait for a host is next, the oldest or the newest: fifo or lifo."
+        case .logLevel: "trace, debug, info, notice, warning, error or critical."
+        case .logFormat: "text or json."
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import HTTPCaching
+import Pipeline
+import Transforms
+
+/// What several settings are read alike by.
+struct SettingReader {
+    let layers: SettingLayers
+
+    func required(_ key: SettingKey) throws(SettingError) -> SettingText {
+        guard let text = try layers.text(key), !text.text.isEmpty else {
+            throw SettingError("\(layers.spelling(key)): a value is needed.")
+        }
+        return text
+    }
+
+    func integer(_ key: SettingKey, _ range: ClosedRange<Int>) throws(SettingError) -> Int {
+        try required(key).integer(in: range)
+    }
+
+    func list<Member>(
+        _ key: SettingKey, _ member: (SettingText) throws(SettingError) -> Member
+    ) throws(SettingError) -> [Member] {
+        var members: [Member] = []
+        for text in try layers.list(key) { members.append(try member(text)) }
+        return members
+    }
+
+    /// `HOSTGLOB=NAMEGLOB`; a member without `=` is one more name for the rule before it.
+    func dropRules() throws(SettingError) -> [QueryDroppingFilter.Rule] {
+        var rules: [QueryDroppingFilter.Rule] = []
+        for text in try layers.list(.cacheKeyDropQuery) {
+            if !rules.isEmpty, !text.text.isEmpty, !text.text.contains("=") {
+                rules[rules.count - 1].parameterPatterns.append(text.text)
+            } else {
+                rules.append(try text.dropRule())
+            }
+        }
+        return rules
+    }
+
+    func pixelLimits() throws(SettingError) -> PixelLimits {
+        PixelLimits(
+            maxSourcePixels: try integer(.maxSourcePixels, 1...10_000_000_000),
+            maxAnimationPixels: try integer(.maxAnimationPixels, 1...10_000_000_000),
+            maxFrames: try integer(.maxFrames, 1...100_000),
+            maxOutputSide: try integer(.maxOutputSide, 1...16_383),
+            maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
+    }
+
+    func freshness() throws(SettingError) -> FreshnessPolicy {
+        FreshnessPolicy(
+            defaultFresh: try required(.defaultFresh).durationOrZero(),
+            minFresh: try required(.minFresh).durationOrZero(), maxFresh: try required(.maxFresh).duration(),
+            staleWhileRevalidate: try required(.staleWhileRevalidate).durationOrZero(),
+            staleIfError: try required(.staleIfError).durationOrZero(),
+            respectsOrigin: try required(.respectOrigin).boolean())
+    }
+
+    func pixelWorkers() throws(SettingError) -> Int {
+        guard let text = try layers.text(.pixelWorkers) else { return ProcessInfo.processInfo.activeProcessorCount }
+        return try text.integer(in: 1...1024)
+    }
+}

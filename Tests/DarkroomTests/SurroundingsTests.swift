@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// What happens around a running server: other servers, people who delete folders, kills.
+@Suite(.timeLimit(.minutes(5)))
+struct SurroundingsTests {
+    private func server(cache: URL) async throws -> DarkroomProcess {
+        try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"], cache: cache)
+    }
+
+    @Test func `A second server on the folder says so and serves without a disk cache`() async throws {
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
+        let folder = try URL.temporaryFolder()
+        let first = try await server(cache: folder)
+        let second = try await server(cache: folder)
+        #expect(second.log.contains("going on without a disk cache"))
+        #expect(second.log.contains(folder.path))
+        for server in [first, second] {
+            #expect(try await server.image(origin.url(), "w=20").status == 200)
+            #expect(try await server.image(origin.url(), "w=20").cacheStatus.contains("hit"))
+        }
+        #expect(await second.stop() == 0)
+        #expect(await first.stop() == 0)
+        #expect(try await server(cache: folder).image(origin.url(), "w=20").cacheStatus.contains("detail=disk"))
+    }
+
+    @Test func `A cache folder that is deleted while the server runs comes back by itself`() async throws {
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
+        let folder = try URL.temporaryFolder()
+        let server = try await server(cache: folder)
+        _ = try await server.image(origin.url(), "w=20&wait=stored")
+        try FileManager.default.removeItem(at: folder)
+        #expect(try await server.image(origin.url(), "w=20").status == 200)
+        #expect(try await server.image(origin.url("/b.jpg"), "w=20&wait=stored").status == 200)
+        #expect(try await server.image(origin.url("/c.jpg"), "w=20&wait=stored").status == 200)
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `A kill loses nothing that was on disk, and the next start needs no hand`() async throws {
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
+        let folder = try URL.temporaryFolder()
+        for round in 0..<5 {
+            let server = try await server(cache: folder)
+            for earlier in 0..<round {
+                let answer = try await server.image(origin.url("/\(earlier).jpg"), "w=20")
+                #expect(answer.cacheStatus.contains("detail=disk"))
+            }
+            #expect(try await server.image(origin.url("/\(round).jpg"), "w=20&wait=stored").status == 200)
+            kill(server.identifier, SIGKILL)
+        }
+        #expect(origin.count == 5)
+    }
+}

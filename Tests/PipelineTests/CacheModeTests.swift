@@ -1,0 +1,149 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+import Testing
+
+@testable import Pipeline
+
+/// The Fetch standard's cache modes, which are NSURLRequest's cache policies, and the directives of clients.
+@Suite(.timeLimit(.minutes(2)))
+struct CacheModeTests {
+    /// What an origin is asked for a picture that is stored, `age` seconds after it was, in each mode.
+    @Test(arguments: [
+        (CacheMode.standard, 10.0, false), (.standard, 70, true), (.forceCache, 10, false), (.forceCache, 700, false),
+        (.onlyIfCached, 10, false), (.onlyIfCached, 700, false), (.noCache, 10, true), (.reload, 10, true),
+        (.noStore, 10, true),
+    ])
+    func `Each mode asks the origin when it should`(mode: CacheMode, age: Double, asks: Bool) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        bench.wall.advance(seconds: age)
+        let answer = try await bench.ask(mode: mode)
+        #expect(answer.cache.forwarded.map { _ in true } ?? false == asks)
+        #expect(bench.origin.fetches.value == (asks ? 2 : 1))
+    }
+
+    @Test func `no-cache revalidates, reload and no-store ask for everything past all caches`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        #expect(try await bench.ask(mode: .noCache).cache.originStatus == 304)
+        for mode in [CacheMode.reload, .noStore] {
+            #expect(try await bench.ask(mode: mode).cache.originStatus == 200)
+            let request = bench.origin.requests.last
+            #expect(request?.validators.isEmpty == true)
+            #expect(request?.headers[.cacheControl] == "no-cache")
+        }
+    }
+
+    @Test func `no-store keeps nothing`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        #expect(try await bench.ask(mode: .noStore, store: .none).cache.isStored == false)
+        #expect(bench.disk.count == 0)
+        #expect(bench.memory.statistics.entries == 0)
+    }
+
+    @Test func `Only-if-cached never asks the origin`() async throws {
+        let bench = try Bench()
+        #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
+        #expect(bench.origin.fetches.value == 0)
+    }
+
+    @Test func `Refresh answers from the cache and has the origin asked behind it`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        bench.wall.advance(seconds: 10)
+        #expect(try await bench.ask(mode: .refresh).cache == CacheReport(variant: .memory))
+        await until { bench.origin.fetches.value == 2 }
+    }
+
+    @Test(arguments: [
+        ("no-cache", 10.0, true), ("max-age=0", 10, true), ("max-age=20", 10, false), ("max-age=5", 10, true),
+        ("min-fresh=20", 10, false), ("min-fresh=55", 10, true), ("max-stale", 700, false),
+        ("max-stale=20", 70, false), ("max-stale=5", 70, true),
+    ])
+    func `A client's directives are obeyed`(directive: String, age: Double, asks: Bool) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        bench.wall.advance(seconds: age)
+        let answer = try await bench.ask(directives: [.cacheControl: directive])
+        #expect(answer.cache.forwarded.map { _ in true } ?? false == asks)
+    }
+
+    @Test(arguments: ["no-cache", "max-age=0"])
+    func `Nobody who may not can make us ask an origin`(directive: String) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        for _ in 0..<3 {
+            let answer = try await bench.ask(directives: [.cacheControl: directive], mayForce: false)
+            #expect(answer.cache == CacheReport(variant: .memory))
+        }
+        #expect(bench.origin.fetches.value == 1)
+    }
+
+    /// Where entries are after a request with each choice: Glide's disk strategies and SDWebImage's store cache types.
+    @Test(
+        arguments: [
+            (TierChoice.all, Tiers.all, Tiers.all), (.memory, .memory, .memory), (.originals, .all, Tiers()),
+            (.variants, Tiers(), .all), (.none, Tiers(), Tiers()),
+        ] as [(TierChoice, Tiers, Tiers)])
+    func `Each choice of tiers keeps what it says`(choice: TierChoice, original: Tiers, variant: Tiers) async throws {
+        let bench = try Bench(.control("max-age=60"))
+        try await bench.ask(store: choice)
+        let location = await bench.pipeline.location(of: try bench.request())
+        #expect(location == CacheLocation(original: original, variant: variant))
+    }
+
+    @Test func `A tier that is not queried does not answer`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        try await bench.ask()
+        var request = try bench.request()
+        request.cache.query.variants = .disk
+        #expect(try await bench.pipeline.image(for: request).cache.variant == .disk)
+        request.cache.query.variants = []
+        #expect(try await bench.pipeline.image(for: request).cache.original == .memory)
+    }
+
+    @Test func `A request that waits for the disk is answered when its picture is there`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        var request = try bench.request()
+        request.cache.waitsForDisk = true
+        #expect(try await bench.pipeline.image(for: request).cache.isStored)
+        #expect(bench.disk.waits.value == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `Work that nobody waits for any more is finished where the operator wants`(continues: Bool) async throws {
+        let gate = Gate()
+        let bench = try Bench(.control("max-age=60"), gate: gate, continuesInBackground: continues)
+        let client = Task { try? await bench.ask() }
+        await until { bench.origin.fetches.value == 1 }
+        client.cancel()
+        if continues {
+            gate.open()
+            await until { bench.disk.count > 0 }
+        } else {
+            await until { bench.origin.cancelled.value == 1 }
+        }
+    }
+
+    @Test func `The delegate may veto what is cached, or give it another freshness`() async throws {
+        let vetoed = try Bench(.control("max-age=60"), delegate: Cacher(isVeto: true))
+        #expect(try await vetoed.ask().cache.isStored == false)
+        #expect(vetoed.disk.count == 0)
+        let rewritten = try Bench(.control("max-age=60"), delegate: Cacher(isVeto: false))
+        #expect(try await rewritten.ask().remaining == .seconds(7))
+    }
+}
+
+private struct Cacher: ImagePipelineDelegate {
+    let isVeto: Bool
+
+    func willCacheResponse(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse? {
+        guard !isVeto else { return nil }
+        var response = response
+        response.headers[.cacheControl] = "max-age=7"
+        return response
+    }
+}

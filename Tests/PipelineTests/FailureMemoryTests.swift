@@ -1,0 +1,171 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Testing
+
+@testable import Pipeline
+
+/// How long each kind of failure is remembered.
+@Suite(.timeLimit(.minutes(2)))
+struct FailureMemoryTests {
+    @Test(
+        arguments: [
+            (HTTPFields(), 60.0), ([.cacheControl: "max-age=10"], 10), ([.cacheControl: "max-age=300"], 300),
+        ] as [(HTTPFields, Double)])
+    func `A picture that is gone stays gone as long as its origin says, else a minute`(
+        fields: HTTPFields, seconds: Double
+    ) async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(404, fields))
+        #expect(try await bench.failure() == .notFound(status: 404))
+        bench.wall.advance(seconds: seconds - 1)
+        #expect(try await bench.failure() == .remembered(.notFound(status: 404), retryAfterSeconds: 1))
+        #expect(bench.origin.fetches.value == 1)
+        bench.wall.advance(seconds: 2)
+        _ = try await bench.failure()
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `An origin in trouble is asked again after 1, 2, 4 … 60 seconds`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(500))
+        for (count, seconds) in [1.0, 2, 4, 8, 16, 32, 60, 60].enumerated() {
+            _ = try await bench.failure()
+            #expect(bench.origin.fetches.value == count + 1)
+            bench.wall.advance(seconds: seconds - 0.1)
+            #expect(try await bench.failure()?.cause != nil)
+            #expect(bench.origin.fetches.value == count + 1)
+            bench.wall.advance(seconds: 0.2)
+        }
+        bench.origin.answer(.picture(try Pictures.red.get()))
+        try await bench.ask()
+        bench.origin.answer(.status(500))
+        _ = try await bench.failure(mode: .reload)
+        bench.wall.advance(seconds: 1.1)
+        _ = try await bench.failure(mode: .reload)
+        #expect(bench.origin.fetches.value == 11)
+    }
+
+    @Test func `The wait is a fifth shorter or longer by chance`() {
+        func seconds(_ random: Double) -> Double {
+            Retention.passing(retryAfter: nil).lifetime(attempts: 1, policy: FreshnessPolicy(), random: random)
+                / .seconds(1)
+        }
+        #expect(abs(seconds(0) - 0.8) < 1e-9)
+        #expect(abs(seconds(0.999_999) - 1.2) < 1e-3)
+    }
+
+    @Test func `Retry-After is honoured`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(503, [.retryAfter: "120"]))
+        _ = try await bench.failure()
+        bench.wall.advance(seconds: 119)
+        #expect(try await bench.failure()?.cause != nil)
+        #expect(bench.origin.fetches.value == 1)
+        bench.wall.advance(seconds: 2)
+        _ = try await bench.failure()
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: [OriginError.notAllowed(.address), .loop])
+    func `Refusals of our own are not remembered`(error: OriginError) async throws {
+        let bench = try Bench()
+        bench.origin.answer(.failure(error))
+        for _ in 0..<2 { #expect(try await bench.failure() == PipelineError(error)) }
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `A client that leaves leaves no failure behind`() async throws {
+        let gate = Gate()
+        let bench = try Bench(gate: gate)
+        let client = Task { try? await bench.ask() }
+        await until { bench.origin.fetches.value == 1 }
+        client.cancel()
+        _ = await client.value
+        await until { bench.origin.cancelled.value == 1 }
+        gate.open()
+        try await bench.ask()
+    }
+
+    @Test func `Bytes that are no picture are neither downloaded nor decoded again while they are fresh`() async throws
+    {
+        let bench = try Bench()
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=100", etag: "t")))
+        #expect(try await bench.failure() == .unsupported)
+        bench.wall.advance(seconds: 50)
+        #expect(try await bench.failure() == .remembered(.unsupported, retryAfterSeconds: 50))
+        bench.wall.advance(seconds: 51)
+        // A 304 says that they are still none.
+        #expect(try await bench.failure()?.cause == .unsupported)
+        #expect(bench.origin.fetches.value == 2)
+        #expect(bench.origin.requests.last?.validators[.ifNoneMatch] == "\"t\"")
+        #expect(bench.processing.runs.value == 1)
+    }
+
+    @Test func `The same undecodable bytes are not decoded again, new ones are`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=10")))
+        _ = try await bench.failure()
+        bench.wall.advance(seconds: 11)
+        _ = try await bench.failure()
+        #expect(bench.processing.runs.value == 1)
+        bench.origin.answer(.picture(try Pictures.red.get(), .control("max-age=10")))
+        bench.wall.advance(seconds: 11)
+        try await bench.ask()
+        #expect(bench.processing.runs.value == 2)
+    }
+
+    @Test func `After an hour undecodable bytes are tried once more`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=86400", etag: "t")))
+        _ = try await bench.failure()
+        bench.wall.advance(seconds: 3_599)
+        _ = try await bench.failure()
+        #expect(bench.processing.runs.value == 1)
+        bench.wall.advance(seconds: 2)
+        _ = try await bench.failure()
+        #expect(bench.processing.runs.value == 2)
+    }
+
+    @Test func `Who may insist is not told of old failures`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(404))
+        _ = try await bench.failure()
+        bench.origin.answer(.picture(try Pictures.red.get()))
+        #expect(try await bench.failure() != nil)
+        try await bench.ask(mode: .reload)
+        try await bench.ask()
+    }
+
+    @Test func `A fallback takes the place of a source that fails, under its own rules`() async throws {
+        let bench = try Bench()
+        bench.origin.answer("/a.png", .status(404))
+        bench.origin.answer("/b.png", .picture(try Pictures.green.get()))
+        var request = try bench.request()
+        request.fallback = try SourceURL(parsing: "http://example.com/b.png")
+        let answer = try await bench.pipeline.image(for: request)
+        #expect(answer.fallbackReason == .notFound(status: 404))
+        #expect(try await bench.pipeline.image(for: request).cache.variant == .memory)
+        bench.origin.answer("/c.png", .failure(.notAllowed(.address)))
+        bench.origin.answer("/d.png", .status(500))
+        request.source = try SourceURL(parsing: "http://example.com/d.png")
+        request.fallback = try SourceURL(parsing: "http://example.com/c.png")
+        let refused = request
+        await #expect(throws: PipelineError.notAllowed("The source's address is not allowed.")) {
+            _ = try await bench.pipeline.image(for: refused)
+        }
+    }
+
+    @Test func `A stale picture goes before a fallback`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        let first = try await bench.ask()
+        bench.origin.answer(.status(500))
+        bench.wall.advance(seconds: 61)
+        var request = try bench.request()
+        request.fallback = try SourceURL(parsing: "http://example.com/b.png")
+        let answer = try await bench.pipeline.image(for: request)
+        #expect(answer.digest == first.digest)
+        #expect(answer.fallbackReason == nil)
+    }
+}

@@ -1,0 +1,133 @@
+import HTTPCaching
+import HTTPTypes
+import Origin
+import Store
+import Synchronization
+import Testing
+
+@testable import Pipeline
+
+/// Purging, by what people know of a source.
+@Suite(.timeLimit(.minutes(2)))
+struct PurgeTests {
+    private static func bench(gate: Gate? = nil) throws -> Bench {
+        var fields = HTTPFields.control("max-age=60", etag: "a")
+        fields[.surrogateKey] = "shoes summer"
+        return try Bench(fields, gate: gate)
+    }
+
+    @Test(arguments: [
+        ("http://example.com/a.png", true), ("http://example.com/b.png", false),
+    ])
+    func `A purge of an address removes its original and all variants from both tiers`(
+        url: String, removes: Bool
+    ) async throws {
+        let bench = try Self.bench()
+        for width in [10, 20, 30] { try await bench.ask(width: width) }
+        let report = await bench.pipeline.purge(.source(try SourceURL(parsing: url)))
+        #expect(report.sourceCount == (removes ? 1 : 0))
+        #expect(report.entries == (removes ? 5 : 0))
+        #expect((bench.disk.count == 0) == removes)
+        #expect((bench.memory.statistics.entries == 0) == removes)
+        #expect((try await bench.ask().cache.forwarded == .miss) == removes)
+    }
+
+    @Test(arguments: [
+        (PurgeTarget.prefix("http://example.com/shop/"), 2), (.prefix("http://example.com/shop/a"), 1),
+        (.prefix("http://example.org"), 0), (.host("example.com"), 3), (.host("example.co"), 0),
+        (.tag("summer"), 4), (.tag("winter"), 0), (.everything, 4),
+    ])
+    func `A purge finds sources by prefix, host and tag`(target: PurgeTarget, count: Int) async throws {
+        let bench = try Self.bench()
+        for url in ["example.com/shop/a.png", "example.com/shop/b.png", "example.com/c.png", "example.net/d.png"] {
+            try await bench.ask("http://\(url)")
+        }
+        let dry = await bench.pipeline.purge(target, dryRun: true)
+        #expect(dry.sourceCount == count)
+        #expect(dry.sources.count == count)
+        #expect(dry.sources.allSatisfy { $0.url.hasPrefix("http://example.") && $0.entries == 3 })
+        #expect(bench.disk.count == 12)
+        #expect(await bench.pipeline.purge(target) == dry)
+        #expect(bench.disk.count == 12 - 3 * count)
+    }
+
+    @Test func `Sources that only the disk knows are found too`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask()
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        #expect(await bench.pipeline.purge(.tag("shoes")).sourceCount == 1)
+        #expect(bench.disk.count == 0)
+    }
+
+    @Test(arguments: [
+        PurgeTarget.source(SourceURL.example), .prefix("http://example.com/"), .tag("shoes"), .everything,
+    ])
+    func `What is in flight does not come back after a purge`(target: PurgeTarget) async throws {
+        let gate = Gate()
+        let bench = try Self.bench(gate: gate)
+        let client = Task { try await bench.ask() }
+        await until { bench.origin.fetches.value == 1 }
+        await bench.pipeline.purge(target)
+        gate.open()
+        #expect(try await client.value.cache.isStored == false)
+        #expect(bench.disk.count == 0)
+        #expect(bench.memory.statistics.entries == 0)
+        #expect(try await bench.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `What is being read from disk does not come back either`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask()
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        let gate = Gate()
+        bench.disk.readGate.withLock { $0 = gate }
+        let client = Task { try await bench.ask() }
+        await until { gate.waitingCount == 1 }
+        let purge = Task { await bench.pipeline.purge(.source(.example)) }
+        await until { bench.disk.count == 0 }
+        gate.open()
+        _ = try await client.value
+        _ = await purge.value
+        #expect(bench.memory.statistics.entries == 0 || bench.disk.count > 0)
+    }
+
+    @Test func `A purge clears the memory of a failure`() async throws {
+        let bench = try Self.bench()
+        bench.origin.answer(.status(404))
+        _ = try await bench.failure()
+        await bench.pipeline.purge(.host("example.com"))
+        bench.origin.answer(.picture(try Pictures.red.get()))
+        try await bench.ask()
+    }
+
+    @Test func `A soft purge has the origin asked before the next answer, and keeps what it confirms`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask()
+        #expect(await bench.pipeline.purge(.tag("shoes"), soft: true).entries == 3)
+        let checked = try await bench.ask()
+        #expect(checked.cache == CacheReport(variant: .memory, forwarded: .stale, originStatus: 304))
+        #expect(bench.processing.runs.value == 1)
+        #expect(try await bench.ask().cache == CacheReport(variant: .memory))
+    }
+
+    @Test func `One tier can be cleared alone`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask()
+        await bench.pipeline.purge(.everything, tiers: .memory)
+        #expect(try await bench.ask().cache.variant == .disk)
+        await bench.pipeline.purge(.everything, tiers: .disk)
+        #expect(bench.disk.count == 0)
+        #expect(try await bench.ask().cache.variant == .memory)
+    }
+}
+
+extension SourceURL {
+    fileprivate static var example: SourceURL {
+        guard let url = try? SourceURL(parsing: "http://example.com/a.png") else { preconditionFailure("an address") }
+        return url
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static var surrogateKey: HTTPField.Name { HTTPField.Name("Surrogate-Key") ?? .accept }
+}

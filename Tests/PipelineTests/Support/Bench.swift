@@ -1,0 +1,90 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+import Synchronization
+import Transforms
+import Vips
+
+@testable import Pipeline
+
+/// A pipeline with everything around it in the test's hands.
+struct Bench {
+    let wall = WallClock()
+    let origin: FakeOrigin
+    let disk = MemoryDisk()
+    let memory = MemoryStore(budgetBytes: 1 << 20)
+    let processing = CountingProcessor()
+    let pipeline: ImagePipeline
+
+    /// - Parameters:
+    ///   - fields: what the origin says about its one picture, a red one.
+    ///   - random: where in its range each jitter falls.
+    init(
+        _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
+        continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
+        random: Double = 0.5
+    ) throws {
+        let wall = wall
+        origin = FakeOrigin(try Pictures.red.get(), fields, gate: gate, wall: wall)
+        pipeline = ImagePipeline(
+            configuration: PipelineConfiguration(
+                freshness: freshness, continuesInBackground: continuesInBackground),
+            origin: origin, memory: memory, disk: disk, processing: processing, delegate: delegate,
+            now: { wall.now }, random: { random })
+    }
+
+    func request(
+        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
+        directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
+    ) throws -> ImageRequest {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: nil)
+        let demand = CacheDemand(mode: mode, directives: RequestDirectives(directives), mayForce: mayForce)
+        return try ImageRequest(url: url, recipe: recipe, cache: CacheUse(demand: demand, store: store))
+    }
+
+    /// Asks, and gives what the answer's report says.
+    @discardableResult
+    func ask(
+        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
+        directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
+    ) async throws -> ImageResponse {
+        try await pipeline.image(
+            for: request(
+                url, width: width, mode: mode, directives: directives, mayForce: mayForce, store: store))
+    }
+
+    /// The error of a request that fails.
+    func failure(_ url: String = "http://example.com/a.png", mode: CacheMode = .standard) async throws -> PipelineError?
+    {
+        let request = try request(url, mode: mode)
+        do throws(PipelineError) {
+            _ = try await pipeline.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// The real processor, counted.
+final class CountingProcessor: ImageProcessing {
+    let runs = Counter()
+
+    func process(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ProcessedImage {
+        runs.add()
+        return try InProcessImageProcessor().process(job, interrupt: interrupt)
+    }
+}
+
+extension HTTPFields {
+    /// `Cache-Control` and what comes with it.
+    static func control(_ value: String, etag: String? = nil) -> HTTPFields {
+        var fields: HTTPFields = [.cacheControl: value]
+        if let etag { fields[.eTag] = "\"\(etag)\"" }
+        return fields
+    }
+}

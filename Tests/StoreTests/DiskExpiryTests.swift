@@ -1,0 +1,182 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import Store
+
+/// Entries past their age, and clocks that are set.
+@Suite struct DiskExpiryTests {
+    private static let day = 86_400.0
+
+    let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture(budgetBytes: 20 * DiskBudgetTests.fileBytes) }
+
+    private func open(_ expiry: DiskStore.Expiry) async throws -> DiskStore {
+        try await fixture.openHealed {
+            $0.maxAge = .seconds(100)
+            $0.expiry = expiry
+        }
+    }
+
+    private func found(_ numbers: ClosedRange<Int>, in store: DiskStore) async -> [Int] {
+        var found: [Int] = []
+        for number in numbers where await store.entry(for: key(number)) != nil { found.append(number) }
+        return found
+    }
+
+    /// Three entries are written; after 60 s the first is read and the second written again; after 60 s more these are
+    /// left.
+    @Test(arguments: [(DiskStore.Expiry.access, [1, 2]), (.modification, [2]), (.creation, [])], [false, true])
+    func `an entry past its age is a miss and is removed on demand`(
+        _ expected: (expiry: DiskStore.Expiry, left: [Int]), isReopened: Bool
+    ) async throws {
+        let (expiry, left) = expected
+        var store = try await open(expiry)
+        for number in 1...3 { store.store(entry(), for: key(number)) }
+        await store.flush()
+        fixture.clock.advance(bySeconds: 60)
+        #expect(await store.entry(for: key(1)) == entry())
+        store.store(entry(filler: 2), for: key(2))
+        // Without a flush, which would tell the index of the use.
+        #expect(await store.storeAndWait(entry(filler: 2), for: key(2)))
+        fixture.clock.advance(bySeconds: 60)
+        if isReopened {
+            await store.close()
+            store = try await open(expiry)
+        }
+        #expect(await found(1...3, in: store) == left)
+        #expect(await store.entry(for: key(3)) == nil)
+        #expect(store.statistics.entries == 3)
+        let removed = await store.removeExpired()
+        #expect(removed == StoreTotals(entries: 3 - left.count, bytes: (3 - left.count) * DiskBudgetTests.fileBytes))
+        #expect(store.statistics.expirations == 3 - left.count)
+        #expect(await found(1...3, in: store) == left)
+        #expect(fixture.folder.files(below: "entries").count == left.count)
+        #expect(store.statistics.damaged == 0)
+        #expect(await store.removeExpired() == StoreTotals())
+    }
+
+    @Test func `an entry expires just after its age, not at it`() async throws {
+        let store = try await open(.modification)
+        store.store(entry(), for: key(1))
+        await store.flush()
+        fixture.clock.advance(bySeconds: 100)
+        #expect(await store.entry(for: key(1)) != nil)
+        #expect(await store.removeExpired().entries == 0)
+        fixture.clock.advance(bySeconds: 0.001)
+        #expect(await store.entry(for: key(1)) == nil)
+        #expect(await store.removeExpired().entries == 1)
+    }
+
+    @Test func `an entry that was removed begins anew`() async throws {
+        let store = try await open(.creation)
+        store.store(entry(), for: key(1))
+        await store.remove(key(1))
+        fixture.clock.advance(bySeconds: 60)
+        store.store(entry(), for: key(1))
+        await store.flush()
+        fixture.clock.advance(bySeconds: 60)
+        #expect(await store.entry(for: key(1)) != nil)
+    }
+
+    @Test(arguments: DiskStore.Expiry.allCases)
+    func `files taken back are as old as before`(expiry: DiskStore.Expiry) async throws {
+        var store = try await open(expiry)
+        store.store(entry(filler: 1), for: key(1))
+        await store.flush()
+        fixture.clock.advance(bySeconds: 60)
+        store.store(entry(filler: 2), for: key(1))
+        await store.close()
+        try fixture.folder.remove("index.sqlite")
+        fixture.clock.advance(bySeconds: 60)
+        store = try await open(expiry)
+        #expect(store.statistics.entries == 1)
+        #expect(await store.entry(for: key(1)) == (expiry == .creation ? nil : entry(filler: 2)))
+    }
+
+    @Test func `without an age nothing expires`() async throws {
+        let store = try await fixture.open()
+        store.store(entry(), for: key(1))
+        await store.flush()
+        fixture.clock.advance(bySeconds: 10_000 * Self.day)
+        #expect(await store.entry(for: key(1)) != nil)
+        #expect(await store.removeExpired() == StoreTotals())
+    }
+
+    @Test(arguments: [-30 * day, 30 * day], DiskStore.Expiry.allCases)
+    func `a clock that is set while the store is open changes nothing`(
+        jump: Double, expiry: DiskStore.Expiry
+    ) async throws {
+        let store = try await open(expiry)
+        for number in 1...10 {
+            fixture.clock.advance()
+            store.store(entry(), for: key(number))
+            await store.flush()
+        }
+        fixture.clock.jump(bySeconds: jump)
+        #expect(await store.removeExpired() == StoreTotals())
+        for number in 11...21 {
+            fixture.clock.advance()
+            store.store(entry(), for: key(number))
+            await store.flush()
+        }
+        #expect(await found(1...21, in: store) == Array(4...21), "the oldest were evicted")
+        fixture.clock.advance(bySeconds: 101)
+        #expect(await store.removeExpired().entries == 18)
+    }
+
+    @Test(arguments: [-30 * day, 30 * day])
+    func `a clock that is set between two openings never makes new entries older than old ones`(
+        jump: Double
+    ) async throws {
+        var store = try await fixture.open()
+        for number in 1...10 {
+            fixture.clock.advance()
+            store.store(entry(), for: key(number))
+            await store.flush()
+        }
+        fixture.clock.jump(bySeconds: jump)
+        await store.close()
+        store = try await open(.access)
+        for number in 11...21 {
+            fixture.clock.advance()
+            store.store(entry(), for: key(number))
+            await store.flush()
+        }
+        // Set back, no time has passed, and the oldest were evicted; set ahead, all that was there is past its age.
+        #expect(await found(1...21, in: store) == Array((jump < 0 ? 4 : 11)...21))
+    }
+
+    @Test func `files from the future are taken back, and don't outlive what is used`() async throws {
+        fixture.clock.jump(bySeconds: 30 * Self.day)
+        var store = try await fixture.open()
+        for number in 1...10 { store.store(entry(), for: key(number)) }
+        await store.close()
+        try fixture.folder.remove("index.sqlite")
+        fixture.clock.jump(bySeconds: -30 * Self.day)
+        store = try await open(.modification)
+        #expect(store.statistics.entries == 10)
+        for number in 11...21 {
+            fixture.clock.advance()
+            store.store(entry(), for: key(number))
+            await store.flush()
+        }
+        #expect(await found(11...21, in: store) == Array(11...21))
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 1, Int64.max])
+    func `a time that makes no sense in the index stops nothing`(time: Int64) async throws {
+        var store = try await fixture.open()
+        store.store(entry(), for: key(1))
+        await store.close()
+        try fixture.execute("UPDATE state SET time = \(time), reconciled = \(time)")
+        store = try await fixture.openHealed()
+        fixture.clock.advance()
+        store.store(entry(filler: 2), for: key(2))
+        await store.flush()
+        #expect(await store.entry(for: key(1)) == entry())
+        #expect(await store.entry(for: key(2)) == entry(filler: 2))
+        #expect(fixture.log.lines.isEmpty)
+    }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Store
+
+/// What others do to the directory and its volume while the store is open.
+@Suite struct DiskSurroundingsTests {
+    let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
+    private func fill() async throws -> DiskStore {
+        // Nothing goes on behind the test's back.
+        let store = try await fixture.openHealed()
+        for number in 1...9 { store.store(entry(filler: UInt8(number), labels: ["host:a"]), for: key(number)) }
+        await store.flush()
+        return store
+    }
+
+    /// All the store's log lines, without their details.
+    private var messages: [String] {
+        fixture.log.lines.map { String($0.prefix { $0 != "[" }).trimmingCharacters(in: .whitespaces) }
+    }
+
+    private static let gone = [
+        "warning: disk cache: without its directory, which was deleted or replaced",
+        "notice: disk cache: no longer without its directory, which was deleted or replaced",
+    ]
+
+    @Test func `a directory that is deleted is made again, and the store goes on, empty`() async throws {
+        let store = try await fill()
+        try fixture.folder.remove("")
+        for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
+        #expect(await store.storeAndWait(entry(filler: 2), for: key(2)))
+        #expect(await store.entry(for: key(2)) == entry(filler: 2))
+        #expect(store.statistics.entries == 1)
+        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.droppedWrites == 0)
+        #expect(await store.sources(labelled: .equal("host:a")) == [])
+        #expect(messages == Self.gone)
+        // It holds the new directory as it held the old one, and leaves it in good order.
+        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await store.close()
+        let next = try await fixture.openHealed()
+        #expect(await next.entry(for: key(2)) == entry(filler: 2))
+        #expect(messages == Self.gone)
+    }
+
+    @Test(arguments: ["index.sqlite", "lock"])
+    func `a file of the store's own that is deleted is made again, and no entry is lost`(name: String) async throws {
+        let store = try await fill()
+        try fixture.folder.remove(name)
+        await store.remove(key(9))
+        await store.healed()
+        for number in 1...8 { #expect(await store.entry(for: key(number))?.labels == ["host:a"], "entry \(number)") }
+        #expect(await store.entry(for: key(9)) == nil)
+        #expect(fixture.folder.exists(name))
+        #expect(Array(messages.prefix(2)) == Self.gone)
+        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+    }
+
+    @Test func `a folder of entries that is deleted leaves an empty store, not many damaged entries`() async throws {
+        let store = try await fill()
+        try fixture.folder.remove("entries")
+        for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
+        #expect(await store.storeAndWait(entry(), for: key(1)))
+        #expect(store.statistics.entries == 1)
+        #expect(store.statistics.damaged == 0)
+        #expect(fixture.log.count(of: "starting empty, for the folder of entries is missing") == 1)
+        #expect(fixture.log.count(of: "removing a damaged entry") == 0)
+    }
+
+    @Test func `a directory that another store has taken over is left to it, until that lets go`() async throws {
+        let store = try await fill()
+        try fixture.folder.remove("")
+        let other = try await fixture.open()
+        #expect(await !store.storeAndWait(entry(), for: key(1)))
+        #expect(await store.entry(for: key(1)) == nil)
+        #expect(await other.storeAndWait(entry(filler: 5), for: key(5)))
+        #expect(await other.entry(for: key(5)) == entry(filler: 5))
+        #expect(messages == [Self.gone[0]])
+        await other.close()
+        #expect(await store.storeAndWait(entry(), for: key(1)))
+        #expect(await store.entry(for: key(5)) == entry(filler: 5))
+        #expect(messages == Self.gone)
+    }
+
+    @Test(arguments: [4096, 8192, 12288, 16384, 20480, 24576])
+    func `a page of the index that goes bad is a miss; the index is made again from the files, and nothing is lost`(
+        offset: Int
+    ) async throws {
+        var store = try await fill()
+        await store.close()
+        try Self.destroy(fixture.folder("index.sqlite"), at: offset)
+        store = try await fixture.open()
+        for number in 1...9 {
+            _ = await store.entry(for: key(number))
+            store.store(entry(filler: UInt8(number), labels: ["host:a"]), for: key(number))
+        }
+        await store.flush()
+        await store.removeExpired()
+        #expect(await store.sources(labelled: .equal("host:a")).count == 9)
+        for number in 1...9 {
+            #expect(await store.entry(for: key(number)) == entry(filler: UInt8(number), labels: ["host:a"]))
+        }
+        #expect(store.statistics.entries == 9)
+        #expect(fixture.log.count(of: "warning: disk cache: making the index again from the files") <= 1)
+        #expect(
+            fixture.log.count(of: "warning: disk cache: making the index again from the files")
+                == fixture.log.count(of: "notice: disk cache: no longer making the index again from the files"))
+        #expect(store.statistics.damaged == 0)
+    }
+
+    private static func destroy(_ path: String, at offset: Int) throws {
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 64))
+        try file.close()
+    }
+
+    @Test(.enabled(if: Volume.isMountable))
+    func `on a full volume look-ups go on and writes are dropped, said once; it ends when there is room again`()
+        async throws
+    {
+        let volume = try Volume(bytes: 4 << 20)
+        let store = try await fixture.open {
+            $0.directory = volume.path + "/cache"
+            $0.budgetBytes = 1 << 30
+        }
+        #expect(await store.storeAndWait(entry(filler: 1), for: key(1)))
+        try volume.fill(leaving: 100_000)
+        for number in 2...5 { #expect(await !store.storeAndWait(entry(1_000_000), for: key(number))) }
+        #expect(await store.entry(for: key(1)) == entry(filler: 1))
+        for number in 2...5 { #expect(await store.entry(for: key(number)) == nil) }
+        #expect(store.statistics.droppedWrites == 4)
+        #expect(messages == ["warning: disk cache: writing fails"])
+        #expect(fixture.log.count(of: "No space left on device") == 1)
+        #expect(store.statistics.entries == 1)
+        try volume.empty()
+        #expect(await store.storeAndWait(entry(1_000_000), for: key(2)))
+        #expect(await store.entry(for: key(2)) == entry(1_000_000))
+        #expect(messages == ["warning: disk cache: writing fails", "notice: disk cache: no longer writing fails"])
+        await store.close()
+    }
+
+    @Test(.enabled(if: Volume.isMountable))
+    func `on a volume that becomes read-only look-ups go on, and what is removed stays out of sight`() async throws {
+        let volume = try Volume(bytes: 4 << 20)
+        let store = try await fixture.open { $0.directory = volume.path + "/cache" }
+        for number in 1...4 { store.store(entry(filler: UInt8(number)), for: key(number)) }
+        await store.flush()
+        try volume.setReadOnly(true)
+        #expect(await !store.storeAndWait(entry(), for: key(5)))
+        #expect(await store.entry(for: key(1)) == entry(filler: 1))
+        await store.remove(key(2))
+        #expect(await store.removeAll(ofSources: [key(3).source]) == StoreTotals())
+        for number in 2...3 { #expect(await store.entry(for: key(number)) == nil) }
+        #expect(await store.entry(for: key(4)) == entry(filler: 4))
+        #expect(messages == ["warning: disk cache: writing fails"])
+        try volume.setReadOnly(false)
+        #expect(await store.storeAndWait(entry(), for: key(5)))
+        for number in 2...3 { #expect(await store.entry(for: key(number)) == nil) }
+        #expect(store.statistics.entries == 3)
+        #expect(messages == ["warning: disk cache: writing fails", "notice: disk cache: no longer writing fails"])
+        await store.close()
+    }
+
+    @Test(.enabled(if: Volume.isMountable)) func `a directory on a read-only volume is refused as such`() async throws {
+        let volume = try Volume(bytes: 1 << 20)
+        try volume.setReadOnly(true)
+        let path = volume.path + "/cache"
+        await #expect(throws: StoreError.readOnly(directory: path)) { try await fixture.open { $0.directory = path } }
+    }
+
+    @Test(.enabled(if: getuid() != 0)) func `a directory that this user may not write to is refused as such`()
+        async throws
+    {
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.folder.path)
+        await #expect(throws: StoreError.readOnly(directory: fixture.folder.path)) { try await fixture.open() }
+    }
+
+    @Test(arguments: [
+        (EROFS, StoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
+        (ENOSPC, .unusable(directory: "/c", reason: "create: why")),
+    ])
+    func `what the system says tells a read-only directory from one that fails otherwise`(
+        code: Int32, error: StoreError
+    ) {
+        #expect(StoreError(StorageFault(operation: "create", reason: "why", code: code), directory: "/c") == error)
+    }
+
+    @Test func `while writing fails, one entry at a time is tried and others are refused at once`() async throws {
+        let gate = WriterGate()
+        let store = try await gate.open(fixture) { $0.directory = fixture.folder("cache") }
+        gate.free.withLock { $0 = 0 }
+        gate.lift()
+        #expect(await !store.storeAndWait(entry(), for: key(1)))
+        gate.close()
+        #expect(store.store(entry(), for: key(2)))
+        #expect(!store.store(entry(), for: key(3)))
+        #expect(store.statistics.queuedWrites == 1)
+        #expect(store.statistics.queuedBytes == DiskBudgetTests.fileBytes)
+        gate.free.withLock { $0 = 1 }
+        gate.lift()
+        await store.flush()
+        #expect(await store.entry(for: key(2)) == entry())
+        #expect(store.store(entry(), for: key(3)))
+        #expect(store.store(entry(), for: key(4)))
+        await store.flush()
+        #expect(store.statistics.entries == 3)
+        #expect(store.statistics.droppedWrites == 2)
+        #expect(store.statistics.queuedBytes == 0)
+    }
+}
+
+/// A small volume of its own; only root can have one.
+private final class Volume: Sendable {
+    static let isMountable: Bool = getuid() == 0 && (try? Volume(bytes: 1 << 20)) != nil
+
+    private let folder: TemporaryFolder
+    var path: String { folder.path }
+
+    init(bytes: Int) throws {
+        folder = try TemporaryFolder()
+        try Self.run("mount", "-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", folder.path)
+    }
+
+    deinit {
+        try? Self.run("umount", "-l", path)
+        try? Self.run("umount", "-l", path)
+    }
+
+    /// Fills all but about so many bytes.
+    func fill(leaving bytes: Int) throws {
+        let attributes = try FileManager.default.attributesOfFileSystem(forPath: path)
+        let free = try #require(attributes[.systemFreeSize] as? Int)
+        try folder.write(Data(count: free - bytes), to: "filler")
+    }
+
+    func empty() throws { try folder.remove("filler") }
+
+    /// Lays a read-only view of the volume over it, or takes it away. What is open already can still be written.
+    func setReadOnly(_ isReadOnly: Bool) throws {
+        if isReadOnly {
+            try Self.run("mount", "--bind", path, path)
+            try Self.run("mount", "-o", "remount,bind,ro", path)
+        } else {
+            try Self.run("umount", "-l", path)
+        }
+    }
+
+    private static func run(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 { throw CocoaError(.featureUnsupported) }
+    }
+}
