@@ -13,10 +13,14 @@ public protocol OriginFetching: Sendable {
     /// The ``OriginResponse/sentFields`` that a response to this request would have, if its own URL answered. By default the
     /// request's own fields.
     func sentFields(for request: OriginRequest) -> HTTPFields
+
+    /// Asks a host again that is left alone because it could not be reached; nil = all hosts. By default there is none.
+    func forgetOutages(ofHost host: String?)
 }
 
 extension OriginFetching {
     public func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
+    public func forgetOutages(ofHost host: String?) {}
 }
 
 /// A complete original, or the word that a known one is still right, and what its origin said about it.

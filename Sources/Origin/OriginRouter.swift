@@ -22,6 +22,11 @@ public struct OriginRouter: OriginFetching {
         fetcher(for: request).sentFields(for: request)
     }
 
+    public func forgetOutages(ofHost host: String?) {
+        remote.forgetOutages(ofHost: host)
+        local.forgetOutages(ofHost: host)
+    }
+
     private func fetcher(for request: OriginRequest) -> any OriginFetching {
         switch request.url.scheme {
         case .http, .https: remote

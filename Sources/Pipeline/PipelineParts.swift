@@ -37,6 +37,6 @@ struct PipelineParts {
             asks: Coalescer(),
             background: BackgroundWork(timeout: configuration.requestTimeout, clock: clock), now: now)
         purger = Purger(
-            keep: keep, failures: failures, processing: processing, policy: policy, now: now)
+            origin: origin, keep: keep, failures: failures, processing: processing, policy: policy, now: now)
     }
 }

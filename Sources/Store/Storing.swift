@@ -11,8 +11,8 @@ public struct StoredEntry: Equatable, Sendable {
     public var body: ByteBuffer
     /// The owner's notes, opaque to the store.
     public var metadata: ByteBuffer
-    /// Words by which the entry's source is found again, such as `host:example.com`. At most ``maximumLabels`` of at most
-    /// ``maximumLabelBytes`` each: an entry with more is not stored. Compared byte by byte, in UTF-8.
+    /// Words by which the entry's source is found again, such as `host:example.com`. At most ``maximumLabels`` of at
+    /// most ``maximumLabelBytes`` each: an entry with more is not stored. Compared byte by byte, in UTF-8.
     public var labels: [String]
 
     /// An entry of these bytes.
@@ -52,14 +52,15 @@ public struct StoreTotals: Equatable, Sendable {
 /// A store may forget anything at any time. What it returns is byte for byte what was stored last under that key,
 /// or something stored there before it, but never what was removed.
 ///
-/// Removals, and what asks for sources, come after the writes that were queued before them and before those queued later.
+/// Removals, and what asks for sources, come after the writes that were queued before them and before those queued
+/// later.
 public protocol Storing: Sendable {
     /// The entry under this key, or nil if there is none, if it is past its age, or if it can't be read undamaged.
     func entry(for key: EntryKey) async -> StoredEntry?
 
     /// Takes the entry to be kept under this key, in place of one that is there. Returns at once: the write happens
     /// later, or not at all under pressure.
-    /// - Returns: false if the entry was refused: it has too much in it, the queue is full, or writing fails at present.
+    /// - Returns: false if the entry was refused: it has too much in it, the queue is full, or writing fails now.
     @discardableResult
     func store(_ entry: StoredEntry, for key: EntryKey) -> Bool
 

@@ -58,9 +58,9 @@ final class DiskFixture: Sendable {
         return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } ?? 0
     }
 
-    /// How many transactions the index's log holds since it was last emptied: its header is 32 bytes; each page has 24 bytes
-    /// before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the header's salt
-    /// unless they are from before.
+    /// How many transactions the index's log holds since it was last emptied: its header is 32 bytes; each page has 24
+    /// bytes before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the header's
+    /// salt unless they are from before.
     func transactionCount() throws -> Int {
         let log = Array(try folder.bytes("index.sqlite-wal"))
         guard log.count > 32 else { return 0 }

@@ -6,6 +6,7 @@ import Transforms
 
 /// Takes sources out of the caches, by what people know of them.
 struct Purger: Sendable {
+    let origin: any OriginFetching
     let keep: KeepResults
     let failures: FailureMemory
     let processing: any ImageProcessing
@@ -54,12 +55,18 @@ struct Purger: Sendable {
             keep.generations.advance(source)
             keep.inUse.forget([source])
             failures.forget([source])
+            origin.forgetOutages(ofHost: url.hostName)
             return
         }
         // Which of the sources under way are meant is not known yet: tags come with the answer.
         keep.generations.advanceAll()
         keep.inUse.forgetEverything()
         failures.forget { url, host in target.means(url: url, host: host) }
+        switch target {
+        case .host(let host): origin.forgetOutages(ofHost: host)
+        case .everything: origin.forgetOutages(ofHost: nil)
+        case .source, .prefix, .tag: break
+        }
     }
 
     private func sources(

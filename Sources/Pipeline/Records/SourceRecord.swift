@@ -71,7 +71,9 @@ final class SourceRecord: Sendable {
 
     /// Words by which the disk finds the source again.
     private var labels: [String] {
-        ["url:\(url)"] + (host.isEmpty ? [] : ["host:\(host)"]) + response.tags.map { "tag:\($0)" }
+        let address = "url:\(url)".utf8.prefix(StoredEntry.maximumLabelBytes)
+        return [String(Substring(address))] + (host.isEmpty ? [] : ["host:\(host)"])
+            + response.tags.map { "tag:\($0)" }
     }
 
     /// What it costs in memory, roughly.

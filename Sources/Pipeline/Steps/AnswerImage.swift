@@ -170,9 +170,19 @@ struct AnswerImage: Sendable {
             moment: wanted.moment)
         let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {
             urgency throws(PipelineError) in
-            try await ask(wanted, question, known: known, urgency: urgency)
+            if let answer = await answeredMeanwhile(wanted, since: known) { return answer }
+            return try await ask(wanted, question, known: known, urgency: urgency)
         }
         return (answer, isShared)
+    }
+
+    /// What another request has learned between our look into the caches and our turn to ask.
+    private func answeredMeanwhile(_ wanted: Wanted, since known: SourceRecord?) async -> AskOrigin.Answer? {
+        let original = keep.inUse[wanted.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
+        guard !wanted.insists, let record = original?.record ?? keep.records.inMemory(wanted.keys.source),
+            record !== known, case .use = decide(record, isSelected: await isSelected(record, wanted), wanted)
+        else { return nil }
+        return AskOrigin.Answer(record: record, original: original, status: 200, isProven: original == nil)
     }
 
     /// The stale picture where the origin failed and did not forbid it (RFC 5861 §4); else the failure.

@@ -13,8 +13,8 @@ struct Wanted: Sendable {
     /// Whether the client insists on asking the origin, whatever is remembered.
     var insists: Bool {
         let demand = request.cache.demand
-        return demand.mayForce
-            && (demand.mode.asksOrigin || demand.directives.noCache || demand.directives.maxAge == .zero)
+        if demand.mode.asksOrigin { return true }
+        return demand.mayForce && (demand.directives.noCache || demand.directives.maxAge == .zero)
     }
 
     /// The same, for nobody in particular.

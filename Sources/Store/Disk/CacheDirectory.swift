@@ -44,8 +44,8 @@ struct CacheDirectory: Sendable {
         "\(folder(ofSource: key.source))/\(key.entry.hex)"
     }
 
-    /// The file that an entry is written to before it gets its name. It lies where it will stay, since file systems keep what
-    /// begins in one folder together, and are slow to find room in the same place over and over.
+    /// The file that an entry is written to before it gets its name. It lies where it will stay, since file systems
+    /// keep what begins in one folder together, and are slow to find room in the same place over and over.
     func temporaryFile(of key: EntryKey) -> String {
         "\(file(of: key)).partial"
     }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A disk store's entries, files and index together. Every call blocks.
 ///
-/// `look(for:)` and `noteUse(of:)` may run on many threads. All else runs on one, the writer's: so nothing changes between
-/// two steps of it, and only readers meet a file and a record that don't belong together.
+/// `look(for:)` and `noteUse(of:)` may run on many threads. All else runs on one, the writer's: so nothing changes
+/// between two steps of it, and only readers meet a file and a record that don't belong together.
 final class DiskEntries: Sendable {
     /// What a reader found.
     enum Finding {
@@ -163,8 +163,8 @@ final class DiskEntries: Sendable {
 
 // The directory, which may go and come again.
 extension DiskEntries {
-    /// Runs an operation whose failure costs the cache an entry, but nobody an answer. When it meets a damaged index, it is
-    /// tried again with a new one, unless `isTriedAgain` is false.
+    /// Runs an operation whose failure costs the cache an entry, but nobody an answer. When it meets a damaged index,
+    /// it is tried again with a new one, unless `isTriedAgain` is false.
     /// - Returns: nil if it failed.
     func attempt<Value>(
         isTriedAgain: Bool = true, _ operation: (OpenDirectory) throws(StorageFault) -> Value

@@ -12,8 +12,8 @@ struct DiskIndex: Sendable {
     /// What the index said of itself when it was opened.
     struct Condition: Sendable {
         var totals: StoreTotals
-        /// Whether index and files may differ: the last process ended without closing the index, the comparison that this
-        /// makes necessary never came to its end, or the last one was long ago.
+        /// Whether index and files may differ: the last process ended without closing the index, the comparison that
+        /// this makes necessary never came to its end, or the last one was long ago.
         var isReconciliationDue: Bool
     }
 
@@ -25,8 +25,8 @@ struct DiskIndex: Sendable {
 
     /// Opens the index or makes an empty one, in the same time however many entries it has.
     ///
-    /// Throws if what is there is another's or of another version, or so damaged that it shows at once; damage within is met
-    /// when it's read. Until `close()` the index counts as not closed properly.
+    /// Throws if what is there is another's or of another version, or so damaged that it shows at once; damage within
+    /// is met when it's read. Until `close()` the index counts as not closed properly.
     init(path: String, readers: Int, clock makeClock: (_ last: Int64) -> StoreClock) throws(StorageFault) {
         (pool, clock, condition) = try Self.attempt("open index") {
             var configuration = Configuration()
@@ -36,7 +36,8 @@ struct DiskIndex: Sendable {
             // The writer's thread reads too.
             configuration.maximumReaderCount = readers + 1
             configuration.prepareDatabase {
-                // Fewer, larger checkpoints: they are what is synced to the device. 16 MiB at most are read after a crash.
+                // Fewer, larger checkpoints: they are what is synced to the device. 16 MiB at most are read after a
+                // crash.
                 try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)

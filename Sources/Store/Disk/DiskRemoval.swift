@@ -23,8 +23,8 @@ extension DiskEntries {
         return removals.allSatisfy { remove($0) != nil }
     }
 
-    /// The sources with such a label. Nil if the index doesn't say, for instance because it is damaged: then a new one can be
-    /// asked once it is made.
+    /// The sources with such a label. Nil if the index doesn't say, for instance because it is damaged: then a new one
+    /// can be asked once it is made.
     func sources(labelled query: LabelQuery) -> [StoreKey]? {
         attempt(isTriedAgain: false) { place throws(StorageFault) in try place.index.sources(labelled: query) }
     }

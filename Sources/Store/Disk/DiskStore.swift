@@ -8,17 +8,18 @@ import Synchronization
 ///
 /// Each entry is a file under its source's folder, and a row of an SQLite index beside it. Entries are written behind
 /// the caller's back by one thread of low priority, those that wait together in one transaction: a `store(_:for:)` is
-/// readable once it is on disk (see ``flush()``), not before; a ``MemoryStore`` in front covers the gap. Every read verifies
-/// the entry's SHA-256: what is damaged is removed, counted and a miss. Files are not synced to the device, so a power cut
-/// may cost the last entries, never their integrity.
+/// readable once it is on disk (see ``flush()``), not before; a ``MemoryStore`` in front covers the gap. Every read
+/// verifies the entry's SHA-256: what is damaged is removed, counted and a miss. Files are not synced to the device, so
+/// a power cut may cost the last entries, never their integrity.
 ///
 /// Once opened, the store never fails: what can't be read is a miss and what can't be written is dropped, with a log
-/// line when that begins and when it ends. While writing fails, one entry at a time is tried and the others are refused. A
-/// directory that is deleted or an index that proves damaged is made again while the store is open. What was removed is never
-/// found again, though the volume may refuse to remove it; only a restart before it gives way forgets that. All blocking
-/// calls run on the store's own threads.
+/// line when that begins and when it ends. While writing fails, one entry at a time is tried and the others are
+/// refused. A directory that is deleted or an index that proves damaged is made again while the store is open. What was
+/// removed is never found again, though the volume may refuse to remove it; only a restart before it gives way forgets
+/// that. All blocking calls run on the store's own threads.
 ///
-/// Entries age by the time that passes while the store is open, not by the computer's clock, which may be set at any time.
+/// Entries age by the time that passes while the store is open, not by the computer's clock, which may be set at any
+/// time.
 public final class DiskStore: Storing {
     private struct Tier {
         let entries: DiskEntries
@@ -33,10 +34,10 @@ public final class DiskStore: Storing {
 
     /// Opens the store in its directory, in the same short time however many entries it holds.
     ///
-    /// What a crash or a failing disk left is healed behind the caller's back, a little at a time: files without a row are
-    /// taken back or removed, rows without a file forgotten, unfinished files removed, an unusable index made again from the
-    /// files; each with a log line. Files and rows are compared if the store was not closed properly the last time, and once
-    /// a week.
+    /// What a crash or a failing disk left is healed behind the caller's back, a little at a time: files without a row
+    /// are taken back or removed, rows without a file forgotten, unfinished files removed, an unusable index made again
+    /// from the files; each with a log line. Files and rows are compared if the store was not closed properly the last
+    /// time, and once a week.
     ///
     /// - Parameters:
     ///   - configuration: where, and how much.
@@ -132,8 +133,8 @@ public final class DiskStore: Storing {
         await change { $0.remove(.everything) }.flatMap(\.self) ?? StoreTotals()
     }
 
-    /// Removes what is past ``Configuration/maxAge``, little by little; does nothing without one. Such entries are not found
-    /// any more, but take space until this is called or they are evicted.
+    /// Removes what is past ``Configuration/maxAge``, little by little; does nothing without one. Such entries are not
+    /// found any more, but take space until this is called or they are evicted.
     @discardableResult
     public func removeExpired() async -> StoreTotals {
         var removed = StoreTotals()
@@ -141,8 +142,8 @@ public final class DiskStore: Storing {
         return removed
     }
 
-    /// The sources that have an entry with such a label. After a crash, or when the index was lost, this waits until all
-    /// files are in the index again.
+    /// The sources that have an entry with such a label. After a crash, or when the index was lost, this waits until
+    /// all files are in the index again.
     public func sources(labelled query: LabelQuery) async -> [StoreKey] {
         for _ in 0..<2 {
             await healed()
@@ -156,7 +157,8 @@ public final class DiskStore: Storing {
         await change { $0.totals(ofSources: sources) } ?? [:]
     }
 
-    /// Returns once all that was stored before is on disk or dropped, room is made for it, and the index knows the last uses.
+    /// Returns once all that was stored before is on disk or dropped, room is made for it, and the index knows the last
+    /// uses.
     public func flush() async {
         await change {
             $0.finishEvicting()
@@ -172,8 +174,8 @@ public final class DiskStore: Storing {
         }
     }
 
-    /// Writes what is queued, then lets go of the directory. From here on every look-up is a miss, and what is stored is
-    /// dropped. Closing twice is harmless.
+    /// Writes what is queued, then lets go of the directory. From here on every look-up is a miss, and what is stored
+    /// is dropped. Closing twice is harmless.
     public func close() async {
         guard let tier, await tier.writer.perform({ tier.entries.beginClosing() }) else { return }
         // The index must not be closed under a reader.

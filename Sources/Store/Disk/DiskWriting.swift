@@ -23,8 +23,8 @@ extension DiskEntries {
     /// The largest file kept: one that fits below the mark to which evictions go.
     var maximumFileBytes: Int { Int(Self.lowWater * Double(configuration.budgetBytes)) }
 
-    /// Writes entries, whose keys must differ: to each a temporary file and its name, then all records in one transaction;
-    /// then makes room.
+    /// Writes entries, whose keys must differ: to each a temporary file and its name, then all records in one
+    /// transaction; then makes room.
     /// - Returns: for each whether it was written.
     func write(_ writes: [EntryWrite]) -> [Bool] {
         let isWritten =

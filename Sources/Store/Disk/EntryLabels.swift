@@ -1,5 +1,5 @@
-/// An entry's labels as they stand in its file and in its row: each a length of two bytes, big-endian, and so many bytes
-/// of UTF-8.
+/// An entry's labels as they stand in its file and in its row: each a length of two bytes, big-endian, and so many
+/// bytes of UTF-8.
 struct EntryLabels: Hashable, Sendable {
     /// The length of the longest list there is.
     static let maximumBytes = StoredEntry.maximumLabels * (2 + StoredEntry.maximumLabelBytes)

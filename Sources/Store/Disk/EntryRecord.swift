@@ -18,7 +18,8 @@ struct EntryRecord: Equatable, Sendable {
 ///
 /// A file is a header, the labels, the metadata and the body. The header repeats what the index knows, so that a lost
 /// index can be made again from the files: a mark with the format's number, the checksum, the source's and the entry's
-/// key, the times of the first and of this writing, and the lengths of labels, metadata and body; integers are big-endian.
+/// key, the times of the first and of this writing, and the lengths of labels, metadata and body; integers are
+/// big-endian.
 struct EntryHead: Equatable, Sendable {
     var record: EntryRecord
     var metadataBytes: Int
@@ -85,8 +86,8 @@ struct EntryHead: Equatable, Sendable {
 }
 
 extension EntryRecord {
-    /// The record that a file's head spells, or nil if there is none. Metadata and body aren't read, let alone verified:
-    /// that is for whoever reads the entry.
+    /// The record that a file's head spells, or nil if there is none. Metadata and body aren't read, let alone
+    /// verified: that is for whoever reads the entry.
     init?(readingHeadOf path: String) {
         let longest = EntryHead.fixedBytes + EntryLabels.maximumBytes
         guard

@@ -16,7 +16,8 @@ extension DiskIndex {
             try pool.unsafeRead { database in
                 let select = try database.cachedStatement(
                     sql: """
-                        SELECT size, checksum, labels, created, modified, last_use FROM entry WHERE source = ? AND entry = ?
+                        SELECT size, checksum, labels, created, modified, last_use FROM entry
+                        WHERE source = ? AND entry = ?
                         """)
                 guard
                     let row = try Row.fetchOne(select, arguments: key.arguments),

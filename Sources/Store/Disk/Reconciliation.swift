@@ -1,7 +1,7 @@
 import Logging
 
-/// Makes index and files agree, whatever a crash or a failing disk left: a slice at a time, so that writes and removals get
-/// in between. It meets every file and every row once, but not those that come while it runs.
+/// Makes index and files agree, whatever a crash or a failing disk left: a slice at a time, so that writes and removals
+/// get in between. It meets every file and every row once, but not those that come while it runs.
 struct Reconciliation {
     /// How many folders of the second level are looked through at a time; a million entries have about 16 in each.
     private static let sliceFolders = 16

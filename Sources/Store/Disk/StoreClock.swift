@@ -1,10 +1,10 @@
 import Foundation
 
-/// The time by which a store's entries age, in microseconds since 1970: the computer's clock when the directory was opened,
-/// and from there on what has really passed. It never runs backwards, not even from one opening to the next.
+/// The time by which a store's entries age, in microseconds since 1970: the computer's clock when the directory was
+/// opened, and from there on what has really passed. It never runs backwards, not even from one opening to the next.
 ///
-/// So a clock that is set ahead or back while the store is open changes nothing. One that was set back before the opening
-/// stands for no time since the store was last used; one that was set ahead can't be told from a long pause.
+/// So a clock that is set ahead or back while the store is open changes nothing. One that was set back before the
+/// opening stands for no time since the store was last used; one that was set ahead can't be told from a long pause.
 struct StoreClock: Sendable {
     private let start: Int64
     private let startUptime: Duration

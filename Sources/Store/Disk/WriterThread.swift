@@ -9,8 +9,9 @@ import Synchronization
     import Musl
 #endif
 
-/// The one thread that changes a disk store. It does what is queued, in order, writes that follow each other together; after
-/// each step and when nothing is queued it does a slice of the upkeep. Ends with the last reference, once all is done.
+/// The one thread that changes a disk store. It does what is queued, in order, writes that follow each other together;
+/// after each step and when nothing is queued it does a slice of the upkeep. Ends with the last reference, once all is
+/// done.
 final class WriterThread: Sendable {
     /// What is queued.
     enum Job: Sendable {

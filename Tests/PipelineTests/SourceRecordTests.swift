@@ -1,0 +1,72 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+import Testing
+
+@testable import Pipeline
+
+/// What is known of a source, as it lies on disk.
+struct SourceRecordTests {
+    private static let policy = FreshnessPolicy()
+
+    private func record(_ fields: HTTPFields, url: String = "http://example.com/a.png") throws -> SourceRecord {
+        let source = try SourceURL(parsing: url)
+        let answer = OriginResponse(
+            url: source, status: .ok, headers: fields, body: ByteBuffer(string: "x"), requestedAt: WallClock.start,
+            receivedAt: WallClock.start, sentFields: [.accept: "image/*", .userAgent: "darkroom"])
+        return SourceRecord(
+            of: answer, asked: source, content: StoreKey(hashing: Array("x".utf8)), policy: Self.policy)
+    }
+
+    @Test func `A record comes back from its bytes as it was`() throws {
+        let before = try record([
+            .cacheControl: "max-age=60, stale-if-error=5", .vary: "Accept", .eTag: "W/\"a\"", .age: "7",
+            .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ])
+        var response = before.response
+        response.staleSince = WallClock.start
+        for record in [before, before.with(response, policy: Self.policy)] {
+            let after = try #require(SourceRecord(record.bytes, policy: Self.policy))
+            #expect(after.response == record.response)
+            #expect(after.freshness == record.freshness)
+            #expect(after.content == record.content)
+            #expect([after.url, after.host, after.answeredURL] == [record.url, record.host, record.answeredURL])
+        }
+    }
+
+    @Test func `Bytes that are cut anywhere, or of another revision, are no record`() throws {
+        let bytes = try record([.cacheControl: "max-age=60", .vary: "Accept"]).bytes
+        for length in 0..<bytes.readableBytes {
+            let cut = try #require(bytes.getSlice(at: 0, length: length))
+            #expect(SourceRecord(cut, policy: Self.policy) == nil)
+        }
+        var other = bytes
+        other.setInteger(UInt8(99), at: 0)
+        #expect(SourceRecord(other, policy: Self.policy) == nil)
+    }
+
+    @Test func `Any bytes at all are read without harm`() {
+        var numbers = SystemRandomNumberGenerator()
+        for _ in 0..<2_000 {
+            var bytes = ByteBuffer(bytes: [1])
+            bytes.writeBytes((0..<Int.random(in: 0...200, using: &numbers)).map { _ in UInt8.random(in: 0...255) })
+            _ = SourceRecord(bytes, policy: Self.policy)
+            _ = VariantRecord(bytes)
+        }
+    }
+
+    @Test func `The disk takes the labels of every source`() throws {
+        let path = String(repeating: "a", count: SourceURL.maximumBytes - "http://example.com/".utf8.count)
+        let tags = (0..<300).map { "tag-\($0)" }.joined(separator: ",")
+        var fields = HTTPFields()
+        fields[try #require(HTTPField.Name("Cache-Tag"))] = tags
+        let labels = try record(fields, url: "http://example.com/\(path)").entry.labels
+        #expect(labels.count <= StoredEntry.maximumLabels)
+        #expect(labels.allSatisfy { $0.utf8.count <= StoredEntry.maximumLabelBytes })
+        #expect(labels.contains("host:example.com"))
+        #expect(labels.contains("tag:tag-127"))
+    }
+}
