@@ -7,7 +7,7 @@ swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Package.swift \
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench format lint fixtures clean
+.PHONY: help setup run test bench prove format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ test: setup ## Build and run all tests; some drive the executable
 
 bench: setup ## Measure the service against its floors on this machine
 	Benchmarks/run.sh
+
+prove: setup ## Kill the server 200 times under load; check that only whole, right pictures are served after it
+	swift build -c release --product darkroom $(SWIFT_FLAGS)
+	scripts/prove-durability.py
 
 format: ## Format all Swift in place
 	swift format --in-place --recursive --parallel $(swift_paths)

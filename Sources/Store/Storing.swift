@@ -1,7 +1,7 @@
 public import NIOCore
 
 /// What a store keeps under one key: bytes, and what its owner wants to know about them.
-public struct StoredEntry: Equatable, Sendable {
+public struct StoredEntry: Sendable {
     /// How many labels an entry may have: 160.
     public static let maximumLabels = 160
     /// How long a label may be: 8 KiB of UTF-8.
@@ -14,12 +14,25 @@ public struct StoredEntry: Equatable, Sendable {
     /// Words by which the entry's source is found again, such as `host:example.com`. At most ``maximumLabels`` of at
     /// most ``maximumLabelBytes`` each: an entry with more is not stored. Compared byte by byte, in UTF-8.
     public var labels: [String]
+    /// The body's SHA-256, if its owner knows it: the store then need not work it out. It has to be right, or the entry will
+    /// count as damaged.
+    public var bodyDigest: StoreKey?
 
     /// An entry of these bytes.
-    public init(body: ByteBuffer, metadata: ByteBuffer = ByteBuffer(), labels: [String] = []) {
+    public init(
+        body: ByteBuffer, metadata: ByteBuffer = ByteBuffer(), labels: [String] = [], bodyDigest: StoreKey? = nil
+    ) {
         self.body = body
         self.metadata = metadata
         self.labels = labels
+        self.bodyDigest = bodyDigest
+    }
+}
+
+extension StoredEntry: Equatable {
+    /// By what is kept; the digest only repeats what the body says.
+    public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
+        left.body == right.body && left.metadata == right.metadata && left.labels == right.labels
     }
 }
 

@@ -26,6 +26,21 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
+    @Test func `a body's digest that its owner knows is believed, and a wrong one makes the entry damaged`()
+        async throws
+    {
+        let store = try await fixture.open()
+        var right = entry(filler: 1)
+        right.bodyDigest = StoreKey(hashing: right.body.readableBytesView)
+        var wrong = entry(filler: 2)
+        wrong.bodyDigest = right.bodyDigest
+        #expect(await store.storeAndWait(right, for: key(1)))
+        #expect(await store.storeAndWait(wrong, for: key(2)))
+        #expect(await store.entry(for: key(1)) == right)
+        #expect(await store.entry(for: key(2)) == nil)
+        #expect(store.statistics.damaged == 1)
+    }
+
     @Test func `a second entry under a key takes the place of the first`() async throws {
         let store = try await fixture.open()
         store.store(entry(5000, filler: 1), for: key(1))

@@ -9,8 +9,10 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit {
-        // A store that was not closed may be letting go of its files just now, which makes a removal fail.
+    deinit { Self.clear(path) }
+
+    /// A store that is at work in there, or letting go of its files just now, makes a removal fail.
+    private static func clear(_ path: String) {
         var attempts = 0
         while FileManager.default.fileExists(atPath: path), attempts < 10 {
             try? FileManager.default.removeItem(atPath: path)
@@ -35,8 +37,11 @@ final class TemporaryFolder: Sendable {
         try bytes.write(to: url)
     }
 
+    /// Gone at one stroke, whatever a store does in there.
     func remove(_ name: String) throws {
-        try FileManager.default.removeItem(atPath: self(name))
+        let aside = "\(path).\(UUID().uuidString)"
+        try FileManager.default.moveItem(atPath: name.isEmpty ? path : self(name), toPath: aside)
+        Self.clear(aside)
     }
 
     /// The regular files below a folder, with their paths from here.

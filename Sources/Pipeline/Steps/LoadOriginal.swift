@@ -31,7 +31,8 @@ struct LoadOriginal: Sendable {
 
     /// The entry of an original: beside its bytes stands their hash.
     static func entry(_ original: Original) -> StoredEntry {
-        StoredEntry(body: original.body, metadata: ByteBuffer(bytes: original.record.content.bytes))
+        let content = original.record.content
+        return StoredEntry(body: original.body, metadata: ByteBuffer(bytes: content.bytes), bodyDigest: content)
     }
 
     private static func content(of entry: StoredEntry) -> StoreKey? {

@@ -56,10 +56,10 @@ struct ProduceVariant: Sendable {
         timings.process = took
         timings.queue = watch.lap() - took
 
-        let digest = StoreKey(hashing: image.body.readableBytesView).hex
-        let record = VariantRecord(content: original.record.content, format: image.format, digest: digest)
+        let digest = StoreKey(hashing: image.body.readableBytesView)
+        let record = VariantRecord(content: original.record.content, format: image.format, digest: digest.hex)
         let isStored = await keep.keep(
-            StoredEntry(body: image.body, metadata: record.bytes), from: original, wanted)
+            StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest), from: original, wanted)
         timings.store = watch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }

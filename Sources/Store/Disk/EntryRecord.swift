@@ -4,7 +4,7 @@ import NIOCore
 /// What the index knows about an entry; the head of the entry's file says the same.
 struct EntryRecord: Equatable, Sendable {
     var key: EntryKey
-    /// SHA-256 of labels, metadata and body, as they stand in the file.
+    /// SHA-256 of labels and metadata, as they stand in the file, and of the body's SHA-256.
     var checksum: [UInt8]
     var labels: EntryLabels
     var fileBytes: Int
@@ -35,13 +35,9 @@ struct EntryHead: Equatable, Sendable {
 
     /// The head of the file of an entry about to be written.
     init(of entry: StoredEntry, labels: EntryLabels, key: EntryKey, created: Int64, modified: Int64) {
-        var hasher = SHA256()
-        labels.bytes.withUnsafeBytes { hasher.update(bufferPointer: $0) }
-        entry.metadata.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
-        entry.body.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
         metadataBytes = entry.metadata.readableBytes
         record = EntryRecord(
-            key: key, checksum: Array(hasher.finalize()), labels: labels, fileBytes: Self.fileBytes(of: entry, labels),
+            key: key, checksum: EntryRecord.checksum(of: entry, labels), labels: labels, fileBytes: Self.fileBytes(of: entry, labels),
             created: created, modified: modified)
     }
 
@@ -110,18 +106,17 @@ extension EntryRecord {
             return nil
         }
         var rest = file
-        rest.moveReaderIndex(forwardBy: EntryHead.fixedBytes)
-        guard rest.withUnsafeReadableBytes({ SHA256.hash(bufferPointer: $0) }) == checksum else { return nil }
-        rest.moveReaderIndex(forwardBy: labels.bytes.count)
+        rest.moveReaderIndex(forwardBy: EntryHead.fixedBytes + labels.bytes.count)
         guard let metadata = rest.readSlice(length: head.metadataBytes) else { return nil }
-        return StoredEntry(body: rest, metadata: metadata, labels: labels.strings)
+        let entry = StoredEntry(body: rest, metadata: metadata, labels: labels.strings)
+        return Self.checksum(of: entry, labels) == checksum ? entry : nil
     }
-}
 
-extension SHA256 {
-    fileprivate static func hash(bufferPointer: UnsafeRawBufferPointer) -> SHA256Digest {
+    static func checksum(of entry: StoredEntry, _ labels: EntryLabels) -> [UInt8] {
         var hasher = SHA256()
-        hasher.update(bufferPointer: bufferPointer)
-        return hasher.finalize()
+        labels.bytes.withUnsafeBytes { hasher.update(bufferPointer: $0) }
+        entry.metadata.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
+        hasher.update(data: (entry.bodyDigest ?? StoreKey(hashing: entry.body.readableBytesView)).bytes)
+        return Array(hasher.finalize())
     }
 }
