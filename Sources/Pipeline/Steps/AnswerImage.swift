@@ -122,7 +122,8 @@ struct AnswerImage: Sendable {
         var report = report
         report.original = original.layer
         report.isStored = made.isStored
-        report.isShared = report.isShared || isShared
+        // Where the origin was asked, it is that question which was shared or not (RFC 9211 §2.6).
+        if report.forwarded == nil { report.isShared = isShared }
         var timings = made.timings
         timings.fetch = fetch
         return response(made.body, made.record, original.record, report, timings)

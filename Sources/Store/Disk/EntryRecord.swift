@@ -37,8 +37,8 @@ struct EntryHead: Equatable, Sendable {
     init(of entry: StoredEntry, labels: EntryLabels, key: EntryKey, created: Int64, modified: Int64) {
         metadataBytes = entry.metadata.readableBytes
         record = EntryRecord(
-            key: key, checksum: EntryRecord.checksum(of: entry, labels), labels: labels, fileBytes: Self.fileBytes(of: entry, labels),
-            created: created, modified: modified)
+            key: key, checksum: EntryRecord.checksum(of: entry, labels), labels: labels,
+            fileBytes: Self.fileBytes(of: entry, labels), created: created, modified: modified)
     }
 
     /// The head that the start of a file spells, or nil if it isn't whole or doesn't fit the file's size. What follows
