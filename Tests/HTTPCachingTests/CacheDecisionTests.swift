@@ -97,6 +97,20 @@ struct CacheDecisionTests {
         #expect(decide(nil, at: 1, .forceCache, "only-if-cached") == .refuse)
     }
 
+    @Test(arguments: ["max-age=5", "max-age=10", "min-fresh=595"])
+    func `nobody who may not makes us ask for what not even a new answer could satisfy`(directive: String) {
+        // From a cache on the way, so that every answer is ten seconds old when it comes.
+        let stored = Origin.response(["Cache-Control: max-age=600", "Age: 10"]).freshness(FreshnessPolicy())
+        func decide(mayForce: Bool) -> CacheDecision {
+            let directives = RequestDirectives(Origin.fields(["Cache-Control: \(directive)"]))
+            return CacheDecision.decide(
+                stored: stored, isSelected: true, demand: CacheDemand(directives: directives, mayForce: mayForce),
+                now: Origin.later(1))
+        }
+        #expect(decide(mayForce: false) == .use)
+        #expect(decide(mayForce: true) == .ask(.request))
+    }
+
     @Test func `a mode that was chosen overrules the directives`() {
         #expect(decide(at: 500, .forceCache, "no-cache, max-age=1", mayForce: true) == .use)
         #expect(decide(at: 1, .noCache, "max-stale") == .ask(.request))

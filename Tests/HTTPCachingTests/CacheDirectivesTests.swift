@@ -106,10 +106,15 @@ struct TargetedDirectivesTests {
     @Test(arguments: [
         "", " ", "max-age=60, &&&&", "max-age=\"60\"", "max-age=60.0", "max-age=a", "max-age", "max-age =60",
         "max-age= 60", "max-age=60,", "MAX-AGE=60", "max-age=?1", "max-age=(60)", "no-store=1", "no-store=\"a\"",
-        "private=1", "max-age=9999999999999999", String(repeating: "a, ", count: 700) + "a",
+        "private=1", "max-age=9999999999999999",
     ])
     func `what is no such dictionary is ignored as a whole`(text: String) {
         #expect(CacheDirectives(targeted: text) == nil)
+    }
+
+    @Test func `a field that is too long to be read forbids to keep the response`() {
+        let text = "max-age=60, " + String(repeating: "a, ", count: 700) + "a"
+        #expect(CacheDirectives(targeted: text)?.forbidStoring == true)
     }
 
     @Test(arguments: [

@@ -23,6 +23,17 @@ struct TroubleTests {
         }
     }
 
+    @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
+    func `a status that HTTP does not have, or that nobody asked for, is no answer`(status: String) async throws {
+        for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
+            try await withOrigin { _ in
+                [.send("HTTP/1.1 \(status)\r\n\(rest)"), .close]
+            } _: { client, origin async throws in
+                #expect(try await client.failure(of: origin.url()) != nil)
+            }
+        }
+    }
+
     @Test(arguments: [TestOrigin.Step.reset, .close])
     func `a reset after the response began is not retried`(ending: TestOrigin.Step) async throws {
         let half = TestOrigin.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")

@@ -54,7 +54,7 @@ public enum CacheDecision: Hashable, Sendable {
         if demand.mode.asksOrigin, demand.mode != .refresh { return .ask(.request) }
         guard !stored.needsValidation else { return .ask(.stale) }
         let remaining = stored.remaining(at: now)
-        let isRefused = demand.refuses(age: stored.age(at: now), remaining: remaining, lifetime: stored.lifetime)
+        let isRefused = demand.refuses(stored, now: now)
         if remaining > .zero {
             if isRefused { return .ask(.request) }
             return demand.mode == .refresh ? .useAndRevalidate : .use

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a client wants of the cache.
 public struct CacheDemand: Hashable, Sendable {
     public var mode: CacheMode
@@ -24,13 +26,18 @@ public struct CacheDemand: Hashable, Sendable {
 }
 
 extension CacheDemand {
-    /// Whether the client's directives turn down an answer of that age (RFC 9111 §5.2.1).
-    func refuses(age: Duration, remaining: Duration, lifetime: Duration) -> Bool {
+    /// Whether the client's directives turn down what is stored (RFC 9111 §5.2.1). What not even a new answer of such an
+    /// age could satisfy is obeyed only for who may force.
+    func refuses(_ stored: Freshness, now: Date) -> Bool {
         guard mode == .standard else { return false }
         if mayForce, directives.noCache || directives.maxAge == .zero { return true }
-        if let oldest = obeyedMaxAge, age > oldest { return true }
-        guard let least = directives.minFresh, mayForce || least < lifetime else { return false }
-        return remaining < least
+        if let oldest = obeyedMaxAge, mayForce || oldest > stored.initialAge, stored.age(at: now) > oldest {
+            return true
+        }
+        guard let least = directives.minFresh, mayForce || least < stored.lifetime - stored.initialAge else {
+            return false
+        }
+        return stored.remaining(at: now) < least
     }
 
     /// Whether the client takes what is stale by that much, whatever the origin says.

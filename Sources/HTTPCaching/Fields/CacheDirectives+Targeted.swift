@@ -4,10 +4,16 @@ extension CacheDirectives {
     /// Reads a `CDN-Cache-Control` field, its lines joined by commas (RFC 9213 §2.1).
     ///
     /// Nil, so that `Cache-Control` counts instead, where the field is empty, is no dictionary of RFC 9651, or gives a
-    /// directive a value of another type. Of several values of one name the last counts.
+    /// directive a value of another type. Of several values of one name the last counts. A field that is too long to be
+    /// read may forbid anything, so it forbids to keep the response.
     init?(targeted text: String) {
         // Decoding costs the square of the members' number, so that a long field would be an attack.
-        guard text.utf8.count <= Self.maxTargetedBytes, text.utf8.contains(where: { $0 != 0x20 }),
+        self.init()
+        guard text.utf8.count <= Self.maxTargetedBytes else {
+            noStore = true
+            return
+        }
+        guard text.utf8.contains(where: { $0 != 0x20 }),
             let field = try? StructuredFieldValueDecoder().decode(TargetedField.self, from: Array(text.utf8))
         else { return nil }
         noStore = field.noStore ?? false

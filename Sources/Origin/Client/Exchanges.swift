@@ -95,6 +95,8 @@ extension HTTPClient.Configuration {
         connectionPool.retryConnectionEstablishment = false
         tracing.tracer = nil
         // The backstop: should pinning ever break, the connection ends before a request is written.
-        http1_1ConnectionDebugInitializer = { Exchanges.checkPeer(of: $0, is: key.address) }
+        http1_1ConnectionDebugInitializer = { channel in
+            Exchanges.checkPeer(of: channel, is: key.address).flatMap { StatusGuard.install(on: channel) }
+        }
     }
 }
