@@ -4,6 +4,7 @@ import PackageDescription
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -59,6 +60,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
@@ -81,18 +83,20 @@ let package = Package(
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, crypto, httpTypes, logging]),
+        room("Prometheus", packages: [coreMetrics]),
         .target(
             name: "Web",
             dependencies: [
-                "Pipeline", "Transforms", "HTTPCaching", hummingbird, hummingbirdCore, httpTypes, nioCore, crypto,
-                logging,
+                "Pipeline", "Transforms", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
+                crypto, logging,
             ],
             resources: [.embedInCode("openapi.yaml")], swiftSettings: swiftSettings),
         .executableTarget(
             name: "darkroom",
             dependencies: [
-                "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
-                argumentParser, configuration, serviceLifecycle, hummingbird, logging, nioCore, nioPosix,
+                "Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
+                argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
+                nioPosix,
                 systemPackage, unixSignals, yams,
             ],
             swiftSettings: swiftSettings),
@@ -104,9 +108,13 @@ let package = Package(
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
+        tests(of: "Prometheus", packages: [coreMetrics]),
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
-            packages: [hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle, yams]),
+            packages: [
+                coreMetrics, hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle,
+                yams,
+            ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [

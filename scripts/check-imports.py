@@ -25,9 +25,10 @@ ARROWS: dict[str, set[str]] = {
     "Origin": {"HTTPCaching"} | {"AsyncHTTPClient", "HTTPTypes", "Logging"} | NIO,
     "Pipeline": {"Transforms", "Store", "Origin", "HTTPCaching"} | {"Crypto", "HTTPTypes", "Logging"} | NIO,
     "Web": {"Pipeline", "Transforms", "HTTPCaching"}
-    | {"Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore"},
-    "darkroom": {"Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
-    | {"ArgumentParser", "Configuration", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"}
+    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore"},
+    "Prometheus": {"CoreMetrics"},
+    "darkroom": {"Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
+    | {"ArgumentParser", "Configuration", "CoreMetrics", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"}
     | {"SystemPackage", "UnixSignals", "Yams"},
 }
 

@@ -65,47 +65,55 @@ public final class ImagePipeline: Sendable {
     /// The picture for a request, from a cache or made now. Cancelling the task gives up waiting, and the work ends when
     /// nobody waits for it any more; with `continuesInBackground` cancelling has no effect.
     ///
-    /// A source that fails gives way to the request's fallback, where it has one.
+    /// A source that fails gives way to the request's fallback, where it has one, within the same time.
     public func image(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        do throws(PipelineError) {
-            return try await answer(request)
-        } catch {
-            guard let fallback = request.fallback, error.isFaultOfSource else { throw error }
-            var instead = request
-            instead.source = fallback
-            instead.fallback = nil
-            var picture = try await answer(instead)
-            picture.fallbackReason = error
-            return picture
-        }
-    }
-
-    private func answer(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
         var watch = Stopwatch()
         let wanted = wanted(request)
-        if var picture = answer.atOnce(wanted) {
-            picture.timings.total = watch.lap()
-            return picture
+        var picture: ImageResponse
+        if let found = answer.atOnce(wanted) { picture = found } else { picture = try await inTime(wanted) }
+        picture.timings.total = watch.lap()
+        return picture
+    }
+
+    private func inTime(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
+        let work = { [self] () async throws(PipelineError) in
+            try await withDeadline(configuration.requestTimeout, clock: clock) { () async throws(PipelineError) in
+                try await self.answerOrFallback(wanted)
+            }
         }
         do throws(PipelineError) {
-            var picture = try await inTime(wanted)
-            picture.timings.total = watch.lap()
-            return picture
+            guard configuration.continuesInBackground else { return try await work() }
+            // A task of its own does not hear that the caller's is cancelled.
+            return try await Task { await Result(catching: work) }.value.get()
         } catch {
             logger.debug("no picture", metadata: ["source": "\(wanted.keys.source)", "error": "\(error)"])
             throw error
         }
     }
 
-    private func inTime(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
-        let work = { [answer, configuration, clock] () async throws(PipelineError) in
-            try await withDeadline(configuration.requestTimeout, clock: clock) { () async throws(PipelineError) in
-                try await answer(wanted)
-            }
+    private func answerOrFallback(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
+        do throws(PipelineError) {
+            return try await answer(wanted)
+        } catch {
+            guard let fallback = wanted.request.fallback, error.isFaultOfSource else { throw error }
+            return try await self.fallback(fallback, for: wanted.request, because: error)
         }
-        guard configuration.continuesInBackground else { return try await work() }
-        // A task of its own does not hear that the caller's is cancelled.
-        return try await Task { await Result(catching: work) }.value.get()
+    }
+
+    /// Where the fallback fails too, the source's failure is the one to tell of, unless the fallback cannot be had on principle.
+    private func fallback(
+        _ fallback: SourceURL, for request: ImageRequest, because error: PipelineError
+    ) async throws(PipelineError) -> ImageResponse {
+        var instead = request
+        instead.source = fallback
+        instead.fallback = nil
+        do throws(PipelineError) {
+            var picture = try await answer(wanted(instead))
+            picture.fallbackReason = error
+            return picture
+        } catch let failure {
+            throw failure.isFaultOfSource ? error : failure
+        }
     }
 
     private func wanted(_ request: ImageRequest) -> Wanted {
@@ -151,6 +159,9 @@ public final class ImagePipeline: Sendable {
     public func shrinkMemory(toFraction fraction: Double) {
         purger.shrinkMemory(toFraction: fraction)
     }
+
+    /// How many pictures wait for a pixel thread at this moment.
+    public var waitingCount: Int { answer.produce.queue.waitingCount }
 
     /// Ends the pixel threads after the work they have; what waits is refused with `.cancelled`. Work in the background ends.
     public func shutdown() {

@@ -5,7 +5,8 @@ public import Vips
 ///
 /// Calls are synchronous and may take seconds: they belong on a pixel thread, never on an event loop.
 public protocol ImageProcessing: Sendable {
-    /// Decodes the source to its last row, runs the chain, encodes the result.
+    /// Decodes the source to its last row, runs the chain, encodes the result. Where the source's header tells all that is
+    /// wanted, it reads that only.
     ///
     /// `interrupt` is asked now and then; once it says true, the work ends with `.interrupted`.
     func process(
@@ -58,21 +59,28 @@ public struct ImageJob: Sendable {
     }
 }
 
-/// An encoded result.
+/// An encoded result, or a text about it.
 public struct ProcessedImage: Sendable {
     public var body: ByteBuffer
     public var format: OutputFormat
+    /// Of a text: the size of the picture that it was told from.
     public var size: PixelSize
     /// Frames in the result.
     public var frames: Int
     public var sourceFormat: SourceFormat
+    /// Whether the source was decoded; false = only its header was read, so that the rest of it may be damaged.
+    public var isProven: Bool
 
-    public init(body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat) {
+    public init(
+        body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
+        isProven: Bool = true
+    ) {
         self.body = body
         self.format = format
         self.size = size
         self.frames = frames
         self.sourceFormat = sourceFormat
+        self.isProven = isProven
     }
 }
 

@@ -15,22 +15,38 @@ public struct InProcessImageProcessor: ImageProcessing {
         let header = try SourceHeader(of: job.source)
         let several = job.output.format?.holdsSeveral ?? header.format.isAnimation
         let framesUsed = try job.pages.framesUsed(of: header, several: several)
-        let plan = try planned(job, header, framesUsed: framesUsed)
+        if job.output.isHeaderOnly {
+            return ProcessedImage(
+                body: try SourceDocument(of: job, header).json, format: .json, size: header.size, frames: 1,
+                sourceFormat: header.format, isProven: false)
+        }
+        let isTold = job.output.format?.isText ?? false
+        var making = job
+        if isTold { making.chain = PictureTeller.chain(of: job) }
+        let picture = try picture(for: making, header, framesUsed: framesUsed, interrupt: interrupt)
+        let format =
+            job.output.format ?? .natural(for: header.format, hasAlpha: picture.first.hasAlpha)
+        let body =
+            isTold
+            ? try PictureTeller(job: job, header: header, interrupt: interrupt).tell(picture, as: format)
+            : try Encoder(job.output, format: format, interrupt: interrupt).encode(picture)
+        return ProcessedImage(
+            body: body, format: format, size: picture.size,
+            frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format)
+    }
 
+    /// Decodes and runs the chain.
+    private func picture(
+        for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> Picture {
+        let plan = try planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
         let parameters = try decoder.parameters(
             job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
         let pixels = try pixels(of: job, parameters, by: decoder)
-        let picture = try transformed(
+        return try transformed(
             decoder.picture(pixels, parameters), by: job, header: header, interrupt: interrupt)
-
-        let format =
-            job.output.format ?? .natural(for: header.format, hasAlpha: picture.first.hasAlpha)
-        let body = try Encoder(job.output, format: format, interrupt: interrupt).encode(picture)
-        return ProcessedImage(
-            body: body, format: format, size: picture.size,
-            frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format)
     }
 
     public func forget(identity: String) { decoded.removeAll(identity: identity) }

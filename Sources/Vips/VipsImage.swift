@@ -43,6 +43,8 @@ public final class VipsImage: @unchecked Sendable {
     package var offset: (x: Int, y: Int) {
         (Int(vips_image_get_xoffset(pointer)), Int(vips_image_get_yoffset(pointer)))
     }
+    /// Pixels per millimetre across and down; 1 where nothing is stated.
+    public var density: (x: Double, y: Double) { (vips_image_get_xres(pointer), vips_image_get_yres(pointer)) }
     /// Bytes that the pixels take in memory.
     public var byteCount: Int { Int(clamping: darkroom_image_bytes(pointer)) }
 

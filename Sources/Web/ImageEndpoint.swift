@@ -3,10 +3,10 @@ import HTTPTypes
 import Hummingbird
 import Pipeline
 
-/// `GET` and `HEAD /image`: one request's story, from the query to the answer.
+/// `GET` and `HEAD` of `/image` and `/info`: one request's story, from the query to the answer.
 struct ImageEndpoint: Sendable {
     let configuration: WebConfiguration
-    let grammar: QueryGrammar
+    private(set) var grammar: QueryGrammar
     /// Makes or finds the picture.
     let picture: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     private let token: AdminToken?
@@ -19,6 +19,13 @@ struct ImageEndpoint: Sendable {
         self.picture = picture
         grammar = QueryGrammar(limits: configuration.limits)
         token = configuration.adminToken.map(AdminToken.init)
+    }
+
+    /// The same for `/info`, whose queries are shorter.
+    var info: ImageEndpoint {
+        var info = self
+        info.grammar = .info(limits: configuration.limits)
+        return info
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {

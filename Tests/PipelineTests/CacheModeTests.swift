@@ -37,17 +37,49 @@ struct CacheModeTests {
         }
     }
 
-    @Test func `no-store keeps nothing`() async throws {
+    @Test(
+        arguments: [(.noStore, [:]), (.standard, [.cacheControl: "no-store"])] as [(CacheMode, HTTPFields)])
+    func `no-store keeps nothing`(mode: CacheMode, directives: HTTPFields) async throws {
         let bench = try Bench(.control("max-age=60"))
-        #expect(try await bench.ask(mode: .noStore, store: .none).cache.isStored == false)
+        #expect(try await bench.ask(mode: mode, directives: directives).cache.isStored == false)
         #expect(bench.disk.count == 0)
         #expect(bench.memory.statistics.entries == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `What is answered to no-store changes nothing in the caches`(isGone: Bool) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        let old = try await bench.ask()
+        bench.origin.answer(isGone ? .status(404) : .picture(try Pictures.green.get(), .control("no-store")))
+        _ = try? await bench.ask(mode: .noStore)
+        #expect(bench.origin.fetches.value == 2)
+        let next = try await bench.ask()
+        #expect(next.cache == CacheReport(variant: .memory) && next.digest == old.digest)
+    }
+
+    @Test(arguments: [CacheMode.reload, .noStore])
+    func `A stale picture does not stand in for who wants none from the caches`(mode: CacheMode) async throws {
+        let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
+        try await bench.ask()
+        bench.origin.answer(.status(500))
+        #expect(try await bench.failure(mode: mode) != nil)
+        #expect(try await bench.failure() == nil)
     }
 
     @Test func `Only-if-cached never asks the origin`() async throws {
         let bench = try Bench()
         #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
         #expect(bench.origin.fetches.value == 0)
+    }
+
+    @Test func `Only-if-cached does not ask for bytes that the caches have lost`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        try await bench.ask(width: 30, store: .variants)
+        #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
+        #expect(bench.origin.fetches.value == 1)
+        // Others do, and not whether they have changed: there is nothing that could be the same.
+        #expect(try await bench.ask().cache.forwarded == .miss)
+        #expect(bench.origin.requests.map(\.validators.isEmpty) == [true, true])
     }
 
     @Test func `Refresh answers from the cache and has the origin asked behind it`() async throws {
@@ -105,12 +137,49 @@ struct CacheModeTests {
         #expect(try await bench.pipeline.image(for: request).cache.original == .memory)
     }
 
+    @Test func `A request that looks into no tier is answered by the origin`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        var request = try bench.request()
+        request.cache.query = .none
+        #expect(
+            try await bench.pipeline.image(for: request).cache
+                == CacheReport(forwarded: .miss, originStatus: 200, isStored: true))
+        #expect(bench.origin.fetches.value == 2)
+    }
+
     @Test func `A request that waits for the disk is answered when its picture is there`() async throws {
         let bench = try Bench(.control("max-age=60"))
         var request = try bench.request()
         request.cache.waitsForDisk = true
         #expect(try await bench.pipeline.image(for: request).cache.isStored)
-        #expect(bench.disk.waits.value == 1)
+        // For the original and for the variant.
+        #expect(bench.disk.waits.value == 2)
+    }
+
+    @Test func `A picture that memory has is on disk too once somebody has waited for that`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        bench.disk.fillQueue()
+        try await bench.ask()
+        #expect(bench.disk.count == 0)
+        var waiting = try bench.request()
+        waiting.cache.waitsForDisk = true
+        let request = waiting
+        #expect(try await bench.pipeline.image(for: request).cache == CacheReport(variant: .memory, isStored: true))
+        bench.wall.advance(seconds: 61)
+        // What a 304 says is waited for as well.
+        #expect(try await bench.pipeline.image(for: request).cache.originStatus == 304)
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        #expect(try await bench.ask().cache == CacheReport(variant: .disk))
+    }
+
+    @Test func `What may not be kept in memory is not brought back there`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        try await bench.ask()
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        #expect(try await bench.ask(store: .none).cache.variant == .disk)
+        #expect(try await bench.ask(width: 10, store: .none).cache.original == .disk)
+        #expect(bench.memory.statistics.entries == 0)
     }
 
     @Test(arguments: [true, false])

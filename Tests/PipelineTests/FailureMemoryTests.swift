@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import Origin
 import Testing
+import Transforms
 
 @testable import Pipeline
 
@@ -25,6 +26,13 @@ struct FailureMemoryTests {
         bench.wall.advance(seconds: 2)
         _ = try await bench.failure()
         #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `A picture that is gone and was never cached costs the disk nothing`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(404))
+        _ = try await bench.failure()
+        #expect(bench.disk.removals.value == 0)
     }
 
     @Test func `An origin in trouble is asked again after 1, 2, 4 … 60 seconds`() async throws {
@@ -54,6 +62,11 @@ struct FailureMemoryTests {
         }
         #expect(abs(seconds(0) - 0.8) < 1e-9)
         #expect(abs(seconds(0.999_999) - 1.2) < 1e-3)
+    }
+
+    @Test func `No origin is left alone for more than an hour, whatever it asks`() {
+        let retention = Retention.passing(retryAfter: .seconds(86_400))
+        #expect(retention.lifetime(attempts: 1, policy: FreshnessPolicy(), random: 0) == .seconds(3_600))
     }
 
     @Test func `Retry-After is honoured`() async throws {
@@ -128,6 +141,107 @@ struct FailureMemoryTests {
         #expect(bench.processing.runs.value == 2)
     }
 
+    @Test func `A page that is damaged is tried once, while others are made from the stored original`() async throws {
+        let bench = try Bench(.control("max-age=86400", etag: "t"))
+        bench.processing.damage(page: 2)
+        try await bench.ask()
+        var damaged = try bench.request()
+        damaged.pages.first = 2
+        let request = damaged
+        for _ in 0..<3 {
+            await #expect(throws: PipelineError.self) { _ = try await bench.pipeline.image(for: request) }
+        }
+        #expect(bench.processing.runs.value == 2)
+        #expect(try await bench.ask(width: 10).cache.original == .memory)
+        // A confirmation of the whole confirms the damage.
+        try await bench.ask(mode: .noCache)
+        await #expect(throws: PipelineError.self) { _ = try await bench.pipeline.image(for: request) }
+        #expect(bench.processing.runs.value == 3)
+        bench.wall.advance(seconds: 3_601)
+        await #expect(throws: PipelineError.corrupt) { _ = try await bench.pipeline.image(for: request) }
+        #expect(bench.processing.runs.value == 4)
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `A damaged page that comes first does not stand in the way of the others`() async throws {
+        let bench = try Bench(.control("max-age=600", etag: "t"))
+        bench.processing.damage(page: 2)
+        var request = try bench.request()
+        request.pages.first = 2
+        let damaged = request
+        await #expect(throws: PipelineError.corrupt) { _ = try await bench.pipeline.image(for: damaged) }
+        try await bench.ask()
+    }
+
+    @Test func `Content that decodes clears the memory of what did not`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600")))
+        #expect(try await bench.failure() == .unsupported)
+        bench.origin.answer(.picture(try Pictures.red.get(), .control("max-age=600")))
+        try await bench.ask(mode: .reload, store: .none)
+        try await bench.ask()
+    }
+
+    @Test func `A stale picture stands in for new content that does not decode, in other sizes too`() async throws {
+        let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
+        let old = try await bench.ask()
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600", etag: "b")))
+        bench.wall.advance(seconds: 61)
+        for width in [20, 10] {
+            let stale = try await bench.ask(width: width)
+            #expect(stale.cache.staleBecause?.cause == .unsupported)
+            #expect((stale.digest == old.digest) == (width == 20))
+        }
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `Reload asks for everything although what came last did not decode`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600", etag: "t")))
+        _ = try await bench.failure()
+        #expect(try await bench.failure(mode: .reload)?.cause == .unsupported)
+        #expect(bench.origin.requests.last?.validators.isEmpty == true)
+    }
+
+    @Test(arguments: [400, 401, 403, 429])
+    func `A refusal that blames us is no reason for a stale picture`(status: Int) async throws {
+        let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
+        try await bench.ask()
+        bench.origin.answer(.status(status))
+        bench.wall.advance(seconds: 61)
+        #expect(try await bench.failure() != nil)
+    }
+
+    @Test func `What is remembered takes no more than its budget, however long the addresses`() throws {
+        let memory = FailureMemory(policy: FreshnessPolicy())
+        let path = String(repeating: "a", count: 7_000)
+        let request = try ImageRequest(url: "http://example.com/\(path)")
+        let sources = (0..<3_000).map { wanted(request, identity: "\($0)") }
+        for source in sources { memory.note(.notFound(status: 404), .blocked, of: source, now: WallClock.start) }
+        let remembered = sources.filter { memory.current(of: $0, now: WallClock.start) != nil }.count
+        #expect(remembered > 1_000)
+        #expect(remembered * path.utf8.count < 16 << 20)
+    }
+
+    private func wanted(_ request: ImageRequest, identity: String) -> Wanted {
+        let chain = TransformChain(request.recipe)
+        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: "e")
+        return Wanted(
+            request: request, chain: chain, keys: keys, moment: Generations().now(of: keys.source),
+            urgency: Urgency(.normal))
+    }
+
+    @Test(arguments: ["no-cache", "max-age=0"])
+    func `Who may not insist is told of old failures, whatever it says`(directive: String) async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(404))
+        _ = try await bench.failure()
+        await #expect(throws: PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 60)) {
+            try await bench.ask(directives: [.cacheControl: directive], mayForce: false)
+        }
+        #expect(bench.origin.fetches.value == 1)
+    }
+
     @Test func `Who may insist is not told of old failures`() async throws {
         let bench = try Bench()
         bench.origin.answer(.status(404))
@@ -155,6 +269,17 @@ struct FailureMemoryTests {
         await #expect(throws: PipelineError.notAllowed("The source's address is not allowed.")) {
             _ = try await bench.pipeline.image(for: refused)
         }
+    }
+
+    @Test(arguments: [OriginError.notAllowed(.address), .loop])
+    func `No fallback hides a refusal of our own`(error: OriginError) async throws {
+        let bench = try Bench()
+        bench.origin.answer("/a.png", .failure(error))
+        var request = try bench.request()
+        request.fallback = try SourceURL(parsing: "http://example.com/b.png")
+        let refused = request
+        await #expect(throws: PipelineError(error)) { _ = try await bench.pipeline.image(for: refused) }
+        #expect(bench.origin.fetches.value == 1)
     }
 
     @Test func `A stale picture goes before a fallback`() async throws {

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPTypes
+import NIOCore
 import Origin
 import Store
 import Synchronization
@@ -80,7 +81,7 @@ struct PurgeTests {
         try await bench.ask()
         bench.pipeline.shrinkMemory(toFraction: 0)
         let gate = Gate()
-        bench.disk.readGate.withLock { $0 = gate }
+        bench.disk.holdReading(at: gate)
         let client = Task { try await bench.ask() }
         await until { gate.waitingCount == 1 }
         let purge = Task { await bench.pipeline.purge(.source(.example)) }
@@ -91,13 +92,38 @@ struct PurgeTests {
         #expect(bench.memory.statistics.entries == 0 || bench.disk.count > 0)
     }
 
-    @Test func `A purge clears the memory of a failure`() async throws {
+    @Test(
+        arguments: [
+            (.source(.example), ["example.com"]), (.host("example.com"), ["example.com"]), (.everything, [nil]),
+            (.prefix("http://example.com/"), []),
+        ] as [(PurgeTarget, [String?])])
+    func `A purge clears the memory of failures and of hosts that were down`(
+        target: PurgeTarget, hosts: [String?]
+    ) async throws {
         let bench = try Self.bench()
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
-        await bench.pipeline.purge(.host("example.com"))
+        await bench.pipeline.purge(target, dryRun: true)
+        #expect(bench.origin.forgottenOutages.isEmpty)
+        #expect(try await bench.failure() != nil && bench.origin.fetches.value == 1)
+        await bench.pipeline.purge(target)
+        #expect(bench.origin.forgottenOutages == hosts)
         bench.origin.answer(.picture(try Pictures.red.get()))
         try await bench.ask()
+    }
+
+    @Test func `A purge by tag clears the memory of content that did not decode`() async throws {
+        let bench = try Self.bench()
+        var fields = HTTPFields.control("max-age=60")
+        fields[.surrogateKey] = "shoes"
+        bench.origin.answer(.picture(ByteBuffer(string: "hello"), fields))
+        #expect(try await bench.failure() == .unsupported)
+        await bench.pipeline.purge(.tag("hats"))
+        #expect(try await bench.failure()?.cause == .unsupported)
+        #expect(bench.origin.fetches.value == 1)
+        await bench.pipeline.purge(.tag("shoes"))
+        #expect(try await bench.failure() == .unsupported)
+        #expect(bench.origin.fetches.value == 2)
     }
 
     @Test func `A soft purge has the origin asked before the next answer, and keeps what it confirms`() async throws {
@@ -110,6 +136,23 @@ struct PurgeTests {
         #expect(try await bench.ask().cache == CacheReport(variant: .memory))
     }
 
+    @Test func `A soft purge reaches the disk even when its queue is full`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask()
+        bench.disk.fillQueue()
+        await bench.pipeline.purge(.tag("shoes"), soft: true)
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        #expect(try await bench.ask().cache.forwarded != nil)
+    }
+
+    @Test func `A soft purge of what only memory has writes nothing to disk`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask(store: .memory)
+        await bench.pipeline.purge(.tag("shoes"), soft: true)
+        #expect(bench.disk.count == 0)
+        #expect(try await bench.ask(store: .memory).cache.forwarded == .stale)
+    }
+
     @Test func `One tier can be cleared alone`() async throws {
         let bench = try Self.bench()
         try await bench.ask()
@@ -118,13 +161,6 @@ struct PurgeTests {
         await bench.pipeline.purge(.everything, tiers: .disk)
         #expect(bench.disk.count == 0)
         #expect(try await bench.ask().cache.variant == .memory)
-    }
-}
-
-extension SourceURL {
-    fileprivate static var example: SourceURL {
-        guard let url = try? SourceURL(parsing: "http://example.com/a.png") else { preconditionFailure("an address") }
-        return url
     }
 }
 

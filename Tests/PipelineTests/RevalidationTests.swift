@@ -60,6 +60,61 @@ struct RevalidationTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
+    @Test func `A picture that is still right but whose bytes are nowhere is downloaded`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask(width: 20, store: .variants)
+        bench.wall.advance(seconds: 61)
+        let other = try await bench.ask(width: 10, store: .variants)
+        #expect(other.cache == CacheReport(forwarded: .stale, originStatus: 304, isStored: true))
+        #expect(bench.origin.requests.map(\.validators.isEmpty) == [true, false, true])
+        #expect(try await bench.ask(width: 20).cache == CacheReport(variant: .memory))
+    }
+
+    @Test(arguments: [
+        ("max-age=60", false, true), ("max-age=60", true, false), ("no-store", false, true), ("no-store", true, true),
+    ])
+    func `A 304 that speaks of something else is no answer, and everything is asked for`(
+        control: String, isNew: Bool, keepsDecode: Bool
+    ) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        let old = try await bench.ask()
+        let picture = try isNew ? Pictures.green.get() : Pictures.red.get()
+        bench.origin.answer(
+            .notModified(
+                .control("max-age=60", etag: "b"), otherwise: .picture(picture, .control(control, etag: "b"))))
+        bench.wall.advance(seconds: 61)
+        let answer = try await bench.ask()
+        #expect(answer.cache.originStatus == 200)
+        #expect((answer.digest != old.digest) == isNew)
+        #expect(bench.origin.requests.last?.headers[.cacheControl] == "no-cache")
+        #expect((bench.disk.count == 0) == (control == "no-store"))
+        if control != "no-store" { #expect(bench.processing.runs.value == (isNew ? 2 : 1)) }
+    }
+
+    @Test func `An origin that answers 304 to no condition is not asked for ever`() async throws {
+        let bench = try Bench()
+        bench.origin.answer(.notModified([:]))
+        guard case .originFailed = try await bench.failure() else {
+            Issue.record("an origin's failure was expected")
+            return
+        }
+        #expect(bench.origin.fetches.value <= 2)
+    }
+
+    @Test(arguments: ["a", nil])
+    func `An origin that confirms a picture is in trouble no more`(etag: String?) async throws {
+        let bench = try Bench(.control("max-age=60", etag: etag))
+        try await bench.ask()
+        bench.wall.advance(seconds: 61)
+        bench.origin.answer(.status(503, [.retryAfter: "3600"]))
+        #expect(try await bench.ask().cache.staleBecause != nil)
+        bench.origin.answer(.picture(try Pictures.red.get(), .control("max-age=60", etag: etag)))
+        try await bench.ask(mode: .noCache)
+        bench.wall.advance(seconds: 61)
+        let checked = try await bench.ask()
+        #expect(checked.cache.forwarded == .stale && checked.cache.staleBecause == nil)
+    }
+
     @Test func `Many who meet a stale picture ask its origin once`() async throws {
         let gate = Gate()
         let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate)
@@ -95,6 +150,21 @@ struct RevalidationTests {
         }
         await until { bench.origin.fetches.value == 2 }
         #expect(bench.origin.requests.last?.urgency() == .background)
+        gate.open()
+        await until { (try? await bench.ask().remaining) == .seconds(60) }
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `A client whose answer may not be kept has nothing checked behind it`() async throws {
+        let gate = Gate()
+        let bench = try Bench(.control("max-age=60, stale-while-revalidate=30", etag: "a"), gate: gate)
+        gate.open()
+        try await bench.ask()
+        gate.close()
+        bench.wall.advance(seconds: 70)
+        #expect(try await bench.ask(directives: [.cacheControl: "no-store"]).cache.variant == .memory)
+        try await bench.ask()
+        await until { bench.origin.fetches.value == 2 }
         gate.open()
         await until { (try? await bench.ask().remaining) == .seconds(60) }
         #expect(bench.origin.fetches.value == 2)
@@ -197,6 +267,20 @@ struct RevalidationTests {
         #expect(try await bench.ask().cache == CacheReport(variant: .memory))
         token.change()
         #expect(try await bench.ask().cache.forwarded == .varyMiss)
+        #expect(bench.origin.requests.last?.validators.isEmpty == true)
+    }
+
+    @Test func `A picture for other fields than ours never stands in`() async throws {
+        var fields = HTTPFields.control("max-age=60, stale-if-error=600")
+        fields[.vary] = "Authorization"
+        let token = Token()
+        let bench = try Bench(fields, delegate: token)
+        try await bench.ask()
+        bench.origin.answer(.status(500))
+        token.change()
+        #expect(try await bench.failure() != nil)
+        // Nor while the failure is remembered.
+        #expect(try await bench.failure() != nil)
     }
 }
 

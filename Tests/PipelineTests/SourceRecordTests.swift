@@ -18,7 +18,7 @@ struct SourceRecordTests {
             url: source, status: .ok, headers: fields, body: ByteBuffer(string: "x"), requestedAt: WallClock.start,
             receivedAt: WallClock.start, sentFields: [.accept: "image/*", .userAgent: "darkroom"])
         return SourceRecord(
-            of: answer, asked: source, content: StoreKey(hashing: Array("x".utf8)), policy: Self.policy)
+            of: answer, asked: source, at: .now, content: StoreKey(hashing: Array("x".utf8)), policy: Self.policy)
     }
 
     @Test func `A record comes back from its bytes as it was`() throws {

@@ -71,7 +71,7 @@ struct ConnectionTests {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
         let logger = Logger.quiet
         let application = makeApplication(
-            ImageEndpoint(configuration: WebConfiguration(port: 0), picture: picture), .idle(), logger: logger
+            ImageEndpoint(configuration: WebConfiguration(port: 0), picture: picture), .idle(), .idle(), logger: logger
         ) { channel in
             if let address = channel.localAddress { reportAddress.yield(address) }
         }

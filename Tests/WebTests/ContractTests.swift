@@ -2,7 +2,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import Testing
+import Transforms
 import Yams
 
 @testable import Pipeline
@@ -13,14 +15,15 @@ struct ContractTests {
     private let contract: Node
     private let grammar = QueryGrammar()
     private let purgeGrammar = PurgeGrammar()
-    private let routes = Route.all(ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() }, .idle())
+    private let routes = Route.all(
+        ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() }, .idle(), .idle())
 
     init() throws {
         contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
     }
 
     @Test func `the router has the paths and methods of the contract, and no others`() {
-        let router = makeRouter(routes, logger: Logger.quiet)
+        let router = makeRouter(routes, instruments: .idle(), logger: Logger.quiet)
         let routed = Set(router.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" })
         var described: Set<String> = []
         for (path, item) in contract["paths"]?.mapping ?? [:] {
@@ -43,6 +46,39 @@ struct ContractTests {
         #expect(contract["components"]?["parameters"]?.mapping?.count == listed.count)
         expect(listed, toDescribe: grammar.table)
     }
+
+    @Test(arguments: ["get", "head"])
+    func `the contract's parameters of information are those of its grammar, in its order`(method: String) throws {
+        let listed = try parameters(of: "/info", method)
+        let table = QueryGrammar.info().table
+        #expect(listed.compactMap { $0["name"]?.string } == table.parameters.map(\.name))
+        expect(listed, toDescribe: table)
+    }
+
+    @Test func `what a document tells is what the contract says, and every text format is in it`() throws {
+        let document = contract["components"]?["schemas"]?["SourceDocument"]
+        let described = Set(document?["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
+        let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
+        #expect(Set(required).isSubset(of: described))
+        let png = try #require(Data(base64Encoded: Self.pixel))
+        for (details, members) in [(PictureDetails(), 0), (.all, described.count)] {
+            let job = ImageJob(
+                source: ByteBuffer(bytes: png), chain: TransformChain(Recipe()),
+                output: OutputOptions(format: .json, details: details))
+            let body = try InProcessImageProcessor().process(job) { false }.body
+            let json = try JSONSerialization.jsonObject(with: Data(String(buffer: body).utf8)) as? [String: Any] ?? [:]
+            #expect(Set(json.keys).isSuperset(of: required))
+            #expect(Set(json.keys).isSubset(of: described))
+            #expect(members == 0 || json["palette"] != nil)
+        }
+        let types =
+            contract["components"]?["responses"]?["Picture"]?["content"]?.mapping?.keys.compactMap(\.string) ?? []
+        #expect(Set(types) == Set(OutputFormat.allCases.map(\.mediaType)))
+    }
+
+    /// A PNG of one pixel.
+    private static let pixel =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
     @Test func `the contract's parameters of a purge are those of its grammar, in its order`() throws {
         let listed = try parameters(of: "/cache", "delete")
@@ -102,6 +138,7 @@ struct ContractTests {
                 var query = "\(name)=\(value)"
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
                 if name.hasPrefix("fp") { query += "&a=focal" }
+                if name == "fields" { query += "&output=json" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
             }
         }
@@ -120,6 +157,7 @@ struct ContractTests {
             "filename": (good: ["a.jpg", "A-b_1"], bad: [".a", "a b", "a/b"]),
             "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
             "tint": (good: ["fff"], bad: ["ff"]),
+            "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
             "prefix": (
                 good: ["https://a", "http://a.org:81/x?y", "local:///a"],
                 bad: ["a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b"]

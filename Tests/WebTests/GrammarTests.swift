@@ -75,8 +75,16 @@ struct GrammarTests {
         Row("tint", good: colors, bad: notColors),
         Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
-            "output", good: ["auto", "jpg", "jpeg", "png", "webp", "avif", "gif", "jxl", "tiff", "tif"],
-            bad: ["", nil, "svg", "JPG", "json", "heic"]),
+            "output",
+            good: [
+                "auto", "jpg", "jpeg", "png", "webp", "avif", "gif", "jxl", "tiff", "tif", "json", "blurhash",
+                "thumbhash", "color", "lqip",
+            ], bad: ["", nil, "svg", "JPG", "JSON", "blurHash", "heic"]),
+        Row(
+            "fields",
+            good: ["color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "all,all", "color%2Clqip"],
+            bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "All", "gps"],
+            beside: "&output=json"),
         Row("q", good: ["1", "100"], bad: ["0", "101"] + notWhole),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
@@ -141,6 +149,8 @@ struct GrammarTests {
         ("dpr=2&w=5000", "dpr", "With 'dpr' the parameter 'w' comes to 10000 pixels; allowed are at most 8192."),
         ("fpx=0.5", "fpx", "'fpx' and 'fpy' mean something only together with a=focal."),
         ("fpy=0.5&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
+        ("fields=color", "fields", "'fields' means something only together with output=json."),
+        ("fields=color&output=lqip", "fields", "'fields' means something only together with output=json."),
         ("we&enlarge", "we", "'we' means enlarge=false, so it cannot stand beside enlarge=true."),
         ("w=1&w=1", "w", "The parameter 'w' was given more than once."),
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
@@ -159,6 +169,16 @@ struct GrammarTests {
         }
         #expect(error?.parameter == parameter)
         #expect(error?.detail == detail)
+    }
+
+    @Test func `a query for information is the one for its document`() throws {
+        let info = QueryGrammar.info()
+        let rest = "&fields=exif,color&page=2&cache=force-cache&store=memory&maxage=1h"
+        #expect(try info.parse("url=x" + rest) == grammar.parse("url=x&output=json" + rest))
+        #expect(try info.parse("url=x") == grammar.parse("url=x&output=json"))
+        for query in ["url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all"] {
+            #expect(throws: InvalidParameter.self, "\(query)") { try info.parse(query) }
+        }
     }
 
     @Test func `a source is required`() {

@@ -82,6 +82,27 @@ struct ImageEndpointTests {
         #expect(requests.map(\.output) == [OutputOptions(format: .webp, quality: 50), OutputOptions(format: .png)])
     }
 
+    @Test func `information is the document of the unchanged picture, by the same keys`() async throws {
+        let asked = Mutex<[ImageRequest]>([])
+        let site = TestSite { request in
+            asked.withLock { $0.append(request) }
+            var picture = ImageResponse.stub(body: "{}")
+            picture.format = .json
+            return picture
+        }
+        for path in ["/info?", "/image?output=json&"] {
+            let response = try await site.respond(path + "url=https%3A%2F%2Fexample.com%2Fa.jpg&fields=color")
+            #expect(response.status == .ok)
+            #expect(response.headers[.contentType] == "application/json")
+            #expect(response.headers[.eTag] == etag)
+            #expect(response.headers[.vary] == nil)
+        }
+        let requests = asked.withLock { $0 }
+        #expect(requests.map(\.output) == Array(repeating: OutputOptions(format: .json, details: .color), count: 2))
+        #expect(requests.map(\.recipe) == Array(repeating: Recipe(), count: 2))
+        #expect(try await site.problem("/info?url=https%3A%2F%2Fexample.com%2Fa.jpg&w=1").parameter == "w")
+    }
+
     @Test(arguments: ["1.1 us", "1.0 fred, 1.1 us (Darkroom)", "HTTP/1.1\tus", "1.1 fred,1.1 us"])
     func `a request that came through here already is a loop`(via: String) async throws {
         let response = try await site.respond(source, fields: [.via: via])

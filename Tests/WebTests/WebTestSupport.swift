@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import HTTPCaching
 import HTTPTypes
@@ -78,17 +79,35 @@ extension PurgeEndpoint {
     }
 }
 
+extension Instruments {
+    /// Counts nowhere, and tells the same every time.
+    static func idle(metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic()) -> Self {
+        let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
+        return Instruments(metrics: metrics, traffic: traffic) {
+            "# TYPE a gauge\na 1\n"
+        } caches: {
+            CacheTiers(memory: tier, disk: nil, decoded: tier)
+        }
+    }
+}
+
+extension OperationEndpoint {
+    static func idle(token: String? = nil) -> OperationEndpoint { OperationEndpoint(.idle(), token: token) }
+}
+
 /// A site whose pictures come from a closure.
 struct TestSite {
     let responder: RouterResponder<WebContext>
 
     init(
         configuration: WebConfiguration = WebConfiguration(viaPseudonym: "us"),
-        purge: PurgeEndpoint = .idle(), logger: Logger = .quiet,
+        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoint = ImageEndpoint(configuration: configuration, picture: picture)
-        responder = makeRouter(Route.all(endpoint, purge), logger: logger).buildResponder()
+        responder = makeRouter(
+            Route.all(endpoint, purge, operation), instruments: operation.instruments, logger: logger
+        ).buildResponder()
     }
 
     func respond(

@@ -11,16 +11,23 @@ final class FailureMemory: Sendable {
         var error: PipelineError
         var url: String
         var host: String
+        var notedAt: Date
         var until: Date
         /// How often in a row, for failures that pass by themselves.
         var attempts = 1
         var evidence: UndecodableContent?
+
+        /// What it takes in memory, roughly.
+        var costBytes: Int { 512 + url.utf8.count + host.utf8.count + (evidence?.record.costBytes ?? 0) }
     }
 
-    /// How many are remembered; SIEVE decides which.
-    private static let capacity = 10_000
+    /// What the remembered failures may take; SIEVE decides which these are.
+    private static let budgetBytes = 16 << 20
 
-    private let table = Mutex(SieveTable<StoreKey, Failure>(budgetBytes: capacity))
+    /// How far a clock may be set back without anything being forgotten.
+    private static let toleratedSeconds: TimeInterval = 2
+
+    private let table = Mutex(SieveTable<StoreKey, Failure>(budgetBytes: budgetBytes))
     private let policy: FreshnessPolicy
     private let random: @Sendable () -> Double
 
@@ -33,7 +40,10 @@ final class FailureMemory: Sendable {
     /// The failure that a request meets without asking anybody.
     func current(of wanted: Wanted, now: Date) -> PipelineError? {
         let failure = table.withLock { $0.value(for: wanted.keys.source) }
-        guard let failure, failure.until > now, failure.evidence?.concerns(wanted) ?? true else { return nil }
+        // A clock that was set back would keep it for as long as it jumped.
+        guard let failure, failure.until > now, failure.notedAt <= now.addingTimeInterval(Self.toleratedSeconds),
+            failure.evidence?.concerns(wanted) ?? true
+        else { return nil }
         let seconds = Int(failure.until.timeIntervalSince(now).rounded(.up))
         return .remembered(failure.error, retryAfterSeconds: max(seconds, 1))
     }
@@ -53,8 +63,8 @@ final class FailureMemory: Sendable {
             guard lifetime > .zero else { return }
             let failure = Failure(
                 error: error, url: wanted.request.source.canonical, host: wanted.request.source.hostName,
-                until: now.addingTimeInterval(lifetime / .seconds(1)), attempts: attempts)
-            _ = table.insert(failure, cost: 1, for: wanted.keys.source)
+                notedAt: now, until: now.addingTimeInterval(lifetime / .seconds(1)), attempts: attempts)
+            _ = table.insert(failure, cost: failure.costBytes, for: wanted.keys.source)
         }
     }
 
@@ -65,8 +75,15 @@ final class FailureMemory: Sendable {
         guard until > now else { return forget([wanted.keys.source]) }
         let failure = Failure(
             error: content.error, url: wanted.request.source.canonical, host: wanted.request.source.hostName,
-            until: until, evidence: content)
-        table.withLock { _ = $0.insert(failure, cost: 1, for: wanted.keys.source) }
+            notedAt: now, until: until, evidence: content)
+        table.withLock { _ = $0.insert(failure, cost: failure.costBytes, for: wanted.keys.source) }
+    }
+
+    /// The origin answers again, so trouble with it is over. Content that does not decode is another matter.
+    func noteAnswer(of wanted: Wanted) {
+        table.withLock { table in
+            if table.peek(wanted.keys.source)?.evidence == nil { _ = table.remove(for: wanted.keys.source) }
+        }
     }
 
     func forget(_ sources: [StoreKey]) {
@@ -75,9 +92,9 @@ final class FailureMemory: Sendable {
         }
     }
 
-    /// Forgets failures of sources with such an address and host.
-    func forget(where isMeant: (_ url: String, _ host: String) -> Bool) {
-        table.withLock { _ = $0.removeAll { isMeant($1.url, $1.host) } }
+    /// Forgets failures of sources with such an address and host, or such a record of what does not decode.
+    func forget(where isMeant: (_ url: String, _ host: String, _ record: SourceRecord?) -> Bool) {
+        table.withLock { _ = $0.removeAll { isMeant($1.url, $1.host, $1.evidence?.record) } }
     }
 }
 
@@ -105,7 +122,8 @@ struct UndecodableContent: Sendable {
         self.end = end
     }
 
-    func concerns(_ wanted: Wanted) -> Bool { pages == wanted.request.pages }
+    /// What is no picture at all is none whatever pages are asked for.
+    func concerns(_ wanted: Wanted) -> Bool { error == .unsupported || pages == wanted.request.pages }
 
     /// The same content as the origin describes it now.
     func with(_ record: SourceRecord) -> UndecodableContent {

@@ -61,7 +61,9 @@ struct Purger: Sendable {
         // Which of the sources under way are meant is not known yet: tags come with the answer.
         keep.generations.advanceAll()
         keep.inUse.forgetEverything()
-        failures.forget { url, host in target.means(url: url, host: host) }
+        failures.forget { url, host, record in
+            target.means(url: url, host: host) || target.means(tags: record?.response.tags ?? [])
+        }
         switch target {
         case .host(let host): origin.forgetOutages(ofHost: host)
         case .everything: origin.forgetOutages(ofHost: nil)
@@ -106,7 +108,11 @@ struct Purger: Sendable {
         return report
     }
 
+    /// The disk goes first. Who reads there meanwhile might bring it back to memory, but not once the generation has risen
+    /// again; and what they have brought back until then goes now.
     private func remove(_ sources: [StoreKey], _ tiers: Tiers) async {
+        if tiers.contains(.disk) { await keep.disk?.removeAll(ofSources: sources) }
+        for source in sources { keep.generations.advance(source) }
         // Pictures kept for speed go by their content, which the record names.
         for source in sources {
             if let record = keep.records.inMemory(source) { processing.forget(identity: record.content.hex) }
@@ -115,23 +121,30 @@ struct Purger: Sendable {
             keep.records.forget(sources)
             keep.memory.removeAll(ofSources: sources)
         }
-        if tiers.contains(.disk) { await keep.disk?.removeAll(ofSources: sources) }
     }
 
     private func removeEverything(_ tiers: Tiers) async {
+        if tiers.contains(.disk) { await keep.disk?.removeEverything() }
+        keep.generations.advanceAll()
         if tiers.contains(.memory) {
             keep.records.shrink(toFraction: 0)
             keep.memory.removeEverything()
             processing.shrinkMemory(toFraction: 0)
         }
-        if tiers.contains(.disk) { await keep.disk?.removeEverything() }
     }
 
     private func markStale(_ source: StoreKey) async {
-        guard let record = await keep.records.anywhere(source) else { return }
+        let held = await keep.records.onDisk(source)
+        guard let record = keep.records.inMemory(source) ?? held else { return }
         var response = record.response
         response.staleSince = now()
-        keep.records.store(record.with(response, policy: policy), for: source, in: .all)
+        let stale = record.with(response, policy: policy)
+        keep.records.store(stale, for: source, in: .memory)
+        let key = RequestKeys.record(of: source)
+        guard held != nil, let disk = keep.disk, !disk.store(stale.entry, for: key) else { return }
+        // Its queue is full. A removal waits until there is room, and without its record nothing is used.
+        await disk.remove(key)
+        disk.store(stale.entry, for: key)
     }
 }
 

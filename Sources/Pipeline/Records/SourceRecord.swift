@@ -25,10 +25,13 @@ final class SourceRecord: Sendable {
     let lastModified: Date?
     /// Whether it has to be held against what the origin would be sent now.
     let varies: Bool
+    /// When its origin was asked; nil = by an earlier process, or it was read back from disk. The dates of the response do
+    /// not tell which of two answers is later: clocks jump.
+    let askedAt: ContinuousClock.Instant?
 
     init(
         url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
-        policy: FreshnessPolicy
+        policy: FreshnessPolicy, askedAt: ContinuousClock.Instant? = nil
     ) {
         self.url = url
         self.host = host
@@ -39,31 +42,40 @@ final class SourceRecord: Sendable {
         terms = ClientTerms(response, policy: policy)
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
+        self.askedAt = askedAt
     }
 
     /// Of an answer with content.
-    convenience init(of answer: OriginResponse, asked source: SourceURL, content: StoreKey, policy: FreshnessPolicy) {
+    convenience init(
+        of answer: OriginResponse, asked source: SourceURL, at askedAt: ContinuousClock.Instant, content: StoreKey,
+        policy: FreshnessPolicy
+    ) {
         self.init(
             url: source.canonical, host: source.hostName, answeredURL: answer.url.canonical,
             response: StoredResponse(
                 status: answer.status.code, fields: answer.headers, sent: answer.sentFields,
                 requestedAt: answer.requestedAt, receivedAt: answer.receivedAt),
-            content: content, policy: policy)
+            content: content, policy: policy, askedAt: askedAt)
     }
 
     /// The same content, with another response's word on it.
-    func with(_ response: StoredResponse, policy: FreshnessPolicy) -> SourceRecord {
+    func with(
+        _ response: StoredResponse, askedAt: ContinuousClock.Instant? = nil, policy: FreshnessPolicy
+    ) -> SourceRecord {
         SourceRecord(
-            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy)
+            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
+            askedAt: askedAt ?? self.askedAt)
     }
 
     /// The same content, confirmed by a 304 (RFC 9111 §4.3.4).
-    func freshened(by answer: OriginResponse, policy: FreshnessPolicy) -> SourceRecord {
+    func freshened(
+        by answer: OriginResponse, askedAt: ContinuousClock.Instant, policy: FreshnessPolicy
+    ) -> SourceRecord {
         with(
             response.freshened(
                 by: answer.headers, sent: answer.sentFields, requestedAt: answer.requestedAt,
                 receivedAt: answer.receivedAt),
-            policy: policy)
+            askedAt: askedAt, policy: policy)
     }
 
     /// How it lies on disk: notes without a body.

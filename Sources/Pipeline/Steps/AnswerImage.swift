@@ -23,7 +23,6 @@ struct AnswerImage: Sendable {
     struct Asking: Hashable, Sendable {
         let source: StoreKey
         let question: AskOrigin.Question
-        let tiers: Tiers
         /// Nobody joins what began before a purge.
         let moment: Generations.Moment
     }
@@ -111,6 +110,10 @@ struct AnswerImage: Sendable {
             }
             return response(found, record, report)
         }
+        // A page that did not decode is not tried again each time, though the original is there for the sake of others.
+        if let evidence = failures.undecodable(of: wanted, now: now()), evidence.record.content == record.content {
+            throw failures.current(of: wanted, now: now()) ?? evidence.error
+        }
         guard let original = await load(wanted, record) else { return nil }
         return try await make(wanted, original, report, fetch: start.lap())
     }
@@ -147,9 +150,11 @@ struct AnswerImage: Sendable {
             }
             if let original = answer.original { return try await made(wanted, original, report, since: watch) }
             // Still right, but its bytes are nowhere any more.
-            let (whole, _) = try await self.answer(wanted, .content, known: nil)
-            guard let original = whole.original else { throw .failed }
-            return try await made(wanted, original, report, since: watch)
+            let (whole, _) = try await self.answer(wanted, .content, known: answer.record)
+            if let original = whole.original { return try await made(wanted, original, report, since: watch) }
+            // Another request has brought them meanwhile.
+            guard let picture = try await fromCaches(wanted, whole.record, report, since: watch) else { throw .failed }
+            return picture
         } catch {
             return try await stale(wanted, known, because: error)
         }
@@ -167,8 +172,7 @@ struct AnswerImage: Sendable {
     ) async throws(PipelineError) -> (AskOrigin.Answer, Bool) {
         let ask = ask
         let asking = Asking(
-            source: wanted.keys.source, question: question, tiers: wanted.request.cache.store.any,
-            moment: wanted.moment)
+            source: wanted.keys.source, question: question, moment: wanted.moment)
         let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {
             urgency throws(PipelineError) in
             if let answer = await answeredMeanwhile(wanted, since: known) { return answer }
@@ -180,7 +184,9 @@ struct AnswerImage: Sendable {
     /// What another request has learned between our look into the caches and our turn to ask.
     private func answeredMeanwhile(_ wanted: Wanted, since known: SourceRecord?) async -> AskOrigin.Answer? {
         let original = keep.inUse[wanted.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
-        guard !wanted.insists, let record = original?.record ?? keep.records.inMemory(wanted.keys.source),
+        let looks = wanted.request.cache.query.any.contains(.memory)
+        guard !wanted.insists,
+            let record = original?.record ?? (looks ? keep.records.inMemory(wanted.keys.source) : nil),
             record !== known, case .use = decide(record, isSelected: await isSelected(record, wanted), wanted)
         else { return nil }
         return AskOrigin.Answer(record: record, original: original, status: 200, isProven: original == nil)
@@ -191,6 +197,7 @@ struct AnswerImage: Sendable {
         _ wanted: Wanted, _ known: SourceRecord?, because error: PipelineError
     ) async throws(PipelineError) -> ImageResponse {
         guard error.excusesStale, wanted.mayUseStale, let known, known.freshness.mayServeStaleOnError(at: now()),
+            await isSelected(known, wanted),
             let picture = try await fromCaches(wanted, known, CacheReport(staleBecause: error))
         else { throw error }
         return picture
@@ -198,7 +205,8 @@ struct AnswerImage: Sendable {
 
     private func revalidateInBackground(_ wanted: Wanted, _ known: SourceRecord) {
         let wanted = wanted.inBackground
-        guard failures.current(of: wanted, now: now()) == nil else { return }
+        // What may not be kept would be asked for in vain.
+        guard !wanted.request.cache.store.any.isEmpty, failures.current(of: wanted, now: now()) == nil else { return }
         background.run(wanted.keys.source) { () async throws(PipelineError) in
             _ = try await fromOrigin(wanted, known: known, because: .stale)
         }

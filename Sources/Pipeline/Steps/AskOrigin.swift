@@ -39,13 +39,22 @@ struct AskOrigin: Sendable {
     ) async throws(PipelineError) -> Answer {
         let evidence = failures.undecodable(of: wanted, now: now())
         let asked = question == .whetherChanged ? evidence?.record ?? known : evidence?.record
-        let response = try await fetch(wanted, question, asked, urgency)
+        let askedAt = ContinuousClock.now
+        let response = try await fetch(wanted, question, asked, known: known, urgency)
         if response.isNotModified {
             guard let asked, asked.response.isConfirmed(by: response.headers) else {
                 // It speaks of something else than what we know.
-                return try await self(wanted, .contentPastCaches, known: nil, urgency: urgency)
+                guard question != .contentPastCaches else {
+                    throw .originFailed(
+                        OriginTrouble("The origin did not send the picture.", proxyError: .httpProtocolError))
+                }
+                return try await self(wanted, .contentPastCaches, known: known, urgency: urgency)
             }
-            let record = asked.freshened(by: response, policy: policy)
+            let record = asked.freshened(by: response, askedAt: askedAt, policy: policy)
+            if record.response.refusal(policy) != nil, question != .contentPastCaches {
+                // What we have may not be kept any longer; the next answer is for those who wait, and takes its place.
+                return try await self(wanted, .contentPastCaches, known: known ?? asked, urgency: urgency)
+            }
             try refuse(evidence, now: record, wanted)
             await keep.keep(record, wanted)
             return Answer(record: record, original: nil, status: 304, isProven: true)
@@ -56,12 +65,15 @@ struct AskOrigin: Sendable {
         let kept = await delegate.willCacheResponse(accepted, for: wanted.request)
         let content = kept ?? accepted
         let record = SourceRecord(
-            of: content, asked: wanted.request.source,
+            of: content, asked: wanted.request.source, at: askedAt,
             content: StoreKey(hashing: content.body.readableBytesView), policy: policy)
         let mayBeStored = kept != nil && record.response.refusal(policy) == nil
         if evidence?.record.content == record.content { try refuse(evidence, now: record, wanted) }
         return await answer(
-            wanted, Original(body: content.body, record: record, layer: nil, mayBeStored: mayBeStored),
+            wanted,
+            Original(
+                body: content.body, record: record, layer: nil, mayBeStored: mayBeStored,
+                replacesKnown: known.map { $0.content != record.content } ?? false),
             known: known)
     }
 
@@ -80,16 +92,21 @@ struct AskOrigin: Sendable {
         if isProven, original.mayBeStored {
             _ = original.claimRecord(tiers)
             await keep.keep(original.record, wanted)
-        } else if known != nil, !original.mayBeStored, !tiers.isEmpty {
-            // What may not be kept has taken the place of what was.
-            await keep.forget(wanted.keys.source)
+        } else if !original.mayBeStored, !tiers.isEmpty {
+            // What may not be kept has taken the place of what was, or is about to be kept by an earlier question.
+            if known == nil {
+                keep.generations.advance(wanted.keys.source)
+            } else {
+                await keep.forget(wanted.keys.source)
+            }
         }
-        if keep.isCurrent(wanted) { keep.inUse.note(original, for: wanted.keys.source) }
+        if keep.accepts(original.record, wanted) { keep.inUse.note(original, for: wanted.keys.source) }
+        if !keep.isCurrent(wanted) { keep.inUse.forget([wanted.keys.source]) }
         return Answer(record: original.record, original: original, status: 200, isProven: isProven)
     }
 
     private func fetch(
-        _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, _ urgency: Urgency
+        _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, known: SourceRecord?, _ urgency: Urgency
     ) async throws(PipelineError) -> OriginResponse {
         guard await delegate.shouldDownload(wanted.request.source) else {
             throw .notAllowed("This source may not be downloaded.")
@@ -101,19 +118,26 @@ struct AskOrigin: Sendable {
             request.validatedURL = asked.answeredURL
         }
         do throws(OriginError) {
-            return try await origin.fetch(request)
+            let response = try await origin.fetch(request)
+            failures.noteAnswer(of: wanted)
+            return response
         } catch {
-            throw await failed(error, wanted)
+            throw await failed(error, wanted, isKnown: known != nil)
         }
     }
 
-    private func failed(_ error: OriginError, _ wanted: Wanted) async -> PipelineError {
+    private func failed(_ error: OriginError, _ wanted: Wanted, isKnown: Bool) async -> PipelineError {
         let failure = PipelineError(error)
         if failure == .cancelled { return failure }
         let retention = error.retention(now: now())
-        if case .gone = retention, !wanted.request.cache.store.any.isEmpty { await keep.forget(wanted.keys.source) }
         let isBlocked = await delegate.shouldBlockFailedURL(wanted.request.source, error: failure)
-        failures.note(failure, isBlocked ? .blocked : retention, of: wanted, now: now())
+        // A purge since then forgets this failure too.
+        if keep.isCurrent(wanted) {
+            failures.note(failure, isBlocked ? .blocked : retention, of: wanted, now: now())
+        }
+        if case .gone = retention, isKnown, !wanted.request.cache.store.any.isEmpty {
+            await keep.forget(wanted.keys.source)
+        }
         return failure
     }
 }

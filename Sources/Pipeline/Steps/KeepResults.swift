@@ -31,7 +31,7 @@ struct KeepResults: Sendable {
     /// Keeps a record whose content is in the caches already, or needs not be.
     func keep(_ record: SourceRecord, _ wanted: Wanted) async {
         let tiers = wanted.request.cache.store.any
-        guard !tiers.isEmpty, isCurrent(wanted) else { return }
+        guard !tiers.isEmpty, accepts(record, wanted) else { return }
         records.store(record, for: wanted.keys.source, in: tiers)
         await withdrawIfPurged(wanted)
     }
@@ -39,9 +39,11 @@ struct KeepResults: Sendable {
     /// Keeps a variant and the original that it was made from, which has decoded well.
     /// - Returns: whether a tier took the variant; with `waitsForDisk`, whether the disk has it.
     func keep(_ variant: StoredEntry, from original: Original, _ wanted: Wanted) async -> Bool {
-        guard original.mayBeStored, isCurrent(wanted) else { return false }
+        guard original.mayBeStored, accepts(original.record, wanted) else { return false }
         let use = wanted.request.cache
         keep(original, in: use.store, wanted)
+        // A later process would take what the disk has for the source's content.
+        if original.replacesKnown, use.store.any == .memory { await disk?.remove(wanted.keys.record) }
         var isKept = false
         if use.store.variants.contains(.memory), memory.budgetBytes > 0 {
             memory.store(variant, for: wanted.keys.variant)
@@ -53,6 +55,10 @@ struct KeepResults: Sendable {
             } else {
                 isKept = disk.store(variant, for: wanted.keys.variant) || isKept
             }
+        }
+        if use.waitsForDisk, use.store.originals.contains(.disk), original.layer == nil, let disk {
+            let isThere = await disk.storeAndWait(LoadOriginal.entry(original), for: wanted.keys.original)
+            if use.store.variants.isEmpty { isKept = isThere }
         }
         await withdrawIfPurged(wanted)
         return isKept
@@ -71,12 +77,19 @@ struct KeepResults: Sendable {
         return true
     }
 
-    /// Forgets all about a source: its origin has said that it is gone, or may not be kept.
+    /// Forgets all about a source: its origin has said that it is gone, or may not be kept. What is under way is not kept either.
     func forget(_ source: StoreKey) async {
+        generations.advance(source)
+        await disk?.removeAll(ofSources: [source])
+        // From here on nobody brings back what was on disk until now.
+        generations.advance(source)
+        forgetInMemory(source)
+    }
+
+    private func forgetInMemory(_ source: StoreKey) {
         inUse.forget([source])
         records.forget([source])
         memory.removeAll(ofSources: [source])
-        await disk?.removeAll(ofSources: [source])
     }
 
     /// The bytes before the record: a record without them costs a download, bytes without their record cost nothing.
@@ -85,27 +98,24 @@ struct KeepResults: Sendable {
         let entry = LoadOriginal.entry(original)
         let fresh = original.claimBytes(places.originals)
         let isSmall = original.body.readableBytes <= min(LoadOriginal.maxMemoryBytes, memory.budgetBytes)
-        if fresh.contains(.memory), isSmall {
-            memory.store(entry, for: wanted.keys.original)
-            original.settle()
-        }
-        if fresh.contains(.disk), let disk {
-            if isSmall {
-                disk.store(entry, for: wanted.keys.original)
-            } else {
-                keepInUse(original, whileWriting: entry, to: disk, for: wanted.keys.original)
-            }
+        if fresh.contains(.memory), isSmall { memory.store(entry, for: wanted.keys.original) }
+        if fresh.contains(.disk), let disk, !isSmall {
+            keepInUse(original, whileWriting: entry, to: disk, wanted)
+        } else {
+            if fresh.contains(.disk) { disk?.store(entry, for: wanted.keys.original) }
+            if isSmall || places.originals.isEmpty { original.settle() }
         }
         records.store(original.record, for: wanted.keys.source, in: original.claimRecord(places.any))
     }
 
     /// Until the disk has it, an original that memory does not take is still in use: another width would download it again.
     private func keepInUse(
-        _ original: Original, whileWriting entry: StoredEntry, to disk: any Storing, for key: EntryKey
+        _ original: Original, whileWriting entry: StoredEntry, to disk: any Storing, _ wanted: Wanted
     ) {
         Task {
-            _ = await disk.storeAndWait(entry, for: key)
+            _ = await disk.storeAndWait(entry, for: wanted.keys.original)
             original.settle()
+            await withdrawIfPurged(wanted)
         }
     }
 
@@ -114,7 +124,18 @@ struct KeepResults: Sendable {
         generations.isCurrent(wanted.moment, of: wanted.keys.source)
     }
 
+    /// Whether nothing has come since that forbids to keep this: no purge, and no other content from a later question.
+    func accepts(_ record: SourceRecord, _ wanted: Wanted) -> Bool {
+        guard isCurrent(wanted) else { return false }
+        guard let known = records.inMemory(wanted.keys.source), known.content != record.content,
+            let later = known.askedAt
+        else { return true }
+        return record.askedAt.map { $0 >= later } ?? false
+    }
+
     private func withdrawIfPurged(_ wanted: Wanted) async {
-        if !isCurrent(wanted) { await forget(wanted.keys.source) }
+        guard !isCurrent(wanted) else { return }
+        forgetInMemory(wanted.keys.source)
+        await disk?.removeAll(ofSources: [wanted.keys.source])
     }
 }

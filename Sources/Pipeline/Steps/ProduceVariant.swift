@@ -58,8 +58,10 @@ struct ProduceVariant: Sendable {
 
         let digest = StoreKey(hashing: image.body.readableBytesView)
         let record = VariantRecord(content: original.record.content, format: image.format, digest: digest.hex)
-        let isStored = await keep.keep(
-            StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest), from: original, wanted)
+        let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
+        // What only a header was read of may be damaged: neither it nor what was told of it is kept.
+        let isProven = image.isProven || original.layer != nil
+        let isStored = isProven ? await keep.keep(entry, from: original, wanted) : false
         timings.store = watch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }
@@ -78,13 +80,16 @@ struct ProduceVariant: Sendable {
                     throw PipelineError(error)
                 }
             }
-            if original.layer == nil { failures.forget([wanted.keys.source]) }
+            if original.layer == nil, result.0.isProven { failures.forget([wanted.keys.source]) }
             return result
         } catch {
             if error == .corrupt || error == .unsupported {
                 let content = UndecodableContent(
                     original.record, error, pages: wanted.request.pages, decodedAt: now())
-                failures.note(undecodable: content, of: wanted, now: now())
+                // A purge since then forgets this too; what may not be kept has had its generation end already.
+                if keep.isCurrent(wanted) || !original.mayBeStored {
+                    failures.note(undecodable: content, of: wanted, now: now())
+                }
                 keep.inUse.forget([wanted.keys.source])
             }
             throw error

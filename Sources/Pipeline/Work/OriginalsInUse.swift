@@ -10,14 +10,20 @@ final class Original: Sendable {
     let layer: CacheReport.Layer?
     /// Whether it may be kept for later requests.
     let mayBeStored: Bool
+    /// Whether the caches knew other content of the source.
+    let replacesKnown: Bool
     private let stored = Mutex((bytes: Tiers(), record: Tiers()))
     private let settled = Mutex(false)
 
-    init(body: ByteBuffer, record: SourceRecord, layer: CacheReport.Layer?, mayBeStored: Bool = true) {
+    init(
+        body: ByteBuffer, record: SourceRecord, layer: CacheReport.Layer?, mayBeStored: Bool = true,
+        replacesKnown: Bool = false
+    ) {
         self.body = body
         self.record = record
         self.layer = layer
         self.mayBeStored = mayBeStored
+        self.replacesKnown = replacesKnown
     }
 
     /// Whether the caches have it, so that nobody needs to hold it for others.

@@ -8,13 +8,13 @@ public struct CodecReport: Sendable {
     public let codecs: [String]
     /// Formats it decodes.
     public let readable: [SourceFormat]
-    /// Formats it encodes.
+    /// Formats that it encodes pictures in.
     public let writable: [OutputFormat]
 
     public init() {
         libvips = VipsRuntime.version
         codecs = VipsRuntime.codecs.map(\.description)
         readable = SourceFormat.allCases.filter { VipsRuntime.canLoad($0.loader) }
-        writable = OutputFormat.allCases.filter(\.isAvailable)
+        writable = OutputFormat.allCases.filter { !$0.isText && $0.isAvailable }
     }
 }

@@ -15,7 +15,7 @@ struct Encoder {
 
     /// Pixels that are still lazy are computed on the way, so whatever can fail in the chain fails here at the latest.
     func encode(_ picture: Picture) throws(ImageProcessingError) -> ByteBuffer {
-        guard format.isAvailable else {
+        guard let saver = format.saver, format.isAvailable else {
             throw .badParameter(
                 TransformError(
                     parameter: "output",
@@ -31,7 +31,7 @@ struct Encoder {
         do {
             let notice = CopyrightNotice(of: picture.first)
             let opaque = try opaque(picture).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
-            return try format.saver.encode(
+            return try saver.encode(
                 joinedFrames(of: opaque), arguments(strip: notice.isEmpty), interrupt: interrupt)
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
@@ -77,9 +77,11 @@ struct Encoder {
             ["Q": quality, "lossless": .bool(options.lossless), "effort": 4, "strip": .bool(strip)]
         case .tiff:
             ["compression": "deflate", "strip": .bool(strip)]
+        case .json, .blurHash, .thumbHash, .color, .lqip:
+            [:]
         }
     }
 
-    /// Names every choice above and those of `Decoder`, for `EncoderEpoch`: a change there must change stored variants' keys.
+    /// Names every choice above and those of `Decoder` and `PictureTeller`, for `EncoderEpoch`: a change there must change stored variants' keys.
     static let defaultsRevision = "2"
 }

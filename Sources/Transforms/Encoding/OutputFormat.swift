@@ -1,17 +1,32 @@
 import Vips
 
-/// The formats we encode. SVG is never among them.
+/// The formats we encode: pictures, of which SVG is never one, and texts about a picture.
 public enum OutputFormat: String, Sendable, CaseIterable {
     case jpeg = "jpg"
     case png, webp, avif, gif, jxl, tiff
+    /// A document about the source; `OutputOptions.details` says how much of the picture that the chain makes it tells.
+    case json
+    /// The result as a BlurHash of 4 by 3 components.
+    case blurHash = "blurhash"
+    /// The result as a ThumbHash in base64.
+    case thumbHash = "thumbhash"
+    /// The colour that most of the result has, as `#rrggbb`.
+    case color
+    /// The result at 16 pixels, as a `data:` URI.
+    case lqip
 
     /// The media type of an answer in this format.
     public var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
-        default: "image/\(rawValue)"
+        case .png, .webp, .avif, .gif, .jxl, .tiff: "image/\(rawValue)"
+        case .json: "application/json"
+        case .blurHash, .thumbHash, .color, .lqip: "text/plain"
         }
     }
+
+    /// Whether it is a text about a picture, and no picture.
+    public var isText: Bool { saver == nil }
 
     public var holdsAlpha: Bool { self != .jpeg }
     public var holdsAnimation: Bool { self == .webp || self == .gif }
@@ -31,7 +46,7 @@ public enum OutputFormat: String, Sendable, CaseIterable {
         case .webp: 79
         case .avif: 60
         case .jxl: 77
-        case .png, .gif, .tiff: nil
+        case .png, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: nil
         }
     }
 
@@ -42,14 +57,15 @@ public enum OutputFormat: String, Sendable, CaseIterable {
         case .avif: 16_384
         case .jpeg: 65_500
         case .gif: 65_535
-        case .png, .jxl, .tiff: 1_000_000
+        case .png, .jxl, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: 1_000_000
         }
     }
 
     /// Whether this machine's libvips can write it.
-    public var isAvailable: Bool { VipsRuntime.canSave(saver) }
+    public var isAvailable: Bool { saver.map(VipsRuntime.canSave) ?? true }
 
-    var saver: VipsSaver {
+    /// Nil for texts.
+    var saver: VipsSaver? {
         switch self {
         case .jpeg: .jpeg
         case .png: .png
@@ -58,6 +74,7 @@ public enum OutputFormat: String, Sendable, CaseIterable {
         case .gif: .gif
         case .jxl: .jxl
         case .tiff: .tiff
+        case .json, .blurHash, .thumbHash, .color, .lqip: nil
         }
     }
 

@@ -8,9 +8,12 @@ public struct OutputOptions: Hashable, Sendable {
     public let quality: Int?
     public let lossless: Bool
     public let interlaced: Bool
+    /// What a document tells besides the header; only `json` has a use for it.
+    public let details: PictureDetails
 
     public init(
-        format: OutputFormat? = nil, quality: Int? = nil, lossless: Bool = false, interlaced: Bool = false
+        format: OutputFormat? = nil, quality: Int? = nil, lossless: Bool = false, interlaced: Bool = false,
+        details: PictureDetails = []
     ) {
         let lossless = lossless && (format?.hasLosslessMode ?? true)
         let usable = !lossless && (format?.isLossy ?? true) && quality != format?.defaultQuality
@@ -18,13 +21,19 @@ public struct OutputOptions: Hashable, Sendable {
         self.lossless = lossless
         self.quality = usable ? quality : nil
         self.interlaced = interlaced && (format?.hasInterlacing ?? true)
+        self.details = format == .json ? details : []
     }
 
     /// The text that variant keys use.
     public var key: String {
         let name = format?.rawValue ?? "natural"
-        return "\(name)(\(quality.map(String.init) ?? "-"),\(lossless ? "ll" : "-"),\(interlaced ? "il" : "-"))"
+        let details = details.isEmpty ? "" : ",\(details.rawValue)"
+        return
+            "\(name)(\(quality.map(String.init) ?? "-"),\(lossless ? "ll" : "-"),\(interlaced ? "il" : "-")\(details))"
     }
+
+    /// Whether the source's header tells all that is wanted, so that nothing is decoded.
+    var isHeaderOnly: Bool { format == .json && !details.needsPixels }
 
     /// The same options for one format, once the source has decided.
     func resolved(for format: OutputFormat) -> OutputOptions {

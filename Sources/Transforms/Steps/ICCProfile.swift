@@ -33,6 +33,28 @@ struct ICCProfile {
         return primariesMatch && ["rTRC", "gTRC", "bTRC"].allSatisfy(hasSRGBCurve)
     }
 
+    /// What it calls itself: the ASCII of version 2, or the first language of version 4 (ICC.1:2022 §9.2.41, §10.15).
+    var description: String? {
+        guard let offset = offset(of: "desc") else { return nil }
+        switch text(at: offset) {
+        case "desc":
+            guard let count = bytes.getInteger(at: offset + 8, as: UInt32.self) else { return nil }
+            return bytes.getString(at: offset + 12, length: min(max(Int(count) - 1, 0), Self.maxNameBytes))
+        case "mluc":
+            guard let count = bytes.getInteger(at: offset + 20, as: UInt32.self),
+                let start = bytes.getInteger(at: offset + 24, as: UInt32.self)
+            else { return nil }
+            var rest = bytes.getSlice(at: offset + Int(start), length: min(Int(count), Self.maxNameBytes))
+            var units: [UInt16] = []
+            while let unit = rest?.readInteger(as: UInt16.self) { units.append(unit) }
+            return String(decoding: units, as: UTF16.self)
+        default:
+            return nil
+        }
+    }
+
+    private static let maxNameBytes = 1024
+
     /// The curve's middle tells sRGB (0.214) from a gamma of 1.8 (0.287) or 1.0, and is close enough for 2.2 (0.218).
     private func hasSRGBCurve(_ tag: String) -> Bool {
         guard let offset = offset(of: tag) else { return false }

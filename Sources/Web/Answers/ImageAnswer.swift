@@ -49,8 +49,8 @@ struct ImageAnswer {
         var fields = Self.protection
         fields[.eTag] = tag.description
         fields[.cacheControl] = cacheControl
-        // A fallback is an answer of this moment, whenever its picture was downloaded.
-        if !isFallback { fields[.age] = String(max(0, picture.age.components.seconds)) }
+        // RFC 9111 §1.2.2: no more than 2³¹.
+        fields[.age] = String(min(max(0, picture.age.components.seconds), 1 << 31))
         if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
         if query.output.isNegotiated { fields[.vary] = "Accept" }
         fields[.cacheStatus] = picture.cache.status(remaining: picture.remaining).description
@@ -65,13 +65,13 @@ struct ImageAnswer {
     ]
 
     private var cacheControl: String {
-        let terms = picture.terms.cacheControl(
+        let cap = configuration.variantMaxAge
+        return picture.terms.cacheControl(
             age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge,
-            cap: configuration.variantMaxAge)
-        guard isFallback, terms.storage != .nobody else { return terms.description }
-        return CacheControl(.anyone(maxAge: min(query.maxAge ?? Self.fallbackMaxAge, Self.fallbackMaxAge))).description
+            cap: isFallback ? min(cap, Self.fallbackMaxAge) : cap
+        ).description
     }
 
-    /// The source may be back soon.
+    /// The source of a fallback may be back soon.
     private static let fallbackMaxAge = Duration.seconds(60)
 }

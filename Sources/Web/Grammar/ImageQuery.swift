@@ -47,6 +47,9 @@ struct ImageQuery: Hashable, Sendable {
         priority = draft.priority
         maxAge = draft.maxAge
         fileName = draft.fileName
+        guard draft.details == nil || draft.output == .format(.json) else {
+            throw InvalidParameter("fields", "'fields' means something only together with output=json.")
+        }
         switch draft.output {
         case .auto:
             output = .auto(
@@ -54,7 +57,8 @@ struct ImageQuery: Hashable, Sendable {
         case .format(let format):
             output = .explicit(
                 OutputOptions(
-                    format: format, quality: draft.quality, lossless: draft.lossless, interlaced: draft.interlaced))
+                    format: format, quality: draft.quality, lossless: draft.lossless, interlaced: draft.interlaced,
+                    details: draft.details ?? []))
         }
     }
 }

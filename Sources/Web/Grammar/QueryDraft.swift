@@ -34,6 +34,7 @@ struct QueryDraft: Sendable {
     var filter: Filter?
     var resampling: Resampling?
     var output = OutputName.auto
+    var details: PictureDetails?
     var quality: Int?
     var lossless = false
     var interlaced = false

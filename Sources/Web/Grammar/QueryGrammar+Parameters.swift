@@ -60,6 +60,7 @@ extension QueryGrammar {
     private static func encoding(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("output", .output, standard: "auto") { $0.output = $1 },
+            Parameter("fields", .details) { $0.details = $1 },
             Parameter("q", .integer(1...100)) { $0.quality = $1 },
             Parameter("ll", .boolean, standard: "false") { $0.lossless = $1 },
             Parameter("il", .boolean, standard: "false") { $0.interlaced = $1 },
@@ -94,8 +95,34 @@ extension Form where Value == OutputName {
             [
                 "auto": .auto, "jpg": .format(.jpeg), "png": .format(.png), "webp": .format(.webp),
                 "avif": .format(.avif), "gif": .format(.gif), "jxl": .format(.jxl), "tiff": .format(.tiff),
+                "json": .format(.json), "blurhash": .format(.blurHash), "thumbhash": .format(.thumbHash),
+                "color": .format(.color), "lqip": .format(.lqip),
             ],
             aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
+    }
+}
+
+extension Form where Value == PictureDetails {
+    /// Names with commas between them; twice the same is once.
+    fileprivate static var details: Form {
+        let name = "(color|palette|blurhash|thumbhash|lqip|exif|all)"
+        return Form(
+            .text(
+                pattern: "^\(name)(,\(name))*$",
+                allowed:
+                    "one or more of color, palette, blurhash, thumbhash, lqip, exif and all, with commas between them")
+        ) { text in
+            let names = text.split(separator: ",", omittingEmptySubsequences: false)
+            let known = names.compactMap { detailNames[String($0)] }
+            return known.count == names.count ? PictureDetails(known) : nil
+        }
+    }
+
+    private static var detailNames: [String: PictureDetails] {
+        [
+            "color": .color, "palette": .palette, "blurhash": .blurHash, "thumbhash": .thumbHash, "lqip": .lqip,
+            "exif": .exif, "all": .all,
+        ]
     }
 }
 

@@ -16,22 +16,37 @@ package struct GrammarLimits: Hashable, Sendable {
     }
 }
 
-/// The language of `/image` queries, as a table of parameters.
+/// The language of `/image` and `/info` queries, as a table of parameters.
 ///
 /// Names are those of weserv/images; the semantics are exact: what is unknown, given twice, out of range or at odds
 /// with something else is refused, never guessed.
 struct QueryGrammar: Sendable {
     let limits: GrammarLimits
     let table: ParameterTable<QueryDraft>
+    private var draft = QueryDraft()
 
     init(limits: GrammarLimits = GrammarLimits()) {
         self.limits = limits
         table = ParameterTable(Self.parameters(limits))
     }
 
+    private init(limits: GrammarLimits, only names: Set<String>) {
+        self.limits = limits
+        table = ParameterTable(Self.parameters(limits).filter { names.contains($0.name) })
+    }
+
+    /// The language of `/info`: what means something for `output=json` of an unchanged picture.
+    static func info(limits: GrammarLimits = GrammarLimits()) -> QueryGrammar {
+        var grammar = QueryGrammar(
+            limits: limits,
+            only: ["url", "fields", "page", "cache", "store", "wait", "priority", "maxage", "filename"])
+        grammar.draft.output = .format(.json)
+        return grammar
+    }
+
     /// Reads a query, given as received after the `?`.
     func parse(_ query: String) throws(InvalidParameter) -> ImageQuery {
-        var draft = QueryDraft()
+        var draft = draft
         try table.read(query, into: &draft)
         return try ImageQuery(draft, limits: limits)
     }

@@ -64,6 +64,9 @@ extension Problem {
 
     static let internalError = Problem(.internalError, "The failure was logged under the instance given here.")
 
+    static let goingDown = Problem(
+        .unavailable, "The server is going down and takes no new requests.", retryAfterSeconds: 1)
+
     static let adminDisabled = Problem(
         .adminDisabled, "There is no admin token on this server; whoever runs it sets one with 'admin-token'.")
 

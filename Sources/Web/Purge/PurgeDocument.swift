@@ -1,7 +1,4 @@
-import Foundation
-import HTTPCaching
 import Hummingbird
-import NIOCore
 import Pipeline
 
 /// What a purge did, as it is sent.
@@ -42,17 +39,5 @@ struct PurgeDocument: Codable, Hashable {
     static let maxListed = 1000
 
     /// The answer that carries the document.
-    var response: Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and booleans: there is nothing that could fail to encode.
-        let json = (try? encoder.encode(self)) ?? Data()
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: "application/json", .cacheControl: CacheControl.noStore.description,
-                .xContentTypeOptions: "nosniff",
-            ],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
-    }
+    var response: Response { .json(self) }
 }

@@ -21,8 +21,7 @@ struct PurgeEndpoint: Sendable {
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
-        guard let token else { throw .adminDisabled }
-        guard token.isCarried(by: request.headers) else { throw .adminTokenWrong }
+        try token.require(in: request.headers)
         try request.requireReadableTarget()
         let query: PurgeQuery
         do throws(InvalidParameter) {

@@ -7,30 +7,34 @@ package import Pipeline
 /// The HTTP server, ready to run as a service.
 ///
 /// - Parameters:
+///   - instruments: where it counts, and what it tells whoever runs it.
 ///   - logger: takes one line at `info` for each request.
 ///   - onServerRunning: called with the listening channel, whose local address has the port.
 package func makeApplication(
-    configuration: WebConfiguration, pipeline: ImagePipeline, logger: Logger,
+    configuration: WebConfiguration, pipeline: ImagePipeline, instruments: Instruments, logger: Logger,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
-    makeApplication(
+    let meter = PictureMeter(instruments.metrics)
+    return makeApplication(
         ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
-            try await pipeline.image(for: request)
+            try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
         },
         PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
             await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
         } removeExpired: {
             await pipeline.removeExpired()
         },
+        OperationEndpoint(instruments, token: configuration.adminToken),
         logger: logger, onServerRunning: onServerRunning)
 }
 
 func makeApplication(
-    _ endpoint: ImageEndpoint, _ purge: PurgeEndpoint, logger: Logger,
+    _ endpoint: ImageEndpoint, _ purge: PurgeEndpoint, _ operation: OperationEndpoint, logger: Logger,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     Application(
-        router: makeRouter(Route.all(endpoint, purge), logger: logger),
+        router: makeRouter(
+            Route.all(endpoint, purge, operation), instruments: operation.instruments, logger: logger),
         server: HTTPServerBuilder { responder in
             DisconnectAwareChannel(
                 http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))
@@ -42,9 +46,9 @@ func makeApplication(
         onServerRunning: onServerRunning, logger: logger)
 }
 
-func makeRouter(_ routes: [Route], logger: Logger) -> Router<WebContext> {
+func makeRouter(_ routes: [Route], instruments: Instruments, logger: Logger) -> Router<WebContext> {
     let router = Router(context: WebContext.self)
-    router.add(middleware: FrontDoor(routes: routes, logger: logger))
+    router.add(middleware: FrontDoor(routes: routes, instruments: instruments, logger: logger))
     for route in routes {
         for method in route.methods {
             router.on(RouterPath(route.path), method: method) { request, _ in try await route.respond(request) }

@@ -3,16 +3,20 @@ import Hummingbird
 import Logging
 
 /// What every request passes, whatever its path: each failure becomes a problem, each answer gets its request id, HEAD
-/// loses the body, and one line goes to the log.
+/// loses the body, and it is counted and logged.
 struct FrontDoor: RouterMiddleware {
     typealias Context = WebContext
 
     /// The methods that each path takes, to tell a wrong method from a wrong path.
     let methods: [String: [HTTPRequest.Method]]
+    let meter: RequestMeter
+    let traffic: Traffic
     let logger: Logger
 
-    init(routes: [Route], logger: Logger) {
+    init(routes: [Route], instruments: Instruments, logger: Logger) {
         methods = Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 }
+        meter = RequestMeter(instruments.metrics, routes: methods.keys)
+        traffic = instruments.traffic
         self.logger = logger
     }
 
@@ -20,12 +24,17 @@ struct FrontDoor: RouterMiddleware {
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
+        traffic.begin()
+        defer { traffic.end() }
         var response: Response
         do {
             response = try await next(request, context)
         } catch {
-            response = problem(error, request, context).response(requestID: context.requestID)
+            let problem = problem(error, request, context)
+            meter.note(problem.kind)
+            response = problem.response(requestID: context.requestID)
         }
+        meter.note(response.status, request.method, path: request.uri.path, took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
         let bytes = response.body.contentLength ?? 0
         if request.method == .head { response = response.createHeadResponse() }

@@ -21,13 +21,16 @@ struct Route: Sendable {
 
 extension Route {
     /// Everything there is.
-    static func all(_ image: ImageEndpoint, _ purge: PurgeEndpoint) -> [Route] {
+    static func all(_ image: ImageEndpoint, _ purge: PurgeEndpoint, _ operation: OperationEndpoint) -> [Route] {
         [
             Route("/image") { request throws(Problem) in try await image.respond(to: request) },
+            Route("/info") { [info = image.info] request throws(Problem) in try await info.respond(to: request) },
             Route("/cache", [.delete]) { request throws(Problem) in try await purge.respond(to: request) },
+            Route("/cache") { request throws(Problem) in try operation.caches(for: request) },
+            Route("/metrics") { request throws(Problem) in try operation.metrics(for: request) },
             Route("/openapi.yaml") { _ in contract },
-            Route("/health/live") { _ in health },
-            Route("/health/ready") { _ in health },
+            Route("/health/live") { _ in operation.liveness() },
+            Route("/health/ready") { _ throws(Problem) in try operation.readiness() },
         ]
     }
 
@@ -39,12 +42,4 @@ extension Route {
             .xContentTypeOptions: "nosniff",
         ],
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
-
-    private static let health = Response(
-        status: .ok,
-        headers: [
-            .contentType: "application/json", .cacheControl: CacheControl.noStore.description,
-            .xContentTypeOptions: "nosniff",
-        ],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"ok"}"#)))
 }

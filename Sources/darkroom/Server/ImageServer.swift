@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import Origin
 import Pipeline
+import Prometheus
 import ServiceLifecycle
 import Store
 import Transforms
@@ -16,6 +17,11 @@ import Web
 struct ImageServer {
     private let settings: Settings
     private let logger: Logger
+    private let registry = PrometheusRegistry(
+        help: [Instruments.help, MeasuredOrigin.help, MeasuredProcessing.help].reduce(into: [:]) {
+            $0.merge($1) { first, _ in first }
+        })
+    private let startedAt = Date()
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -30,20 +36,15 @@ struct ImageServer {
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
             settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        let memory = MemoryStore(budgetBytes: settings.cacheMemoryBytes)
-        let decoded = DecodedCache(budgetBytes: settings.cacheDecodedBytes)
-        let pipeline = ImagePipeline(
-            configuration: pipelineConfiguration,
-            origin: OriginRouter(
-                remote: client, local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
-            memory: memory, disk: disk, processing: InProcessImageProcessor(decoded: decoded),
-            keyFilter: settings.dropRules.isEmpty
-                ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
-            logger: logger)
+        let caches = Caches(
+            memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
+            diskBudgetBytes: settings.cacheDiskBytes, decoded: DecodedCache(budgetBytes: settings.cacheDecodedBytes))
+        let pipeline = pipeline(over: client, caches)
         let relief = MemoryUpkeep(
-            pipeline, heldBytes: { memory.statistics.bytes + decoded.statistics.bytes },
-            lowWaterPercent: settings.cacheMemoryLowWaterPercent, logger: logger)
-        let failure = await serve(pipeline, beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+            pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
+            logger: logger)
+        let failure = await serve(
+            pipeline, instruments(of: pipeline, caches), beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         pipeline.shutdown()
         await client.shutdown()
         await disk?.close()
@@ -51,20 +52,47 @@ struct ImageServer {
     }
 
     /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
-    private func serve(_ pipeline: ImagePipeline, beside upkeep: [any Service]) async -> (any Error)? {
+    private func serve(
+        _ pipeline: ImagePipeline, _ instruments: Instruments, beside upkeep: [any Service]
+    ) async -> (any Error)? {
         let settings = settings
-        let application = makeApplication(configuration: webConfiguration, pipeline: pipeline, logger: logger) {
-            channel in
+        let application = makeApplication(
+            configuration: webConfiguration, pipeline: pipeline, instruments: instruments, logger: logger
+        ) { channel in
             Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
         }
         do {
             try await ServiceGroup(
-                services: upkeep + [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+                services: upkeep + [application, Draining(instruments.traffic)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
         } catch {
             complain("host and port: cannot listen on \(settings.host):\(settings.port) (\(error)).")
             return ExitCode.failure
+        }
+    }
+
+    private func pipeline(over client: GuardedHTTPClient, _ caches: Caches) -> ImagePipeline {
+        ImagePipeline(
+            configuration: pipelineConfiguration,
+            origin: OriginRouter(
+                remote: MeasuredOrigin(client, metrics: registry),
+                local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
+            memory: caches.memory, disk: caches.disk,
+            processing: MeasuredProcessing(InProcessImageProcessor(decoded: caches.decoded), metrics: registry),
+            keyFilter: settings.dropRules.isEmpty
+                ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
+            logger: logger)
+    }
+
+    private func instruments(of pipeline: ImagePipeline, _ caches: Caches) -> Instruments {
+        let traffic = Traffic()
+        let readings = Readings(caches: caches, pipeline: pipeline, traffic: traffic, startedAt: startedAt)
+        return Instruments(metrics: registry, traffic: traffic) { [registry] in
+            registry.exposition(with: readings.families)
+        } caches: {
+            caches.tiers
         }
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPCaching
 import HTTPTypes
@@ -15,7 +16,7 @@ struct Bench {
     let wall = WallClock()
     let origin: FakeOrigin
     let disk = MemoryDisk()
-    let memory = MemoryStore(budgetBytes: 1 << 20)
+    let memory: MemoryStore
     let processing = CountingProcessor()
     let pipeline: ImagePipeline
 
@@ -25,15 +26,16 @@ struct Bench {
     init(
         _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
         continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
-        random: Double = 0.5
+        keyFilter: any CacheKeyFilter = CanonicalURLFilter(), memoryBytes: Int = 1 << 20, random: Double = 0.5
     ) throws {
         let wall = wall
+        memory = MemoryStore(budgetBytes: memoryBytes)
         origin = FakeOrigin(try Pictures.red.get(), fields, gate: gate, wall: wall)
         pipeline = ImagePipeline(
             configuration: PipelineConfiguration(
                 freshness: freshness, continuesInBackground: continuesInBackground),
             origin: origin, memory: memory, disk: disk, processing: processing, delegate: delegate,
-            now: { wall.now }, random: { random })
+            keyFilter: keyFilter, now: { wall.now }, random: { random })
     }
 
     func request(
@@ -70,12 +72,40 @@ struct Bench {
     }
 }
 
-/// The real processor, counted.
+/// The real processor, counted. It can be held up, and find a page damaged.
 final class CountingProcessor: ImageProcessing {
     let runs = Counter()
+    private let seen = Mutex<[ImageJob]>([])
+    private let dropped = Mutex<[String]>([])
+    private let damagedPage = Mutex<Int?>(nil)
+    private let held = Mutex<DispatchSemaphore?>(nil)
+
+    var jobs: [ImageJob] { seen.withLock { $0 } }
+
+    /// What it was told to keep no longer.
+    var forgotten: [String] { dropped.withLock { $0 } }
+
+    func forget(identity: String) { dropped.withLock { $0.append(identity) } }
+
+    /// From now on what begins with this page does not decode.
+    func damage(page: Int) { damagedPage.withLock { $0 = page } }
+
+    /// The next work goes on once this is called; pixel threads may wait.
+    func holdNext() -> @Sendable () -> Void {
+        let signal = DispatchSemaphore(value: 0)
+        held.withLock { $0 = signal }
+        return { signal.signal() }
+    }
 
     func process(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ProcessedImage {
+        let signal = held.withLock { held in
+            defer { held = nil }
+            return held
+        }
+        seen.withLock { $0.append(job) }
         runs.add()
+        signal?.wait()
+        if damagedPage.withLock(\.self) == job.pages.first { throw .corrupt("a page") }
         return try InProcessImageProcessor().process(job, interrupt: interrupt)
     }
 }
@@ -86,5 +116,13 @@ extension HTTPFields {
         var fields: HTTPFields = [.cacheControl: value]
         if let etag { fields[.eTag] = "\"\(etag)\"" }
         return fields
+    }
+}
+
+extension SourceURL {
+    /// What a bench asks for unless told otherwise.
+    static var example: SourceURL {
+        guard let url = try? SourceURL(parsing: "http://example.com/a.png") else { preconditionFailure("an address") }
+        return url
     }
 }

@@ -9,9 +9,11 @@ import Vips
 /// current picture is told so.
 final class FakeOrigin: OriginFetching {
     /// What it says about a path.
-    enum Answer: Sendable {
+    indirect enum Answer: Sendable {
         case picture(ByteBuffer, HTTPFields = [:])
         case failure(OriginError)
+        /// 304 whatever the validators; where there are none, something else if there is something else.
+        case notModified(HTTPFields, otherwise: Answer? = nil)
 
         static func status(_ status: Int, _ fields: HTTPFields = [:]) -> Answer {
             let refusal = OriginRefusal(
@@ -26,6 +28,8 @@ final class FakeOrigin: OriginFetching {
     private let gate: Gate?
     private let wall: WallClock
     private let seen = Mutex<[OriginRequest]>([])
+    private let forgiven = Mutex<[String?]>([])
+    private let isNextLetThrough = Mutex(false)
 
     init(_ answers: [String: Answer], gate: Gate? = nil, wall: WallClock = WallClock()) {
         self.answers = Mutex(answers)
@@ -48,20 +52,46 @@ final class FakeOrigin: OriginFetching {
         answers.withLock { $0[path] = answer }
     }
 
+    /// The next question is answered although the gate is closed.
+    func letNextPass() { isNextLetThrough.withLock { $0 = true } }
+
+    /// Hosts whose outages it was told to forget; nil = all.
+    var forgottenOutages: [String?] { forgiven.withLock { $0 } }
+
+    func forgetOutages(ofHost host: String?) { forgiven.withLock { $0.append(host) } }
+
     func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        fetches.add()
+        // Whoever asks that often asks for ever.
+        guard fetches.add() < 1_000 else { throw .cancelled }
         seen.withLock { $0.append(request) }
         // What is answered is decided when the question comes in.
         let answer = answers.withLock { $0[request.url.path] ?? $0["*"] ?? .status(404) }
         let askedAt = wall.now
-        if let gate, await !gate.pass() {
+        let passes = isNextLetThrough.withLock { isNext in
+            defer { isNext = false }
+            return isNext
+        }
+        if !passes, let gate, await !gate.pass() {
             cancelled.add()
             throw .cancelled
         }
+        return try self.answer(to: request, with: answer, askedAt: askedAt)
+    }
+
+    private func answer(
+        to request: OriginRequest, with answer: Answer, askedAt: Date
+    ) throws(OriginError) -> OriginResponse {
         switch answer {
         case .failure(let error): throw error
+        case .notModified(let fields, let otherwise):
+            if request.validators.isEmpty, let otherwise {
+                return try self.answer(to: request, with: otherwise, askedAt: askedAt)
+            }
+            return OriginResponse(
+                url: request.url, status: .notModified, headers: fields, body: ByteBuffer(), requestedAt: askedAt,
+                receivedAt: askedAt, sentFields: request.headers)
         case .picture(let body, var fields):
             if fields[.lastModified] == nil { fields[.lastModified] = "Sun, 06 Nov 1994 08:49:37 GMT" }
             let isKnown =

@@ -2,41 +2,66 @@ import NIOCore
 import Store
 import Synchronization
 
-/// A second tier that keeps everything in a dictionary, at once; one reading can be held back by a gate.
+/// A second tier that keeps everything in a dictionary, at once; single readings, writes and removals can be held back.
 final class MemoryDisk: Storing {
     private let entries = Mutex<[EntryKey: StoredEntry]>([:])
-    let readGate = Mutex<Gate?>(nil)
+    private let readGates = Mutex<[Gate?]>([])
+    private let writeGate = Mutex<Gate?>(nil)
+    private let removalGate = Mutex<Gate?>(nil)
+    private let isFull = Mutex(false)
     let waits = Counter()
+    let written = Counter()
+    let removals = Counter()
 
     var count: Int { entries.withLock(\.count) }
 
     func entry(for key: EntryKey) async -> StoredEntry? {
         let entry = entries.withLock { $0[key] }
-        let gate = readGate.withLock { gate in
-            defer { gate = nil }
-            return gate
-        }
-        if let gate { await gate.pass() }
+        let gate = readGates.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        await gate?.pass()
         return entry
     }
 
+    /// Lets some readings pass and holds back the next one, with what it found.
+    func holdReading(at gate: Gate, after count: Int = 0) {
+        readGates.withLock { $0 = Array(repeating: nil, count: count) + [gate] }
+    }
+
+    /// Holds back the next write that somebody waits for.
+    func holdWriting(at gate: Gate) { writeGate.withLock { $0 = gate } }
+
+    /// Holds back the next removal.
+    func holdRemoving(at gate: Gate) { removalGate.withLock { $0 = gate } }
+
+    /// From now on it takes only what somebody waits for, as if its queue were full.
+    func fillQueue() { isFull.withLock { $0 = true } }
+
     func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
+        guard !isFull.withLock(\.self) else { return false }
         entries.withLock { $0[key] = entry }
         return true
     }
 
     func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool {
         waits.add()
-        return store(entry, for: key)
+        await writeGate.take()?.pass()
+        entries.withLock { $0[key] = entry }
+        written.add()
+        return true
     }
 
     func remove(_ key: EntryKey) async { entries.withLock { $0[key] = nil } }
 
     func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
-        remove { sources.contains($0.source) }
+        removals.add()
+        await removalGate.take()?.pass()
+        return remove { sources.contains($0.source) }
     }
 
-    func removeEverything() async -> StoreTotals { remove { _ in true } }
+    func removeEverything() async -> StoreTotals {
+        await removalGate.take()?.pass()
+        return remove { _ in true }
+    }
 
     func removeExpired() async -> StoreTotals { StoreTotals() }
 
@@ -73,6 +98,16 @@ final class MemoryDisk: Storing {
                 entries[key] = nil
             }
             return totals
+        }
+    }
+}
+
+extension Mutex where Value == Gate? {
+    /// What it held; nothing is left.
+    fileprivate func take() -> Gate? {
+        withLock { gate in
+            defer { gate = nil }
+            return gate
         }
     }
 }

@@ -5,7 +5,7 @@ import Vips
 @testable import Transforms
 
 struct EncoderTests {
-    @Test(arguments: OutputFormat.allCases)
+    @Test(arguments: OutputFormat.allCases.filter { !$0.isText })
     func `Every format decodes again to the same size, colours and transparency`(_ format: OutputFormat) throws {
         let drawing = try Drawing.image(64, 48) { x, _ in x < 32 ? [220, 30, 30, 255] : [0, 0, 0, 0] }
         let result = try produce(drawing.png(), output: OutputOptions(format: format))

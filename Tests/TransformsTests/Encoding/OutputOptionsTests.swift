@@ -10,6 +10,7 @@ struct OutputOptionsTests {
         #expect(
             OutputOptions(format: .webp, quality: 30, lossless: true) == OutputOptions(format: .webp, lossless: true))
         #expect(OutputOptions(format: .avif, interlaced: true) == OutputOptions(format: .avif))
+        #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
 
     @Test func `What makes other bytes makes another key`() {
@@ -20,6 +21,8 @@ struct OutputOptionsTests {
             OutputOptions(format: .webp), OutputOptions(format: .webp, quality: 80),
             OutputOptions(format: .webp, lossless: true),
             OutputOptions(format: .png), OutputOptions(format: .png, interlaced: true),
+            OutputOptions(format: .json), OutputOptions(format: .json, details: .color),
+            OutputOptions(format: .json, details: [.color, .lqip]), OutputOptions(format: .blurHash),
         ]
         #expect(Set(all.map(\.key)).count == all.count)
     }

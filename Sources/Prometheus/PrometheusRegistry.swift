@@ -1,0 +1,109 @@
+package import CoreMetrics
+import Synchronization
+
+/// Keeps what swift-metrics counts, for Prometheus to fetch.
+///
+/// Labels of swift-metrics are names of metrics, and dimensions are labels. Asked twice for the same name and labels, it hands out the
+/// same series; a series stays until the process ends, since scrapers take one that vanishes for a restart. Safe to use from any thread.
+package final class PrometheusRegistry: MetricsFactory {
+    /// Bounds for what takes from half a millisecond to half a minute.
+    package static let standardBuckets = [
+        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+    ]
+
+    private struct Family {
+        let kind: MetricFamily.Kind
+        var series: [SeriesLabels: any MetricSeries] = [:]
+    }
+
+    private struct State {
+        var families: [String: Family] = [:]
+        var refused = 0
+    }
+
+    private let help: [String: String]
+    private let bounds: [Double]
+    private let maxSeries: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - help: what the metrics of these names are.
+    ///   - buckets: upper bounds of every histogram's buckets, rising: seconds for timers, plain values for recorders.
+    ///   - maxSeries: how many series all metrics may have together. What is counted in others is not shown, and
+    ///     `darkroom_metrics_refused_series_total` says that there are some.
+    package init(
+        help: [String: String] = [:], buckets: [Double] = PrometheusRegistry.standardBuckets, maxSeries: Int = 2_000
+    ) {
+        self.help = Dictionary(help.map { (MetricNaming.metric($0), $1) }) { first, _ in first }
+        bounds = buckets
+        self.maxSeries = maxSeries
+    }
+
+    /// Everything counted so far, and what was read just now from elsewhere, in Prometheus' text format 0.0.4.
+    ///
+    /// - Parameter others: metrics that this registry does not have itself.
+    package func exposition(with others: [MetricFamily] = []) -> String {
+        TextExposition.text(families + others)
+    }
+
+    private var families: [MetricFamily] {
+        let (families, refused) = state.withLock { ($0.families, $0.refused) }
+        let counted = families.map { name, family in
+            MetricFamily(
+                name, family.kind, help: help[name] ?? "", family.series.map { .init($0, $1.value) })
+        }
+        return counted + [
+            MetricFamily(
+                "darkroom_metrics_refused_series_total", .counter,
+                help: "Series that were asked for and are not shown, because there would be too many.", Double(refused))
+        ]
+    }
+
+    /// The series of that name and those labels; one that nobody will see where there are too many, or where the name means another kind.
+    private func series<Series: MetricSeries>(
+        _ name: String, _ dimensions: [(String, String)], _ kind: MetricFamily.Kind, _ make: () -> Series
+    ) -> Series {
+        let (name, labels) = (MetricNaming.metric(name), SeriesLabels(dimensions))
+        return state.withLock { state in
+            var family = state.families[name] ?? Family(kind: kind)
+            if family.kind == kind, let known = family.series[labels] as? Series { return known }
+            let made = make()
+            let count = state.families.values.reduce(0) { $0 + $1.series.count }
+            guard family.kind == kind, family.series[labels] == nil, count < maxSeries else {
+                state.refused += 1
+                return made
+            }
+            family.series[labels] = made
+            state.families[name] = family
+            return made
+        }
+    }
+}
+
+extension PrometheusRegistry {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        series(label, dimensions, .counter) { CounterSeries() }
+    }
+
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        series(label, dimensions, .gauge) { GaugeSeries() }
+    }
+
+    /// - Parameter aggregate: whether a histogram of all values is kept, or the last value alone.
+    package func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        if aggregate { return series(label, dimensions, .histogram) { HistogramSeries(bounds: bounds) } }
+        return series(label, dimensions, .gauge) { GaugeSeries() }
+    }
+
+    /// A histogram in seconds.
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        series(label, dimensions, .histogram) { HistogramSeries(bounds: bounds) }
+    }
+
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
+}

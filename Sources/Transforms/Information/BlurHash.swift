@@ -1,0 +1,80 @@
+import Foundation
+
+/// BlurHash (woltapp/blurhash, Algorithm.md): the lowest frequencies of a picture in linear light, as 28 characters.
+enum BlurHash {
+    private static let columns = 4
+    private static let rows = 3
+
+    /// Transparent pixels count as white.
+    static func encode(_ picture: Thumbnail) -> String {
+        let linear = Linear.table
+        let pixels = picture.overWhite.map { [linear[Int($0.red)], linear[Int($0.green)], linear[Int($0.blue)]] }
+        var waves: [[Double]] = []
+        for row in 0..<rows {
+            for column in 0..<columns {
+                waves.append(wave(column, row, of: pixels, width: picture.width, height: picture.height))
+            }
+        }
+        let varying = waves.dropFirst()
+        let strongest = varying.joined().map(abs).max() ?? 0
+        let scale = min(max(Int((strongest * 166 - 0.5).rounded(.down)), 0), 82)
+        let size = (columns - 1) + (rows - 1) * 9
+        return digits(size, count: 1) + digits(scale, count: 1) + digits(mean(waves[0]), count: 4)
+            + varying.map { digits(quantized($0, strongest: Double(scale + 1) / 166), count: 2) }.joined()
+    }
+
+    /// How strongly one pair of frequencies is in the picture, for red, green and blue.
+    private static func wave(_ column: Int, _ row: Int, of pixels: [[Double]], width: Int, height: Int) -> [Double] {
+        let across = (0..<width).map { cos(.pi * Double(column * $0) / Double(width)) }
+        let down = (0..<height).map { cos(.pi * Double(row * $0) / Double(height)) }
+        var sum = [0.0, 0.0, 0.0]
+        for (index, pixel) in pixels.enumerated() {
+            let weight = across[index % width] * down[index / width]
+            for channel in 0..<3 { sum[channel] += weight * pixel[channel] }
+        }
+        let norm = (column == 0 && row == 0 ? 1.0 : 2.0) / Double(width * height)
+        return sum.map { $0 * norm }
+    }
+
+    private static func mean(_ color: [Double]) -> Int {
+        color.reduce(0) { $0 << 8 | Int(Linear.encoded($1)) }
+    }
+
+    /// Each channel in 19 steps, finer about zero.
+    private static func quantized(_ color: [Double], strongest: Double) -> Int {
+        color.reduce(0) { number, value in
+            let part = value / strongest
+            let root = part < 0 ? -(-part).squareRoot() : part.squareRoot()
+            return number * 19 + min(max(Int((root * 9 + 9.5).rounded(.down)), 0), 18)
+        }
+    }
+
+    private static let alphabet = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~")
+
+    private static func digits(_ number: Int, count: Int) -> String {
+        var rest = number
+        var text: [Character] = []
+        for _ in 0..<count {
+            text.append(alphabet[rest % 83])
+            rest /= 83
+        }
+        return String(text.reversed())
+    }
+}
+
+/// The curve of sRGB (IEC 61966-2-1).
+enum Linear {
+    /// Light, 0…1, for each sample.
+    static let table: [Double] = (0...255).map { sample in
+        let value = Double(sample) / 255
+        return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+
+    /// The sample for light, which is held between 0 and 1.
+    static func encoded(_ light: Double) -> UInt8 {
+        let light = min(max(light, 0), 1)
+        let value = light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+        return UInt8(value * 255 + 0.5)
+    }
+}

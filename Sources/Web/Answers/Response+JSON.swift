@@ -1,0 +1,20 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// A document about this moment, which nobody may store. It must hold nothing that could fail to encode: numbers are finite.
+    static func json(_ document: some Encodable) -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "application/json", .cacheControl: CacheControl.noStore.description,
+                .xContentTypeOptions: "nosniff",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: (try? encoder.encode(document)) ?? Data())))
+    }
+}

@@ -1,0 +1,29 @@
+package import CoreMetrics
+
+/// What the server tells whoever runs it, and where it counts.
+package struct Instruments: Sendable {
+    /// Takes what is counted of requests and pictures; see ``help``.
+    package var metrics: any MetricsFactory
+    /// All metrics at this moment, in Prometheus' text format 0.0.4. It may read small files.
+    package var exposition: @Sendable () -> String
+    /// What the caches hold at this moment.
+    package var caches: @Sendable () -> CacheTiers
+    /// The requests under way.
+    package var traffic: Traffic
+
+    /// - Parameters:
+    ///   - exposition: asked for each answer to `/metrics`.
+    ///   - caches: asked for each answer to `GET /cache`.
+    package init(
+        metrics: any MetricsFactory, traffic: Traffic, exposition: @escaping @Sendable () -> String,
+        caches: @escaping @Sendable () -> CacheTiers
+    ) {
+        self.metrics = metrics
+        self.traffic = traffic
+        self.exposition = exposition
+        self.caches = caches
+    }
+
+    /// One sentence on each metric that is counted here, by its name.
+    package static let help = RequestMeter.help.merging(PictureMeter.help) { first, _ in first }
+}

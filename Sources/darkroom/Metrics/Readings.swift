@@ -1,0 +1,97 @@
+import Foundation
+import Pipeline
+import Prometheus
+import Web
+
+/// What is not counted as it happens but read when somebody scrapes.
+struct Readings: Sendable {
+    let caches: Caches
+    let pipeline: ImagePipeline
+    let traffic: Traffic
+    let startedAt: Date
+
+    var families: [MetricFamily] { cacheFamilies + serverFamilies + processFamilies }
+
+    private var serverFamilies: [MetricFamily] {
+        [
+            MetricFamily(
+                "darkroom_http_requests_under_way", .gauge, help: "Requests that have no answer yet.",
+                Double(traffic.underWay)),
+            MetricFamily(
+                "darkroom_pixel_queue_waiting", .gauge, help: "Pictures that wait for a pixel thread.",
+                Double(pipeline.waitingCount)),
+        ]
+    }
+
+    /// By the names that Prometheus' own libraries use. What this platform does not tell is left out.
+    private var processFamilies: [MetricFamily] {
+        let readings: [(name: String, help: String, value: Double?)] = [
+            (
+                "process_resident_memory_bytes", "Memory of the process that is in the machine's.",
+                ProcessFiles.residentBytes.map { Double($0) }
+            ),
+            (
+                "process_open_fds", "File descriptors that the process has open.",
+                ProcessFiles.openDescriptors.map { Double($0) }
+            ),
+            (
+                "process_start_time_seconds", "When the server was started, in seconds since 1970.",
+                startedAt.timeIntervalSince1970
+            ),
+        ]
+        return readings.compactMap { reading in
+            reading.value.map { MetricFamily(reading.name, .gauge, help: reading.help, $0) }
+        }
+    }
+
+    // MARK: Caches
+
+    private struct CacheReading: Sendable {
+        let name: String
+        let kind: MetricFamily.Kind
+        let help: String
+        let value: @Sendable (CacheTier) -> Int?
+
+        init(
+            _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: @escaping @Sendable (CacheTier) -> Int?
+        ) {
+            self.name = name
+            self.kind = kind
+            self.help = help
+            self.value = value
+        }
+    }
+
+    private var cacheFamilies: [MetricFamily] {
+        let tiers = caches.tiers.named
+        return Self.cacheReadings.map { reading in
+            let series = tiers.compactMap { name, tier in
+                reading.value(tier).map {
+                    MetricFamily.Series(SeriesLabels([("tier", name)]), .number(Double($0)))
+                }
+            }
+            return MetricFamily(reading.name, reading.kind, help: reading.help, series)
+        }
+    }
+
+    private static let cacheReadings = [
+        CacheReading("darkroom_cache_entries", .gauge, "Entries held, by tier.") { $0.entries },
+        CacheReading("darkroom_cache_bytes", .gauge, "Bytes held, by tier.") { $0.bytes },
+        CacheReading("darkroom_cache_budget_bytes", .gauge, "Bytes that may be held, by tier.") { $0.budgetBytes },
+        CacheReading("darkroom_cache_hits_total", .counter, "Look-ups that found their entry, by tier.") { $0.hits },
+        CacheReading("darkroom_cache_misses_total", .counter, "Look-ups that did not, by tier.") { $0.misses },
+        CacheReading("darkroom_cache_evictions_total", .counter, "Entries that made room for others, by tier.") {
+            $0.evictions
+        },
+        CacheReading("darkroom_cache_damaged_total", .counter, "Entries that were found damaged, and removed.") {
+            $0.damaged
+        },
+        CacheReading("darkroom_cache_dropped_writes_total", .counter, "Entries that were not written.") {
+            $0.droppedWrites
+        },
+        CacheReading("darkroom_cache_queued_writes", .gauge, "Entries that wait to be written.") { $0.queuedWrites },
+        CacheReading("darkroom_cache_queued_bytes", .gauge, "Bytes of the entries that wait to be written.") {
+            $0.queuedBytes
+        },
+    ]
+}

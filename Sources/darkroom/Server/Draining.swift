@@ -1,0 +1,25 @@
+import ServiceLifecycle
+import Web
+
+/// Between SIGTERM and the end of listening: `/health/ready` says no, so that a load balancer sends new requests elsewhere, while
+/// requests under way are finished.
+struct Draining: Service {
+    let traffic: Traffic
+    /// Who goes on sending requests learns of the end by a refused connection.
+    private static let timeout = Duration.seconds(5)
+
+    init(_ traffic: Traffic) {
+        self.traffic = traffic
+    }
+
+    /// Ends once no request is under way, or after 5 s. As the last service of its group it holds up the end of those before it.
+    func run() async throws {
+        guard (try? await gracefulShutdown()) != nil else { return }
+        await withTaskGroup { group in
+            group.addTask { [traffic] in await traffic.drain() }
+            group.addTask { try? await Task.sleep(for: Self.timeout) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+import Testing
+import Transforms
+
+@testable import Pipeline
+
+/// Which work and which entries requests share, and which they must not.
+@Suite(.timeLimit(.minutes(1)))
+struct SharingTests {
+    /// A request that looked into the caches before another one filled them, and gets its turn after that.
+    @Test(arguments: [(CacheMode.standard, 1), (.noCache, 2)])
+    func `A late request uses what was just learned, unless it wants the origin asked`(
+        mode: CacheMode, fetches: Int
+    ) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        let gate = Gate()
+        bench.disk.holdReading(at: gate)
+        let late = Task { try await bench.ask(mode: mode) }
+        await until { gate.waitingCount == 1 }
+        try await bench.ask()
+        gate.open()
+        _ = try await late.value
+        #expect(bench.origin.fetches.value == fetches)
+    }
+
+    @Test func `Nobody shares a download that may not be kept, once it is over`() async throws {
+        let bench = try Bench(.control("max-age=60"), delegate: Veto())
+        let goOn = bench.processing.holdNext()
+        let first = Task { try await bench.ask(width: 20) }
+        await until { bench.processing.runs.value == 1 }
+        try await bench.ask(width: 10)
+        goOn()
+        _ = try await first.value
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: [PurgeTarget.source(.example), .everything])
+    func `Nobody shares a download from before a purge`(target: PurgeTarget) async throws {
+        let bench = try Bench(.control("max-age=60"))
+        let goOn = bench.processing.holdNext()
+        let first = Task { try await bench.ask(width: 20) }
+        await until { bench.processing.runs.value == 1 }
+        await bench.pipeline.purge(target)
+        try await bench.ask(width: 10)
+        goOn()
+        _ = try await first.value
+        #expect(bench.origin.fetches.value == 2)
+        #expect(try await bench.ask(width: 20).cache.original == .memory)
+    }
+
+    @Test func `Who keeps a picture gets it kept although somebody else makes it for himself`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        let goOn = bench.processing.holdNext()
+        let first = Task { try await bench.ask(store: .none) }
+        await until { bench.processing.runs.value == 1 }
+        #expect(try await bench.ask().cache.isStored)
+        goOn()
+        #expect(try await first.value.cache.isStored == false)
+        #expect(bench.disk.count == 3)
+    }
+
+    @Test func `A variant is made from the content that is known, not from another that the caches still have`()
+        async throws
+    {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        let old = try await bench.ask(width: 20)
+        bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=600", etag: "b")))
+        bench.wall.advance(seconds: 61)
+        let new = try await bench.ask(width: 20, store: .variants)
+        #expect(new.digest != old.digest)
+        let narrow = try await bench.ask(width: 10, store: .none)
+        let fresh = try Bench()
+        fresh.origin.answer(.picture(try Pictures.green.get()))
+        #expect(try await narrow.digest == fresh.ask(width: 10).digest)
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        #expect(try await bench.ask(width: 5, store: .none).digest == fresh.ask(width: 5).digest)
+    }
+
+    @Test func `A record that was read from disk does not take the place of a newer one`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        let gate = Gate()
+        bench.disk.holdReading(at: gate)
+        let slow = Task { try await bench.ask() }
+        await until { gate.waitingCount == 1 }
+        bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
+        let new = try await bench.ask(mode: .reload)
+        gate.open()
+        _ = try await slow.value
+        let next = try await bench.ask()
+        #expect(next.digest == new.digest)
+        #expect(next.cache == CacheReport(variant: .memory))
+    }
+
+    @Test func `Validators go to the address that gave them, not to another of the same identity`() async throws {
+        let filter = QueryDroppingFilter(rules: [.init(hostPattern: "*", parameterPatterns: ["token"])])
+        let bench = try Bench(.control("max-age=60", etag: "a"), keyFilter: filter)
+        let (first, second) = ("http://example.com/a.png?token=1", "http://example.com/a.png?token=2")
+        try await bench.ask(first)
+        bench.wall.advance(seconds: 61)
+        #expect(
+            try await bench.ask(second).cache == CacheReport(variant: .memory, forwarded: .stale, originStatus: 200))
+        #expect(bench.origin.requests.map(\.validatedURL) == [nil, first])
+        bench.wall.advance(seconds: 61)
+        #expect(try await bench.ask(second).cache.originStatus == 304)
+    }
+
+    @Test func `A picture is decoded for keeps only once its original has proved good`() async throws {
+        let bench = try Bench()
+        try await bench.ask(width: 20)
+        try await bench.ask(width: 10)
+        #expect(bench.processing.jobs.map(\.keepsDecoded) == [false, true])
+        await bench.pipeline.purge(.source(.example))
+        #expect(bench.processing.forgotten == [try #require(bench.processing.jobs.first?.identity)])
+    }
+}
+
+/// A delegate that has nothing kept.
+private struct Veto: ImagePipelineDelegate {
+    func willCacheResponse(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse? { nil }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Testing
+import Yams
+
+@testable import Web
+
+struct OperationTests {
+    private let token = "correct-horse-battery"
+
+    private func respond(_ path: String, credentials: String?) async throws -> Response {
+        var fields: HTTPFields = [:]
+        fields[.authorization] = credentials
+        return try await TestSite(operation: .idle(token: token)).respond(path, fields: fields)
+    }
+
+    @Test func `metrics are the exposition of this moment, which nobody stores`() async throws {
+        let response = try await respond("/metrics", credentials: "Bearer \(token)")
+        #expect(response.status == .ok)
+        #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(try await response.text() == "# TYPE a gauge\na 1\n")
+    }
+
+    @Test func `caches are numbers by tier, and what there is not is left out`() async throws {
+        let response = try await respond("/cache", credentials: "Bearer \(token)")
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(response.headers[.cacheControl] == "no-store")
+        let tier = #"{"budget_bytes":3,"bytes":2,"entries":1,"hits":4,"misses":5}"#
+        #expect(try await response.text() == #"{"decoded":\#(tier),"memory":\#(tier)}"#)
+    }
+
+    @Test(arguments: ["/metrics", "/cache"], [nil, "", "Bearer correct-horse-batterx", "Basic correct-horse-battery"])
+    func `who has no token sees neither metrics nor caches`(path: String, credentials: String?) async throws {
+        let response = try await respond(path, credentials: credentials)
+        #expect(response.status == .unauthorized)
+        #expect(response.headers[.wwwAuthenticate] == #"Bearer realm="darkroom""#)
+        let text = try await response.text()
+        #expect(!text.contains("budget") && !text.contains("gauge"))
+    }
+
+    @Test(arguments: ["/metrics", "/cache"])
+    func `a server without a token shows them to nobody`(path: String) async throws {
+        let problem = try await TestSite().problem(path, fields: [.authorization: "Bearer \(token)"])
+        #expect(problem.status == 403)
+        #expect(problem.type == "/problems/admin-disabled")
+    }
+
+    @Test func `readiness ends when the server is told to end, and liveness does not`() async throws {
+        let traffic = Traffic()
+        let site = TestSite(operation: OperationEndpoint(.idle(traffic: traffic), token: nil))
+        #expect(try await site.respond("/health/ready").status == .ok)
+        await traffic.drain()
+        let response = try await site.respond("/health/ready")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers[.retryAfter] == "1")
+        #expect(response.headers[.contentType] == "application/problem+json")
+        #expect(try await site.respond("/health/ready", method: .head).status == .serviceUnavailable)
+        #expect(try await site.respond("/health/live").status == .ok)
+        #expect(try await site.respond("/image?url=https://example.com/").status == .ok)
+    }
+
+    @Test func `the contract describes each member of the caches' document`() throws {
+        let contract = try #require(
+            try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+        var tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
+        #expect(members(tier) == strings(contract["components"]?["schemas"]?["CacheTier"]?["required"]))
+        let tiers = CacheTiers(memory: tier, disk: nil, decoded: tier)
+        #expect(members(tiers) == strings(contract["components"]?["schemas"]?["CacheTiers"]?["required"]))
+        (tier.evictions, tier.damaged, tier.droppedWrites, tier.queuedWrites, tier.queuedBytes) = (0, 0, 0, 0, 0)
+        #expect(members(tier) == keys(contract["components"]?["schemas"]?["CacheTier"]?["properties"]))
+        let full = CacheTiers(memory: tier, disk: tier, decoded: tier)
+        #expect(members(full) == keys(contract["components"]?["schemas"]?["CacheTiers"]?["properties"]))
+        let example = try #require(
+            contract["components"]?["responses"]?["Caches"]?["content"]?["application/json"]?["example"])
+        let text = try Yams.serialize(node: example)
+        #expect(throws: Never.self) { try YAMLDecoder().decode(CacheTiers.self, from: text) }
+    }
+
+    private func members(_ document: some Encodable) -> Set<String>? {
+        let json = (try? JSONEncoder().encode(document)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        return (json as? [String: Any]).map { Set($0.keys) }
+    }
+
+    private func strings(_ node: Node?) -> Set<String>? { (node?.sequence?.compactMap(\.string)).map(Set.init) }
+
+    private func keys(_ node: Node?) -> Set<String>? { (node?.mapping?.keys.compactMap(\.string)).map(Set.init) }
+}
