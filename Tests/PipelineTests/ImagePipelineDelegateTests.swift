@@ -103,6 +103,19 @@ struct ImagePipelineDelegateTests {
         await #expect(throws: PipelineError.originFailed(refusal)) { _ = try await pipeline.image(for: request()) }
     }
 
+    @Test func `A client that leaves is no failure that a delegate is asked about`() async throws {
+        let gate = Gate()
+        let origin = FakeOrigin(try Pictures.png(), gate: gate)
+        let blocking = pipeline(origin, Rules(blocksFailures: true))
+        let client = Task { try? await blocking.image(for: request()) }
+        await until { origin.fetches.value == 1 }
+        client.cancel()
+        _ = await client.value
+        await until { origin.cancelled.value == 1 }
+        gate.open()
+        _ = try await blocking.image(for: request())
+    }
+
     @Test func `A failed source is left alone for a while where the delegate says so`() async throws {
         let wall = WallClock()
         let origin = FakeOrigin(["*": .status(500)])

@@ -73,6 +73,7 @@ struct SharingTests {
         let new = try await bench.ask(width: 20, store: .variants)
         #expect(new.digest != old.digest)
         let narrow = try await bench.ask(width: 10, store: .none)
+        #expect(bench.origin.fetches.value == 3)
         let fresh = try Bench()
         fresh.origin.answer(.picture(try Pictures.green.get()))
         #expect(try await narrow.digest == fresh.ask(width: 10).digest)
@@ -82,11 +83,11 @@ struct SharingTests {
 
     @Test func `A record that was read from disk does not take the place of a newer one`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
-        try await bench.ask()
+        for width in [10, 20] { try await bench.ask(width: width) }
         bench.pipeline.shrinkMemory(toFraction: 0)
         let gate = Gate()
         bench.disk.holdReading(at: gate)
-        let slow = Task { try await bench.ask() }
+        let slow = Task { try await bench.ask(width: 10) }
         await until { gate.waitingCount == 1 }
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
         let new = try await bench.ask(mode: .reload)
@@ -95,6 +96,53 @@ struct SharingTests {
         let next = try await bench.ask()
         #expect(next.digest == new.digest)
         #expect(next.cache == CacheReport(variant: .memory))
+    }
+
+    @Test func `Who waits for the disk does not share the work of who does not`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        bench.disk.fillQueue()
+        let goOn = bench.processing.holdNext()
+        let first = Task { try await bench.ask() }
+        await until { bench.processing.runs.value == 1 }
+        var waiting = try bench.request()
+        waiting.cache.waitsForDisk = true
+        let request = waiting
+        let second = Task { try await bench.pipeline.image(for: request) }
+        await until { bench.disk.count >= 2 }
+        goOn()
+        _ = try await first.value
+        #expect(try await second.value.cache.isStored)
+    }
+
+    @Test func `A confirmation is kept for all who shared the question, not only for who asked it`() async throws {
+        let gate = Gate()
+        let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate)
+        gate.open()
+        try await bench.ask()
+        gate.close()
+        bench.wall.advance(seconds: 61)
+        let own = Task { try await bench.ask(store: .none) }
+        await until { bench.origin.fetches.value == 2 }
+        let joining = Task { try await bench.ask() }
+        // It reads no disk and so has joined, or is about to.
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        _ = try await own.value
+        _ = try await joining.value
+        #expect(try await bench.ask().cache == CacheReport(variant: .memory))
+        #expect(bench.origin.fetches.value <= 3)
+    }
+
+    @Test func `A large original is on disk alone`() async throws {
+        let bench = try Bench(.control("max-age=60"), memoryBytes: 8 << 20)
+        bench.origin.answer(.picture(try Pictures.noise(width: 700, height: 600), .control("max-age=60")))
+        try await bench.ask(width: 20)
+        await until { bench.disk.count == 3 }
+        #expect(bench.memory.statistics.entries == 1)
+        await until { (try? await bench.ask(width: 10, store: .none).cache.original) == .disk }
+        #expect(try await bench.ask(width: 30).cache.original == .disk)
+        #expect(bench.memory.statistics.entries == 2)
+        #expect(bench.origin.fetches.value == 1)
     }
 
     @Test func `Validators go to the address that gave them, not to another of the same identity`() async throws {

@@ -144,6 +144,7 @@ struct AnswerImage: Sendable {
         do throws(PipelineError) {
             let question = wanted.question(known: known, reason)
             let (answer, isShared) = try await answer(wanted, question, known: known)
+            if isShared { await keepToo(answer, wanted) }
             let report = CacheReport(forwarded: reason, originStatus: answer.status, isShared: isShared)
             if answer.isProven, let picture = try await fromCaches(wanted, answer.record, report, since: watch) {
                 return picture
@@ -179,6 +180,14 @@ struct AnswerImage: Sendable {
             return try await ask(wanted, question, known: known, urgency: urgency)
         }
         return (answer, isShared)
+    }
+
+    /// Whoever asked may have kept less of a confirmation than this request does.
+    private func keepToo(_ answer: AskOrigin.Answer, _ wanted: Wanted) async {
+        guard answer.isProven, answer.original?.mayBeStored != false,
+            keep.records.inMemory(wanted.keys.source) !== answer.record
+        else { return }
+        await keep.keep(answer.record, wanted)
     }
 
     /// What another request has learned between our look into the caches and our turn to ask.

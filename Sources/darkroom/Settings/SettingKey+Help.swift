@@ -38,7 +38,7 @@ extension SettingKey {
         case .allowForcedRefresh:
             "Whether clients without the admin token may have the origin asked although an answer is fresh: true or false."
         case .adminToken:
-            "Bearer token for DELETE /cache and for forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
+            "Bearer token for /cache, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
         case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
         case .continueInBackground:
             "Whether work that nobody waits for any more is finished and kept: true or false."

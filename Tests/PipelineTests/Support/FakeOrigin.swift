@@ -115,6 +115,15 @@ enum Pictures {
         return try VipsSaver.png.encode(image)
     }
 
+    /// A PNG that does not compress: three bytes for each pixel.
+    static func noise(width: Int, height: Int) throws -> ByteBuffer {
+        var random = SeededGenerator(seed: 1)
+        let bytes = (0..<(width * height * 3)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let image = try VipsImage.fromBytes(bytes, width: width, height: height, bands: 3)
+            .applying("copy", ["interpretation": "srgb"])
+        return try VipsSaver.png.encode(image)
+    }
+
     static let red = Result { try png(color: [200, 20, 20]) }
     static let green = Result { try png(color: [20, 200, 20]) }
 }
