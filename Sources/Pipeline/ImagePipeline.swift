@@ -25,7 +25,7 @@ public final class ImagePipeline: Sendable {
     private let configuration: PipelineConfiguration
     private let delegate: any ImagePipelineDelegate
     private let keyFilter: any CacheKeyFilter
-    private let answer: AnswerImage
+    let answer: AnswerImage
     private let purger: Purger
     private let clock: any Clock<Duration>
     private let epoch = EncoderEpoch.current

@@ -75,6 +75,7 @@ struct CacheModeTests {
     @Test func `Only-if-cached does not ask for bytes that the caches have lost`() async throws {
         let bench = try Bench(.control("max-age=60"))
         try await bench.ask(width: 30, store: .variants)
+        await bench.settle()
         #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
         #expect(bench.origin.fetches.value == 1)
         // Others do, and not whether they have changed: there is nothing that could be the same.

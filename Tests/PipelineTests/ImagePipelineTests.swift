@@ -63,6 +63,8 @@ struct ImagePipelineTests {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, memoryBytes: memoryBytes)
         _ = try await pipeline.image(for: request(width: 20))
+        // Until the disk has it, it is in use.
+        await until { pipeline.answer.keep.inUse[RequestKeys.source("http://example.com/a.png")] == nil }
         let second = try await pipeline.image(for: request(width: 10))
         #expect(second.cache == CacheReport(original: layer, isStored: true))
         #expect(origin.fetches.value == 1)

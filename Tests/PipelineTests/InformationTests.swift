@@ -20,6 +20,7 @@ struct InformationTests {
         #expect(first.cache == CacheReport(forwarded: .miss, originStatus: 200))
         #expect(bench.disk.count == 0)
         #expect(await bench.pipeline.location(of: try told()) == CacheLocation())
+        await bench.settle()
         let second = try await bench.pipeline.image(for: told(.exif))
         #expect(second.cache.forwarded == .miss)
         #expect(bench.origin.fetches.value == 2)

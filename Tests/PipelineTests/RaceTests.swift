@@ -96,6 +96,21 @@ struct RaceTests {
         #expect(bench.memory.statistics.entries == 0)
     }
 
+    @Test(arguments: ["a", nil])
+    func `What its origin confirms before it has decoded is not kept for that`(etag: String?) async throws {
+        let bench = try Bench(.control("max-age=60", etag: etag))
+        bench.processing.damage(page: 1)
+        let goOn = bench.processing.holdNext()
+        let first = Task { try await bench.failure() }
+        await until { bench.processing.runs.value == 1 }
+        let second = Task { try await bench.failure(mode: .noCache) }
+        await until { bench.origin.fetches.value == 2 }
+        goOn()
+        #expect(try await first.value == .corrupt)
+        #expect(try await second.value?.cause == .corrupt)
+        #expect(bench.disk.count == 0)
+    }
+
     @Test(arguments: [(404, "max-age=9"), (410, ""), (200, "no-store"), (200, "private")])
     func `What is being made when its origin takes it back is not kept`(status: Int, control: String) async throws {
         let answer =

@@ -63,6 +63,7 @@ struct RevalidationTests {
     @Test func `A picture that is still right but whose bytes are nowhere is downloaded`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask(width: 20, store: .variants)
+        await bench.settle()
         bench.wall.advance(seconds: 61)
         let other = try await bench.ask(width: 10, store: .variants)
         #expect(other.cache == CacheReport(forwarded: .stale, originStatus: 304, isStored: true))
@@ -247,6 +248,19 @@ struct RevalidationTests {
         #expect(try await bench.ask().cache.forwarded == .miss)
         #expect(bench.origin.fetches.value == 2)
         #expect(bench.disk.count == 0)
+    }
+
+    @Test(arguments: ["no-store", "private"])
+    func `A 304 that forbids to keep the picture ends its keeping`(control: String) async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        bench.origin.answer(.picture(try Pictures.red.get(), .control(control, etag: "a")))
+        bench.wall.advance(seconds: 61)
+        try await bench.ask()
+        #expect(bench.disk.count == 0)
+        #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
+        bench.origin.answer(.status(500))
+        #expect(try await bench.failure() != nil)
     }
 
     @Test func `An answer that may not be kept takes the place of one that was`() async throws {

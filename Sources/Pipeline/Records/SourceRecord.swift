@@ -4,6 +4,7 @@ import HTTPTypes
 import NIOCore
 import Origin
 import Store
+import Synchronization
 
 /// What is known about a source: which content it has, and what its origin said about keeping it.
 ///
@@ -17,7 +18,7 @@ final class SourceRecord: Sendable {
     /// The canonical address that answered, after redirects: the one that the validators belong to.
     let answeredURL: String
     let response: StoredResponse
-    /// The hash of the content, which has decoded well.
+    /// The hash of the content.
     let content: StoreKey
     let freshness: Freshness
     let terms: ClientTerms
@@ -28,10 +29,11 @@ final class SourceRecord: Sendable {
     /// When its origin was asked; nil = by an earlier process, or it was read back from disk. The dates of the response do
     /// not tell which of two answers is later: clocks jump.
     let askedAt: ContinuousClock.Instant?
+    private let proven: Atomic<Bool>
 
     init(
         url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
-        policy: FreshnessPolicy, askedAt: ContinuousClock.Instant? = nil
+        policy: FreshnessPolicy, askedAt: ContinuousClock.Instant? = nil, isProven: Bool = true
     ) {
         self.url = url
         self.host = host
@@ -43,6 +45,7 @@ final class SourceRecord: Sendable {
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
         self.askedAt = askedAt
+        proven = Atomic(isProven)
     }
 
     /// Of an answer with content.
@@ -55,8 +58,13 @@ final class SourceRecord: Sendable {
             response: StoredResponse(
                 status: answer.status.code, fields: answer.headers, sent: answer.sentFields,
                 requestedAt: answer.requestedAt, receivedAt: answer.receivedAt),
-            content: content, policy: policy, askedAt: askedAt)
+            content: content, policy: policy, askedAt: askedAt, isProven: false)
     }
+
+    /// Whether the content has decoded: before that nothing of it is kept.
+    var isProven: Bool { proven.load(ordering: .relaxed) }
+
+    func prove() { proven.store(true, ordering: .relaxed) }
 
     /// The same content, with another response's word on it.
     func with(
@@ -64,7 +72,7 @@ final class SourceRecord: Sendable {
     ) -> SourceRecord {
         SourceRecord(
             url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
-            askedAt: askedAt ?? self.askedAt)
+            askedAt: askedAt ?? self.askedAt, isProven: isProven)
     }
 
     /// The same content, confirmed by a 304 (RFC 9111 §4.3.4).

@@ -179,12 +179,12 @@ struct AnswerImage: Sendable {
             if let answer = await answeredMeanwhile(wanted, since: known) { return answer }
             return try await ask(wanted, question, known: known, urgency: urgency)
         }
-        return (answer, isShared)
+        return (answer, isShared || answer.isShared)
     }
 
     /// Whoever asked may have kept less of a confirmation than this request does.
     private func keepToo(_ answer: AskOrigin.Answer, _ wanted: Wanted) async {
-        guard answer.isProven, answer.original?.mayBeStored != false,
+        guard answer.record.isProven, answer.original?.mayBeStored != false,
             keep.records.inMemory(wanted.keys.source) !== answer.record
         else { return }
         await keep.keep(answer.record, wanted)
@@ -198,7 +198,8 @@ struct AnswerImage: Sendable {
             let record = original?.record ?? (looks ? keep.records.inMemory(wanted.keys.source) : nil),
             record !== known, case .use = decide(record, isSelected: await isSelected(record, wanted), wanted)
         else { return nil }
-        return AskOrigin.Answer(record: record, original: original, status: 200, isProven: original == nil)
+        return AskOrigin.Answer(
+            record: record, original: original, status: 200, isProven: original == nil, isShared: true)
     }
 
     /// The stale picture where the origin failed and did not forbid it (RFC 5861 §4); else the failure.

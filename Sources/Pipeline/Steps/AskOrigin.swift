@@ -31,6 +31,8 @@ struct AskOrigin: Sendable {
         let status: Int
         /// Whether this content has decoded well before.
         let isProven: Bool
+        /// Whether it is what another request has just learned.
+        var isShared = false
     }
 
     /// - Parameter known: what the caches have of the source, whether or not it is still fresh.
@@ -52,11 +54,12 @@ struct AskOrigin: Sendable {
             }
             let record = asked.freshened(by: response, askedAt: askedAt, policy: policy)
             if record.response.refusal(policy) != nil, question != .contentPastCaches {
-                // What we have may not be kept any longer; the next answer is for those who wait, and takes its place.
+                // What we have may not be kept any longer, not even for when the origin fails.
+                await keep.forget(wanted.keys.source)
                 return try await self(wanted, .contentPastCaches, known: known ?? asked, urgency: urgency)
             }
             try refuse(evidence, now: record, wanted)
-            await keep.keep(record, wanted)
+            if record.isProven { await keep.keep(record, wanted) }
             return Answer(record: record, original: nil, status: 304, isProven: true)
         }
         guard let accepted = await delegate.accept(response, for: wanted.request) else {
@@ -87,7 +90,8 @@ struct AskOrigin: Sendable {
     }
 
     private func answer(_ wanted: Wanted, _ original: Original, known: SourceRecord?) async -> Answer {
-        let isProven = known?.content == original.record.content
+        let isProven = known.map { $0.isProven && $0.content == original.record.content } ?? false
+        if isProven { original.record.prove() }
         let tiers = wanted.request.cache.store.any
         if isProven, original.mayBeStored {
             _ = original.claimRecord(tiers)

@@ -38,8 +38,19 @@ struct ProduceVariant: Sendable {
             variant: wanted.keys.variant, content: original.record.content, store: use.store,
             waitsForDisk: use.waitsForDisk, moment: wanted.moment)
         return try await productions.value(for: production, urgency: wanted.urgency) { urgency throws(PipelineError) in
-            try await produce(wanted, original, urgency)
+            if let made = await madeMeanwhile(wanted, original) { return made }
+            return try await produce(wanted, original, urgency)
         }
+    }
+
+    /// What another request has made between our look into the caches and our turn.
+    private func madeMeanwhile(_ wanted: Wanted, _ original: Original) async -> Produced? {
+        guard !wanted.request.cache.waitsForDisk,
+            let found = FindVariant(keep: keep).inMemory(wanted, of: original.record.content)
+        else { return nil }
+        original.record.prove()
+        let isStored = await keep.keep(found.entry, from: original, wanted)
+        return Produced(body: found.body, record: found.record, isStored: isStored, timings: Timings())
     }
 
     private func produce(
@@ -61,6 +72,7 @@ struct ProduceVariant: Sendable {
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
         // What only a header was read of may be damaged: neither it nor what was told of it is kept.
         let isProven = image.isProven || original.layer != nil
+        if isProven { original.record.prove() }
         let isStored = isProven ? await keep.keep(entry, from: original, wanted) : false
         timings.store = watch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)

@@ -38,6 +38,11 @@ struct Bench {
             keyFilter: keyFilter, now: { wall.now }, random: { random })
     }
 
+    /// Returns once nobody holds an original of this source any more, so that the next request shares none.
+    func settle(_ url: SourceURL = .example) async {
+        await until { pipeline.answer.keep.inUse[RequestKeys.source(url.canonical)] == nil }
+    }
+
     func request(
         _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
         directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
