@@ -127,6 +127,32 @@ struct RaceTests {
         #expect(bench.memory.statistics.entries == 0)
     }
 
+    @Test func `An earlier answer is not kept once a later one may not be`() async throws {
+        let gate = Gate()
+        let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate)
+        let slow = Task { try await bench.ask() }
+        await until { gate.waitingCount == 1 }
+        bench.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
+        bench.origin.letNextPass()
+        try await bench.ask(mode: .reload)
+        gate.open()
+        #expect(try await slow.value.cache.isStored == false)
+        #expect(bench.disk.count == 0)
+    }
+
+    @Test func `A failure from before a purge is not remembered after it`() async throws {
+        let gate = Gate()
+        let bench = try Bench(gate: gate)
+        bench.origin.answer(.status(404))
+        let slow = Task { try await bench.failure() }
+        await until { gate.waitingCount == 1 }
+        await bench.pipeline.purge(.source(.example))
+        bench.origin.answer(.picture(try Pictures.red.get()))
+        gate.open()
+        #expect(try await slow.value == .notFound(status: 404))
+        try await bench.ask()
+    }
+
     @Test func `An older answer whose picture is made later does not take the place of a newer one`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         let goOn = bench.processing.holdNext()

@@ -83,6 +83,31 @@ struct SharingTests {
         #expect(try await bench.ask(width: 5, store: .none).digest == fresh.ask(width: 5).digest)
     }
 
+    @Test func `New content that is kept in memory alone leaves no old content to a later process`() async throws {
+        let bench = try Bench(.control("max-age=600", etag: "a"))
+        let old = try await bench.ask()
+        bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=600", etag: "b")))
+        try await bench.ask(mode: .reload, store: .memory)
+        bench.pipeline.shrinkMemory(toFraction: 0)
+        await bench.settle()
+        let later = try await bench.ask()
+        #expect(later.cache.forwarded == .miss && later.digest != old.digest)
+    }
+
+    @Test func `A confirmation that forbids to keep the picture has it fetched for those who wait, and forgotten`()
+        async throws
+    {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        let old = try await bench.ask()
+        let forbidding = HTTPFields.control("no-store", etag: "a")
+        bench.origin.answer(.notModified(forbidding, otherwise: .picture(try Pictures.red.get(), forbidding)))
+        bench.wall.advance(seconds: 61)
+        let answer = try await bench.ask()
+        #expect(answer.digest == old.digest && answer.cache.isStored == false)
+        #expect(bench.disk.count == 0)
+        #expect(try await bench.ask().cache.forwarded == .miss)
+    }
+
     @Test func `A record that was read from disk does not take the place of a newer one`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         for width in [10, 20] { try await bench.ask(width: width) }
