@@ -6,6 +6,7 @@ let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let distributedTracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -18,6 +19,7 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let serviceContext = Target.Dependency.product(name: "ServiceContextModule", package: "swift-service-context")
 let structuredFields = Target.Dependency.product(
     name: "StructuredFieldValues", package: "swift-http-structured-headers")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -57,12 +59,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-service-context", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
@@ -79,7 +83,7 @@ let package = Package(
         room("Store", packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["HTTPCaching"],
-            packages: [asyncHTTPClient, nio, nioHTTP1, nioSSL, httpTypes, logging]),
+            packages: [asyncHTTPClient, distributedTracing, nio, nioHTTP1, nioSSL, httpTypes, logging, serviceContext]),
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, crypto, httpTypes, logging]),
@@ -88,7 +92,7 @@ let package = Package(
             name: "Web",
             dependencies: [
                 "Pipeline", "Transforms", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
-                crypto, logging,
+                crypto, distributedTracing, logging, serviceContext, yams,
             ],
             resources: [.embedInCode("openapi.yaml")], swiftSettings: swiftSettings),
         .executableTarget(
@@ -96,7 +100,7 @@ let package = Package(
             dependencies: [
                 "Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
                 argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
-                nioPosix,
+                nioPosix, distributedTracing, serviceContext,
                 systemPackage, unixSignals, yams,
             ],
             swiftSettings: swiftSettings),

@@ -22,14 +22,14 @@ ARROWS: dict[str, set[str]] = {
     "Transforms": {"Vips"} | {"Crypto", "NIOCore"},
     "HTTPCaching": {"HTTPTypes", "StructuredFieldValues"},
     "Store": {"Crypto", "GRDB", "Logging", "NIOCore", "NIOPosix"},
-    "Origin": {"HTTPCaching"} | {"AsyncHTTPClient", "HTTPTypes", "Logging"} | NIO,
+    "Origin": {"HTTPCaching"} | {"AsyncHTTPClient", "HTTPTypes", "Logging", "ServiceContextModule", "Tracing"} | NIO,
     "Pipeline": {"Transforms", "Store", "Origin", "HTTPCaching"} | {"Crypto", "HTTPTypes", "Logging"} | NIO,
     "Web": {"Pipeline", "Transforms", "HTTPCaching"}
-    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore"},
+    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "ServiceContextModule", "Tracing", "Yams"},
     "Prometheus": {"CoreMetrics"},
     "darkroom": {"Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
     | {"ArgumentParser", "Configuration", "CoreMetrics", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"}
-    | {"SystemPackage", "UnixSignals", "Yams"},
+    | {"ServiceContextModule", "SystemPackage", "Tracing", "UnixSignals", "Yams"},
 }
 
 IMPORT = re.compile(

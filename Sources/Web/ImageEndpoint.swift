@@ -21,6 +21,14 @@ struct ImageEndpoint: Sendable {
         token = configuration.adminToken.map(AdminToken.init)
     }
 
+    var routes: [Route] { routes(at: "/image") }
+    /// Those of ``info``.
+    var infoRoutes: [Route] { routes(at: "/info") }
+
+    private func routes(at path: String) -> [Route] {
+        [Route(path) { request, _ throws(Problem) in try await respond(to: request) }]
+    }
+
     /// The same for `/info`, whose queries are shorter.
     var info: ImageEndpoint {
         var info = self

@@ -142,7 +142,7 @@ struct CacheDecisionTests {
     }
 
     @Test func `reasons are those of Cache-Status`() {
-        #expect(CacheDecision.AskReason.miss.status == .uriMiss)
+        #expect(CacheDecision.AskReason.miss.status == .miss)
         #expect(CacheDecision.AskReason.vary.status == .varyMiss)
         #expect(CacheDecision.AskReason.stale.status == .stale)
         #expect(CacheDecision.AskReason.request.status == .request)

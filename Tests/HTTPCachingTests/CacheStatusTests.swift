@@ -5,7 +5,7 @@ import Testing
 struct CacheStatusTests {
     @Test(arguments: [
         (CacheStatus(cache: "darkroom", .hit, detail: "memory"), "darkroom;hit;detail=memory"),
-        (CacheStatus(cache: "darkroom", .forwarded(.uriMiss)), "darkroom;fwd=uri-miss"),
+        (CacheStatus(cache: "darkroom", .forwarded(.varyMiss)), "darkroom;fwd=vary-miss"),
         (
             CacheStatus(
                 cache: "darkroom", .forwarded(.miss), isStored: true, isCollapsed: true, detail: "original-disk"),

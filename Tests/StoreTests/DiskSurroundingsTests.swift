@@ -24,6 +24,9 @@ import Testing
         fixture.log.lines.map { String($0.prefix { $0 != "[" }).trimmingCharacters(in: .whitespaces) }
     }
 
+    /// When the directory was lost, and when it was back.
+    private var losses: [String] { messages.filter(Self.gone.contains) }
+
     private static let gone = [
         "warning: disk cache: without its directory, which was deleted or replaced",
         "notice: disk cache: no longer without its directory, which was deleted or replaced",
@@ -74,7 +77,7 @@ import Testing
 
     @Test func `a directory that another store has taken over is left to it, until that lets go`() async throws {
         let store = try await fill()
-        // The store may be quicker to make the directory again.
+        // The store may be quicker to make the directory again, any number of times.
         var taken: DiskStore?
         while taken == nil {
             try? fixture.folder.remove("")
@@ -85,11 +88,12 @@ import Testing
         #expect(await store.entry(for: key(1)) == nil)
         #expect(await other.storeAndWait(entry(filler: 5), for: key(5)))
         #expect(await other.entry(for: key(5)) == entry(filler: 5))
-        #expect(messages == [Self.gone[0]])
+        #expect(losses.count { $0 == Self.gone[0] } == losses.count { $0 == Self.gone[1] } + 1)
+        #expect(losses.last == Self.gone[0])
         await other.close()
         #expect(await store.storeAndWait(entry(), for: key(1)))
         #expect(await store.entry(for: key(5)) == entry(filler: 5))
-        #expect(messages == Self.gone)
+        #expect(losses.suffix(2) == Self.gone)
     }
 
     @Test(arguments: [4096, 8192, 12288, 16384, 20480, 24576])

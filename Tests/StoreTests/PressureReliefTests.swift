@@ -45,13 +45,17 @@ import Testing
         let store = MemoryStore(budgetBytes: 100 * MemoryStoreTests.costBytes)
         for number in 1...10 { store.store(entry(), for: key(number)) }
         let other = Mutex(1000)
-        let bytesAtReturn = Mutex<[Int]>([])
+        let shrinks = Mutex(0)
         let relief = PressureRelief(
             [
-                .init(store, lowWaterBytes: 4 * MemoryStoreTests.costBytes),
-                .init(bytes: { other.withLock { $0 } }, shrink: { other.withLock { $0 = 10 } }),
-            ], pressure: kernel.pressure,
-            returnFreedPages: { bytesAtReturn.withLock { $0.append(store.statistics.bytes) } }, logger: log.logger)
+                .shrinking(store, toBytes: 4 * MemoryStoreTests.costBytes),
+                .init(
+                    bytes: { other.withLock { $0 } },
+                    shrink: {
+                        other.withLock { $0 = 10 }
+                        shrinks.withLock { $0 += 1 }
+                    }),
+            ], pressure: kernel.pressure, logger: log.logger)
         let clock = NapClock()
         let run = Task { await relief.run(clock: clock) }
 
@@ -61,7 +65,7 @@ import Testing
         await clock.passNap()
         #expect(store.statistics.entries == 4)
         #expect(other.withLock { $0 } == 10)
-        #expect(bytesAtReturn.withLock { $0 } == [4 * MemoryStoreTests.costBytes])
+        #expect(shrinks.withLock { $0 } == 1)
         let line = try #require(log.lines.first)
         #expect(line.hasPrefix("warning: memory is short: caches shrunk"))
         #expect(line.contains("\"cache-bytes-before\": \(10 * MemoryStoreTests.costBytes + 1000)"))
@@ -70,7 +74,7 @@ import Testing
 
         // Caches with nothing left to give are asked again, without a word.
         for _ in 0..<25 { await clock.passNap() }
-        #expect(bytesAtReturn.withLock { $0.count } == 3)
+        #expect(shrinks.withLock { $0 } == 3)
         #expect(log.lines.count == 1)
         try kernel.setAvailable(miB: 101)
         await clock.passNap()
@@ -87,7 +91,7 @@ import Testing
         let log = LogRecorder()
         let store = MemoryStore(budgetBytes: 100 * MemoryStoreTests.costBytes)
         let relief = PressureRelief(
-            [.init(store, lowWaterBytes: 0)], pressure: kernel.pressure, logger: log.logger)
+            [.shrinking(store, toBytes: 0)], pressure: kernel.pressure, logger: log.logger)
         let clock = NapClock()
         let run = Task { await relief.run(clock: clock) }
         await clock.passNap()
@@ -142,5 +146,11 @@ private final class NapClock: Clock {
     private func nextNap() async -> Nap? {
         var iterator = naps.makeAsyncIterator()
         return await iterator.next()
+    }
+}
+
+extension PressureRelief.Cache {
+    fileprivate static func shrinking(_ store: MemoryStore, toBytes bytes: Int) -> Self {
+        Self(bytes: { store.statistics.bytes }, shrink: { store.shrink(toBytes: bytes) })
     }
 }

@@ -70,8 +70,10 @@ struct ConnectionTests {
     ) async throws {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
         let logger = Logger.quiet
+        let configuration = WebConfiguration(port: 0)
         let application = makeApplication(
-            ImageEndpoint(configuration: WebConfiguration(port: 0), picture: picture), .idle(), .idle(), logger: logger
+            .idle(image: ImageEndpoint(configuration: configuration, picture: picture)), configuration: configuration,
+            logger: logger
         ) { channel in
             if let address = channel.localAddress { reportAddress.yield(address) }
         }

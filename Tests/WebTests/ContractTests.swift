@@ -15,15 +15,13 @@ struct ContractTests {
     private let contract: Node
     private let grammar = QueryGrammar()
     private let purgeGrammar = PurgeGrammar()
-    private let routes = Route.all(
-        ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() }, .idle(), .idle())
 
     init() throws {
         contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
     }
 
     @Test func `the router has the paths and methods of the contract, and no others`() {
-        let router = makeRouter(routes, instruments: .idle(), logger: Logger.quiet)
+        let router = makeRouter(.idle(), logger: .quiet)
         let routed = Set(router.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" })
         var described: Set<String> = []
         for (path, item) in contract["paths"]?.mapping ?? [:] {

@@ -44,7 +44,7 @@ struct FrontDoorTests {
     @Test func `an error that nobody foresaw is a problem that tells nothing and is logged`() async throws {
         struct Secret: Error {}
         let log = LogRecorder()
-        let door = FrontDoor(routes: [], instruments: .idle(), logger: log.logger)
+        let door = FrontDoor(routes: RouteTable([]), instruments: .idle(), logger: log.logger)
         let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/image?url=secret")
         let response = try await door.handle(
             Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test

@@ -95,6 +95,16 @@ extension OperationEndpoint {
     static func idle(token: String? = nil) -> OperationEndpoint { OperationEndpoint(.idle(), token: token) }
 }
 
+extension Endpoints {
+    /// Those that are not given do nothing.
+    static func idle(
+        image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
+        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle()
+    ) -> Endpoints {
+        Endpoints(image: image, purge: purge, operation: operation)
+    }
+}
+
 /// A site whose pictures come from a closure.
 struct TestSite {
     let responder: RouterResponder<WebContext>
@@ -104,10 +114,9 @@ struct TestSite {
         purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
-        let endpoint = ImageEndpoint(configuration: configuration, picture: picture)
-        responder = makeRouter(
-            Route.all(endpoint, purge, operation), instruments: operation.instruments, logger: logger
-        ).buildResponder()
+        let endpoints = Endpoints.idle(
+            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge, operation: operation)
+        responder = makeRouter(endpoints, logger: logger).buildResponder()
     }
 
     func respond(

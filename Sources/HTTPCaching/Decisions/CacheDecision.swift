@@ -25,7 +25,7 @@ public enum CacheDecision: Hashable, Sendable {
         /// As `Cache-Status` says it (RFC 9211 §2.2).
         public var status: CacheStatus.Reason {
             switch self {
-            case .miss: .uriMiss
+            case .miss: .miss
             case .stale: .stale
             case .request: .request
             case .vary: .varyMiss

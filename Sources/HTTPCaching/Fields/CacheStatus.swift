@@ -10,7 +10,6 @@ public struct CacheStatus: Hashable, Sendable {
     /// Why a request went further (RFC 9211 §2.2).
     public enum Reason: String, Hashable, Sendable {
         case bypass, method, miss, request, stale, partial
-        case uriMiss = "uri-miss"
         case varyMiss = "vary-miss"
     }
 

@@ -26,7 +26,7 @@ public struct PurgeReport: Hashable, Sendable {
 
     /// How many sources there were.
     public var sourceCount = 0
-    /// The first thousand of them.
+    /// Of a dry run, the first thousand that were found, by address.
     public var sources: [Source] = []
     public var entries = 0
     public var bytes = 0

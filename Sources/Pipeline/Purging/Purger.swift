@@ -21,7 +21,7 @@ struct Purger: Sendable {
     ) async -> PurgeReport {
         if !dryRun { stopWork(target, keyFilter) }
         let sources = await sources(of: target, tiers, keyFilter)
-        let report = await report(on: sources, tiers)
+        let report = await report(on: sources, tiers, named: dryRun)
         guard !dryRun else { return report }
         if soft {
             for source in sources { await markStale(source) }
@@ -88,7 +88,8 @@ struct Purger: Sendable {
         return Array(found)
     }
 
-    private func report(on sources: [StoreKey], _ tiers: Tiers) async -> PurgeReport {
+    /// Their names are in their records, which may have to be read from disk.
+    private func report(on sources: [StoreKey], _ tiers: Tiers, named: Bool) async -> PurgeReport {
         var report = PurgeReport()
         let onDisk = tiers.contains(.disk) ? await keep.disk?.totals(ofSources: sources) ?? [:] : [:]
         for source in sources {
@@ -100,11 +101,12 @@ struct Purger: Sendable {
             report.sourceCount += 1
             report.entries += entries
             report.bytes += bytes
-            if report.sources.count < Self.listedSources {
+            if named, report.sources.count < Self.listedSources {
                 let url = await keep.records.anywhere(source)?.url ?? ""
                 report.sources.append(PurgeReport.Source(url: url, entries: entries, bytes: bytes))
             }
         }
+        report.sources.sort { $0.url < $1.url }
         return report
     }
 

@@ -52,7 +52,7 @@ struct AnswerImage: Sendable {
             revalidateInBackground(wanted, known)
             return picture
         case .ask(let reason):
-            return try await fromOrigin(wanted, known: known, because: reason == .miss ? .miss : reason.status)
+            return try await fromOrigin(wanted, known: known, because: reason.status)
         case .refuse:
             throw .notCached
         }

@@ -15,27 +15,17 @@ public struct PressureRelief: Sendable {
             self.bytes = bytes
             self.shrink = shrink
         }
-
-        /// A memory store that shrinks to `lowWaterBytes`.
-        public init(_ store: MemoryStore, lowWaterBytes: Int) {
-            self.init(bytes: { store.statistics.bytes }, shrink: { store.shrink(toBytes: lowWaterBytes) })
-        }
     }
 
     private let caches: [Cache]
     private let pressure: MemoryPressure
-    private let returnFreedPages: @Sendable () -> Void
     private let logger: Logger
 
-    /// Relief by these caches, in their order. `returnFreedPages` is called after they have shrunk: an allocator that keeps
-    /// what was freed must hand it to the kernel then, or nothing is won (`malloc_trim(3)`).
-    public init(
-        _ caches: [Cache], pressure: MemoryPressure = MemoryPressure(),
-        returnFreedPages: @escaping @Sendable () -> Void = {}, logger: Logger
-    ) {
+    /// Relief by these caches, in their order. The last must also hand what was freed back to the kernel where the allocator
+    /// keeps it (`malloc_trim(3)`), or nothing is won.
+    public init(_ caches: [Cache], pressure: MemoryPressure = MemoryPressure(), logger: Logger) {
         self.caches = caches
         self.pressure = pressure
-        self.returnFreedPages = returnFreedPages
         self.logger = logger
     }
 
@@ -57,7 +47,6 @@ public struct PressureRelief: Sendable {
     private func relieve(_ reading: MemoryPressure.Reading, isRepeated: Bool) {
         let bytesBefore = totalBytes
         for cache in caches { cache.shrink() }
-        returnFreedPages()
         let bytesAfter = totalBytes
         // A long pressure that we can do nothing about is told once.
         if isRepeated && bytesAfter >= bytesBefore { return }

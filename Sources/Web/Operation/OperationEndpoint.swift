@@ -14,6 +14,15 @@ struct OperationEndpoint: Sendable {
         self.token = token.map(AdminToken.init)
     }
 
+    var routes: [Route] {
+        [
+            Route("/cache") { request, _ throws(Problem) in try caches(for: request) },
+            Route("/metrics") { request, _ throws(Problem) in try metrics(for: request) },
+            Route("/health/live") { _, _ in liveness() },
+            Route("/health/ready") { _, _ throws(Problem) in try readiness() },
+        ]
+    }
+
     /// `GET /metrics`.
     func metrics(for request: Request) throws(Problem) -> Response {
         try token.require(in: request.headers)

@@ -24,14 +24,11 @@ final class RequestMeter: Sendable {
     ]
 
     private let metrics: any MetricsFactory
-    private let routes: Set<String>
     private let problems: [ProblemKind: Counter]
     private let series = Mutex<[Kind: Series]>([:])
 
-    /// - Parameter routes: the paths that there are.
-    init(_ metrics: any MetricsFactory, routes: some Sequence<String>) {
+    init(_ metrics: any MetricsFactory) {
         self.metrics = metrics
-        self.routes = Set(routes)
         let counters = ProblemKind.allCases.map { kind in
             (
                 kind,
@@ -46,9 +43,10 @@ final class RequestMeter: Sendable {
         problems[problem]?.increment()
     }
 
-    func note(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method, path: String, took duration: Duration) {
+    /// - Parameter route: the path as its route spells it; nil = there is none.
+    func note(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String?, took duration: Duration) {
         let kind = Kind(
-            route: routes.contains(path) ? path : "none", method: Self.methods[method] ?? "other",
+            route: route ?? "none", method: Self.methods[method] ?? "other",
             statusClass: status.code / 100)
         let series = series.withLock { table in
             if let known = table[kind] { return known }

@@ -20,6 +20,10 @@ struct PurgeEndpoint: Sendable {
         self.removeExpired = removeExpired
     }
 
+    var routes: [Route] {
+        [Route("/cache", [.delete]) { request, _ throws(Problem) in try await respond(to: request) }]
+    }
+
     func respond(to request: Request) async throws(Problem) -> Response {
         try token.require(in: request.headers)
         try request.requireReadableTarget()

@@ -15,43 +15,45 @@ package func makeApplication(
     onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
     let meter = PictureMeter(instruments.metrics)
-    return makeApplication(
-        ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
+    let endpoints = Endpoints(
+        image: ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
             try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
         },
-        PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
+        purge: PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
             await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
         } removeExpired: {
             await pipeline.removeExpired()
         },
-        OperationEndpoint(instruments, token: configuration.adminToken),
-        logger: logger, onServerRunning: onServerRunning)
+        operation: OperationEndpoint(instruments, token: configuration.adminToken))
+    return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
 }
 
 func makeApplication(
-    _ endpoint: ImageEndpoint, _ purge: PurgeEndpoint, _ operation: OperationEndpoint, logger: Logger,
+    _ endpoints: Endpoints, configuration: WebConfiguration, logger: Logger,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     Application(
-        router: makeRouter(
-            Route.all(endpoint, purge, operation), instruments: operation.instruments, logger: logger),
+        router: makeRouter(endpoints, logger: logger),
         server: HTTPServerBuilder { responder in
             DisconnectAwareChannel(
                 http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))
         },
         configuration: ApplicationConfiguration(
-            address: .hostname(endpoint.configuration.host, port: endpoint.configuration.port),
+            address: .hostname(configuration.host, port: configuration.port),
             serverName: "darkroom", backlog: listenBacklog,
             availableConnectionsDelegate: .maximum(maxConnections, logger: logger)),
         onServerRunning: onServerRunning, logger: logger)
 }
 
-func makeRouter(_ routes: [Route], instruments: Instruments, logger: Logger) -> Router<WebContext> {
+func makeRouter(_ endpoints: Endpoints, logger: Logger) -> Router<WebContext> {
+    let routes = endpoints.routes
     let router = Router(context: WebContext.self)
-    router.add(middleware: FrontDoor(routes: routes, instruments: instruments, logger: logger))
+    router.add(
+        middleware: FrontDoor(
+            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger))
     for route in routes {
         for method in route.methods {
-            router.on(RouterPath(route.path), method: method) { request, _ in try await route.respond(request) }
+            router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }
         }
     }
     return router

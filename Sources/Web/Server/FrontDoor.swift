@@ -7,15 +7,14 @@ import Logging
 struct FrontDoor: RouterMiddleware {
     typealias Context = WebContext
 
-    /// The methods that each path takes, to tell a wrong method from a wrong path.
-    let methods: [String: [HTTPRequest.Method]]
+    let routes: RouteTable
     let meter: RequestMeter
     let traffic: Traffic
     let logger: Logger
 
-    init(routes: [Route], instruments: Instruments, logger: Logger) {
-        methods = Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 }
-        meter = RequestMeter(instruments.metrics, routes: methods.keys)
+    init(routes: RouteTable, instruments: Instruments, logger: Logger) {
+        self.routes = routes
+        meter = RequestMeter(instruments.metrics)
         traffic = instruments.traffic
         self.logger = logger
     }
@@ -34,7 +33,8 @@ struct FrontDoor: RouterMiddleware {
             meter.note(problem.kind)
             response = problem.response(requestID: context.requestID)
         }
-        meter.note(response.status, request.method, path: request.uri.path, took: start.duration(to: .now))
+        meter.note(
+            response.status, request.method, route: routes.route(of: request.uri.path), took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
         let bytes = response.body.contentLength ?? 0
         if request.method == .head { response = response.createHeadResponse() }
@@ -45,8 +45,8 @@ struct FrontDoor: RouterMiddleware {
     private func problem(_ error: any Error, _ request: Request, _ context: WebContext) -> Problem {
         if let problem = error as? Problem { return problem }
         if let error = error as? any HTTPResponseError, error.status == .notFound {
-            guard let allow = methods[request.uri.path] else { return .noSuchRoute() }
-            return .methodNotAllowed(request.method, allow: allow)
+            guard let route = routes.route(of: request.uri.path) else { return .noSuchRoute() }
+            return .methodNotAllowed(request.method, allow: routes.methods(of: route))
         }
         logger.error("unexpected error", metadata: ["error": "\(error)", "request-id": "\(context.requestID)"])
         return .internalError

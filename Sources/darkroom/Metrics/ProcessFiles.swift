@@ -4,8 +4,12 @@ import Foundation
 enum ProcessFiles {
     /// The pages of `/proc/self/statm` that are in memory.
     static var residentBytes: Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii) else { return nil }
-        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) }
+        // Its size reads as 0, so that what reads a file by its size may find nothing.
+        guard let file = FileHandle(forReadingAtPath: "/proc/self/statm"), let data = try? file.readToEnd() else {
+            return nil
+        }
+        let sizes = String(decoding: data, as: UTF8.self).split(separator: " ")
+        return sizes.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) }
     }
 
     /// Without the one that reading them takes.
