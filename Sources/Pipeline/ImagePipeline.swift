@@ -154,7 +154,7 @@ public final class ImagePipeline: Sendable {
         await purger.removeExpired()
     }
 
-    /// Brings what is kept in memory, decoded pictures too, down to this part, 0 to 1, of what it may be: for times when the
+    /// Brings what is kept in memory, decoded pictures too, down to this part, 0 to 1, of what it is now: for times when the
     /// system is short of it.
     public func shrinkMemory(toFraction fraction: Double) {
         purger.shrinkMemory(toFraction: fraction)

@@ -18,7 +18,7 @@ public protocol ImageProcessing: Sendable {
     /// - Parameter identity: `ImageJob.identity` of the jobs that had it kept.
     func forget(identity: String)
 
-    /// Brings what is kept for the sake of speed down to this part, 0 to 1, of what it may be, and memory that was freed by
+    /// Brings what is kept for the sake of speed down to this part, 0 to 1, of what it is now, and memory that was freed by
     /// whomever back to the system. May block for some hundred milliseconds.
     func shrinkMemory(toFraction fraction: Double)
 }

@@ -52,7 +52,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     public func forget(identity: String) { decoded.removeAll(identity: identity) }
 
     public func shrinkMemory(toFraction fraction: Double) {
-        decoded.shrink(toBytes: Int(Double(decoded.budgetBytes) * fraction))
+        decoded.shrink(toBytes: Int(Double(decoded.statistics.bytes) * fraction))
         VipsRuntime.returnFreedPages()
     }
 

@@ -117,14 +117,16 @@ struct TroubleTests {
         } _: { client, origin async throws in
             let url = try origin.url()
             let first = Task { await client.failure(of: url) }
+            var sleeps = clock.sleeps.makeAsyncIterator()
+            await sleeps.next()
             for await _ in origin.arrivals { break }
             let second = Task { await client.failure(of: url) }
-            var sleeps = clock.sleeps.makeAsyncIterator()
-            for _ in 0..<2 { await sleeps.next() }
+            await sleeps.next()
             clock.end(1)
             #expect(await second.value == .timedOut(.waiting))
             clock.end(0)
-            #expect(await first.value == .timedOut(.response))
+            // The origin may have the request before the client knows that it is sent.
+            #expect([.timedOut(.connecting), .timedOut(.response)].contains(await first.value))
         }
     }
 

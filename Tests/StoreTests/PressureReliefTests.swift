@@ -6,25 +6,31 @@ import Testing
 @Suite struct PressureReliefTests {
     private static let high = MemoryPressureTests.reading(used: 950)
     private static let between = MemoryPressureTests.reading(used: 850)
+    private static let stalled = MemoryPressureTests.reading(used: 700, stalled: 0.2)
     private static let low = MemoryPressureTests.reading(used: 700)
 
     static let stories: [(title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)])] = [
         ("without pressure nothing is done", [(low, .rest), (between, .rest), (low, .rest)]),
         (
             "it begins once and ends once",
-            [(high, .relieve(isRepeated: false)), (high, .rest), (between, .rest), (low, .end), (low, .rest)]
+            [(high, .relieve(isRepeated: false)), (between, .rest), (low, .end), (low, .rest)]
+        ),
+        (
+            "while memory is as short as when it began, caches shrink again and again",
+            [(high, .relieve(isRepeated: false))] + Array(repeating: (high, .relieve(isRepeated: true)), count: 3)
+                + [(low, .end)]
         ),
         (
             "while it lasts caches shrink again after a pause",
             [(high, .relieve(isRepeated: false))] + Array(repeating: (between, .rest), count: 9)
-                + [(between, .relieve(isRepeated: true))] + Array(repeating: (high, .rest), count: 9)
-                + [(high, .relieve(isRepeated: true)), (low, .end)]
+                + [(between, .relieve(isRepeated: true))] + Array(repeating: (stalled, .rest), count: 9)
+                + [(stalled, .relieve(isRepeated: true)), (low, .end)]
         ),
         (
             "a new pressure is met at once",
             [
                 (high, .relieve(isRepeated: false)), (low, .end), (between, .rest), (high, .relieve(isRepeated: false)),
-                (high, .rest),
+                (between, .rest),
             ]
         ),
     ]
@@ -74,7 +80,7 @@ import Testing
 
         // Caches with nothing left to give are asked again, without a word.
         for _ in 0..<25 { await clock.passNap() }
-        #expect(shrinks.withLock { $0 } == 3)
+        #expect(shrinks.withLock { $0 } == 26)
         #expect(log.lines.count == 1)
         try kernel.setAvailable(miB: 101)
         await clock.passNap()
@@ -96,6 +102,7 @@ import Testing
         let run = Task { await relief.run(clock: clock) }
         await clock.passNap()
         store.store(entry(), for: key(1))
+        try kernel.setAvailable(miB: 80)
         for _ in 0..<9 { await clock.passNap() }
         #expect(store.statistics.entries == 1)
         await clock.passNap()

@@ -43,7 +43,7 @@ struct Purger: Sendable {
 
     func shrinkMemory(toFraction fraction: Double) {
         keep.records.shrink(toFraction: fraction)
-        keep.memory.shrink(toBytes: Int(Double(keep.memory.budgetBytes) * fraction))
+        keep.memory.shrink(toBytes: Int(Double(keep.memory.statistics.bytes) * fraction))
         // Last, since it gives what the others freed back to the system.
         processing.shrinkMemory(toFraction: fraction)
     }

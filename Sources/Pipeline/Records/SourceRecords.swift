@@ -62,9 +62,9 @@ final class SourceRecords: Sendable {
         table.withLock { $0.keys { isWanted($1) } }
     }
 
-    /// - Parameter fraction: of the budget.
+    /// - Parameter fraction: of what is held.
     func shrink(toFraction fraction: Double) {
-        let freed = table.withLock { $0.shrink(toBytes: Int(Double($0.budgetBytes) * fraction)) }
+        let freed = table.withLock { $0.shrink(toBytes: Int(Double($0.bytes) * fraction)) }
         _ = consume freed
     }
 }

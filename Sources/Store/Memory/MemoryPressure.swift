@@ -58,9 +58,16 @@ extension MemoryPressure {
         public func level(after previous: Level) -> Level {
             let bounds = previous == .none ? Bounds.entering : Bounds.leaving
             if let stalledShare, stalledShare >= bounds.stalledShare { return .high }
-            if let used { return used.share >= bounds.usedShare ? .high : .none }
-            if let available, available.share < bounds.availableShare { return .high }
-            return .none
+            return isShort(bounds) ? .high : .none
+        }
+
+        /// Whether the amounts alone are where pressure begins. They tell at once what a purge has freed; stalls are told of
+        /// for ten seconds after they are over.
+        var isShort: Bool { isShort(.entering) }
+
+        private func isShort(_ bounds: Bounds) -> Bool {
+            if let used { return used.share >= bounds.usedShare }
+            return available.map { $0.share < bounds.availableShare } ?? false
         }
     }
 

@@ -7,7 +7,7 @@ public struct PressureRelief: Sendable {
     public struct Cache: Sendable {
         /// What the cache costs now, in bytes.
         public var bytes: @Sendable () -> Int
-        /// Brings the cache down to its low-water mark; it may fill up again afterwards.
+        /// Brings the cache down to a part of what it holds; it may fill up again afterwards.
         public var shrink: @Sendable () -> Void
 
         /// A cache of this cost that shrinks like this.
@@ -29,8 +29,8 @@ public struct PressureRelief: Sendable {
         self.logger = logger
     }
 
-    /// Looks at the pressure at this interval until the task is cancelled, and shrinks the caches when it becomes high and
-    /// again every 10 seconds while it stays so. Logs what a purge freed, and when the pressure is over.
+    /// Looks at the pressure at this interval until the task is cancelled, and shrinks the caches when it becomes high, again at
+    /// each look while memory is as short as then, and else every 10 seconds until it is over. Logs what a purge freed, and when the pressure is over.
     public func run(every interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) async {
         var watch = PressureWatch()
         while !Task.isCancelled {
@@ -59,8 +59,8 @@ public struct PressureRelief: Sendable {
     private var totalBytes: Int { caches.reduce(0) { $0 + $1.bytes() } }
 }
 
-/// When to act: once as the pressure becomes high, then with pauses as long as the kernel's average takes to forget what
-/// the last purge has mended.
+/// When to act: as the pressure becomes high, for as long as memory is that short, and then with pauses as long as the kernel's
+/// average takes to forget what the last purge has mended.
 struct PressureWatch {
     /// What is to be done now.
     enum Step: Equatable {
@@ -85,7 +85,7 @@ struct PressureWatch {
         switch (previous, level) {
         case (.none, .none): return .rest
         case (.high, .none): return .end
-        case (.high, .high) where sinceRelief < Self.pause: return .rest
+        case (.high, .high) where sinceRelief < Self.pause && !reading.isShort: return .rest
         case (_, .high):
             sinceRelief = .zero
             return .relieve(isRepeated: previous == .high)

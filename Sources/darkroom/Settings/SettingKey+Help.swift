@@ -17,7 +17,7 @@ extension SettingKey {
         case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
         case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."
         case .cacheMemoryLowWater:
-            "Percent of cache-memory-bytes that is left when the system runs out of memory, 0 to 100."
+            "Percent of the memory caches that is left each time the system runs short of memory, 0 to 100."
         case .cacheDecodedBytes: "Bytes of decoded pictures of originals in demand; 0 = none."
         case .cacheMaxAge: "Age at which entries of the disk cache are removed. Duration."
         case .cacheExpireBy: "What that age counts from: access, modification or creation."
