@@ -87,6 +87,8 @@ let package = Package(
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, crypto, httpTypes, logging]),
+        .target(name: "CSandbox"),
+        room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         room("Prometheus", packages: [coreMetrics]),
         .target(
             name: "Web",
@@ -98,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "darkroom",
             dependencies: [
-                "Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
+                "Prometheus", "Web", "Workers", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
                 argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
                 nioPosix, distributedTracing, serviceContext,
                 systemPackage, unixSignals, yams,
@@ -112,6 +114,7 @@ let package = Package(
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
+        tests(of: "Workers", sees: ["Transforms"], packages: [nioCore, logging]),
         tests(of: "Prometheus", packages: [coreMetrics]),
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],

@@ -1,5 +1,5 @@
 /// An sRGB colour with straight alpha, 8 bits a channel.
-public struct Color: Hashable, Sendable {
+public struct Color: Hashable, Codable, Sendable {
     public var red: UInt8
     public var green: UInt8
     public var blue: UInt8

@@ -10,6 +10,8 @@ package struct Instruments: Sendable {
     package var caches: @Sendable () -> CacheTiers
     /// The requests under way.
     package var traffic: Traffic
+    /// Whether pictures can be made now. Asked for each answer to `/health/ready`.
+    package var isWell: @Sendable () -> Bool = { true }
 
     /// - Parameters:
     ///   - exposition: asked for each answer to `/metrics`.

@@ -47,6 +47,7 @@ struct OperationEndpoint: Sendable {
     /// `GET /health/ready`: new requests may be sent here.
     func readiness() throws(Problem) -> Response {
         guard !instruments.traffic.isDraining else { throw .goingDown }
+        guard instruments.isWell() else { throw .unwell }
         return .json(Health())
     }
 

@@ -67,6 +67,9 @@ extension Problem {
     static let goingDown = Problem(
         .unavailable, "The server is going down and takes no new requests.", retryAfterSeconds: 1)
 
+    static let unwell = Problem(
+        .unavailable, "The processes that decode pictures end faster than they can be replaced.", retryAfterSeconds: 5)
+
     static let adminDisabled = Problem(
         .adminDisabled, "There is no admin token on this server; whoever runs it sets one with 'admin-token'.")
 

@@ -33,19 +33,22 @@ struct ImageServer {
 
     /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk.
     func run() async throws {
+        let pixels = try await pixelWork()
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
             settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         let caches = Caches(
             memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
-            diskBudgetBytes: settings.cacheDiskBytes, decoded: DecodedCache(budgetBytes: settings.cacheDecodedBytes))
-        let pipeline = pipeline(over: client, caches)
+            diskBudgetBytes: settings.cacheDiskBytes, decodedBudgetBytes: settings.cacheDecodedBytes,
+            decoded: pixels.decoded)
+        let pipeline = pipeline(over: client, caches, pixels)
         let relief = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, instruments(of: pipeline, caches), beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+            pipeline, instruments(of: pipeline, caches, pixels), beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         pipeline.shutdown()
+        pixels.stop()
         await client.shutdown()
         await disk?.close()
         if let failure { throw failure }
@@ -73,32 +76,46 @@ struct ImageServer {
         }
     }
 
-    private func pipeline(over client: GuardedHTTPClient, _ caches: Caches) -> ImagePipeline {
+    private func pipeline(
+        over client: GuardedHTTPClient, _ caches: Caches, _ pixels: PixelWork
+    ) -> ImagePipeline {
         ImagePipeline(
             configuration: pipelineConfiguration,
             origin: OriginRouter(
                 remote: MeasuredOrigin(client, metrics: registry),
                 local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
             memory: caches.memory, disk: caches.disk,
-            processing: MeasuredProcessing(InProcessImageProcessor(decoded: caches.decoded), metrics: registry),
+            processing: MeasuredProcessing(pixels.processing, metrics: registry),
             keyFilter: settings.dropRules.isEmpty
                 ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
             logger: logger)
     }
 
-    private func instruments(of pipeline: ImagePipeline, _ caches: Caches) -> Instruments {
+    private func instruments(of pipeline: ImagePipeline, _ caches: Caches, _ pixels: PixelWork) -> Instruments {
         let traffic = Traffic()
-        let readings = Readings(caches: caches, pipeline: pipeline, traffic: traffic, startedAt: startedAt)
-        return Instruments(metrics: registry, traffic: traffic) { [registry] in
+        let readings = Readings(
+            caches: caches, pipeline: pipeline, traffic: traffic, workers: pixels.workers, startedAt: startedAt)
+        var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
         }
+        instruments.isWell = { pixels.isWell }
+        return instruments
     }
 
     private func openDisk() async throws -> DiskStore? {
         do {
             return try await DiskTier(settings: settings, logger: logger).open()
+        } catch {
+            complain("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func pixelWork() async throws -> PixelWork {
+        do {
+            return try await PixelWork(settings, logger: logger)
         } catch {
             complain("\(error)")
             throw ExitCode.failure

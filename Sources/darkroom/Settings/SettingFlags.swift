@@ -42,6 +42,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.downloadTimeout)) var downloadTimeout: String?
     @Option(help: .setting(.requestTimeout)) var requestTimeout: String?
     @Option(help: .setting(.pixelWorkers)) var pixelWorkers: String?
+    @Option(help: .setting(.workerMemory)) var workerMemory: String?
+    @Option(help: .setting(.isolation)) var isolation: String?
+    @Option(help: .setting(.quarantine)) var quarantine: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
     @Option(help: .setting(.resample)) var resample: String?
     @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
@@ -66,7 +69,8 @@ struct SettingFlags: ParsableArguments {
             .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
-            .queueDepth: queueDepth, .resample: resample, .downloadsPerHost: downloadsPerHost,
+            .workerMemory: workerMemory, .isolation: isolation, .quarantine: quarantine, .queueDepth: queueDepth,
+            .resample: resample, .downloadsPerHost: downloadsPerHost,
             .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }

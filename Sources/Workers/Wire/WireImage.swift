@@ -1,0 +1,48 @@
+import NIOCore
+import Transforms
+
+/// A `ProcessedImage` as it comes from a worker, its bytes aside.
+struct WireImage: Codable, Sendable {
+    var format: OutputFormat
+    var width: Int
+    var height: Int
+    var frames: Int
+    var sourceFormat: SourceFormat
+    var isProven: Bool
+
+    init(_ image: ProcessedImage) {
+        format = image.format
+        width = image.size.width
+        height = image.size.height
+        frames = image.frames
+        sourceFormat = image.sourceFormat
+        isProven = image.isProven
+    }
+
+    /// Nil where no honest worker would say this about the job: whoever has taken it over may say anything.
+    func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
+        let sides = 1...1_000_000_000
+        guard sides.contains(width), sides.contains(height), frames > 0,
+            job.output.format.map({ $0 == format }) ?? !format.isText
+        else { return nil }
+        return ProcessedImage(
+            body: body, format: format, size: PixelSize(width: width, height: height), frames: frames,
+            sourceFormat: sourceFormat, isProven: isProven)
+    }
+}
+
+extension ImageProcessingError {
+    /// With texts that are no longer than an honest worker's.
+    var bounded: ImageProcessingError {
+        func cut(_ text: String) -> String { String(text.prefix(1000)) }
+        return switch self {
+        case .unsupported, .interrupted: self
+        case .corrupt(let text): .corrupt(cut(text))
+        case .tooLarge(let text): .tooLarge(cut(text))
+        case .transformFailed(let text): .transformFailed(cut(text))
+        case .encodingFailed(let text): .encodingFailed(cut(text))
+        case .badParameter(let error):
+            .badParameter(TransformError(parameter: cut(error.parameter), reason: cut(error.reason)))
+        }
+    }
+}
