@@ -114,7 +114,7 @@ let package = Package(
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
-        tests(of: "Workers", sees: ["Transforms"], packages: [nioCore, logging]),
+        tests(of: "Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Prometheus", packages: [coreMetrics]),
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
@@ -125,7 +125,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", nioCore, nioPosix,
+                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store",
+                nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),

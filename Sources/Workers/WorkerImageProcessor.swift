@@ -1,6 +1,6 @@
 public import Logging
-import Synchronization
 import NIOCore
+import Synchronization
 public import Transforms
 
 /// Asked now and then while a job is under way; true ends it.
@@ -12,7 +12,7 @@ typealias Interrupt = @Sendable () -> Bool
 /// what killed it is refused at once for a while. Transforms of your own can't cross into another process: they fail as
 /// `.transformFailed`, so a pipeline whose delegate has some takes ``InProcessImageProcessor``.
 public struct WorkerImageProcessor: ImageProcessing {
-    private let pool: WorkerPool
+    let pool: WorkerPool
     private let own = InProcessImageProcessor()
 
     /// Starts the workers and returns once the first is ready. Throws where none starts, or strict isolation is not to be had.

@@ -5,6 +5,7 @@ import Pipeline
 import Store
 import Testing
 import Transforms
+import Workers
 
 @testable import darkroom
 
@@ -186,7 +187,8 @@ struct SettingsTests {
         (SettingKey.port, "99999"), (.port, "x"), (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
-        (.pixelWorkers, "0"), (.workerMemory, "1MiB"), (.isolation, "some"), (.quarantine, "1"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
+        (.pixelWorkers, "0"), (.workerMemory, "1MiB"), (.isolation, "some"), (.quarantine, "1"), (.logLevel, "loud"),
+        (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
         (.cacheMemoryLowWater, "101"), (.cacheMemoryLowWater, "60%"), (.cacheDecodedBytes, "-1"), (.cacheMaxAge, "0s"),
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),

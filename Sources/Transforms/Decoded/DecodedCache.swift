@@ -88,8 +88,12 @@ public struct DecodedStatistics: Equatable, Codable, Sendable {
     /// Decodes that were, of sources that may be kept.
     public var misses = 0
 
-    /// Those of an empty cache.
-    public init() {}
+    public init(entries: Int = 0, bytes: Int = 0, hits: Int = 0, misses: Int = 0) {
+        self.entries = entries
+        self.bytes = bytes
+        self.hits = hits
+        self.misses = misses
+    }
 }
 
 private struct Held {

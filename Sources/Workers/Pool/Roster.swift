@@ -47,7 +47,7 @@ struct Roster {
     mutating func take(for source: String?) -> Number? {
         let idle = members.filter { !$0.value.isBusy }
         let hot = source.flatMap { source in idle.first { $0.value.sources.contains(source) } }
-        let chosen = hot ?? idle.min { ($0.value.decoded.bytes, $0.key) < ($1.value.decoded.bytes, $1.key) }
+        let chosen = hot ?? idle.min { $0.value.rank($0.key) < $1.value.rank($1.key) }
         guard let number = chosen?.key else { return nil }
         members[number]?.isBusy = true
         members[number]?.jobs += 1
@@ -104,6 +104,8 @@ struct Roster {
         return member.process
     }
 
+    mutating func removeAll() -> [WorkerProcess] { members.keys.compactMap { remove($0) } }
+
     /// An idle worker that has done its share.
     var wornOut: Number? { members.first { !$0.value.isBusy && $0.value.isWornOut }?.key }
 
@@ -122,6 +124,9 @@ struct Roster {
 
 extension Roster.Member {
     func mayKeep(_ source: String) -> Bool { sources.contains(source) }
+
+    /// Of two idle workers the lesser gets a new source.
+    fileprivate func rank(_ number: Roster.Number) -> (Int, Int, Int) { (isWornOut ? 1 : 0, decoded.bytes, number) }
 }
 
 extension DecodedStatistics {

@@ -39,7 +39,8 @@ final class WorkerPool: Sendable {
     func close() {
         state.withLock { state in
             state.isClosed = true
-            for process in state.roster.processes { process.kill() }
+            state.dead += state.roster.removeAll()
+            for process in state.dead { process.kill() }
         }
         bell.ring()
     }

@@ -34,13 +34,14 @@ final class WorkerProcess: Sendable {
         if ended >= 0 { close(ended) }
     }
 
-    /// The environment has nothing of the server's but where libraries are found.
+    /// The environment has nothing of the server's but where libraries are found. Swift's own handlers for crashes are off: they would
+    /// run in a process that is no longer to be trusted.
     private static func start(_ configuration: WorkerConfiguration, socket: Int32) -> Int32 {
         let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
             ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
         }
         return withCStrings(["darkroom", configuration.subcommand]) { arguments in
-            withCStrings(["LANG=C.UTF-8", "HOME=/"] + kept) { environment in
+            withCStrings(["LANG=C.UTF-8", "HOME=/", "SWIFT_BACKTRACE=enable=no"] + kept) { environment in
                 darkroom_spawn(configuration.executable, arguments, environment, socket)
             }
         }
