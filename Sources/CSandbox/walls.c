@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 int darkroom_bind_to_parent(pid_t parent) {
+    // What /proc and top call it; of the path that it was started from, "exe" would be left.
+    prctl(PR_SET_NAME, "darkroom-worker", 0, 0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
         || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
         return -errno;

@@ -1,5 +1,5 @@
 /// Where foreign bytes are decoded, and what is done about layers of the sandbox that this system does not have.
-public enum Isolation: String, CaseIterable, Sendable {
+package enum Isolation: String, CaseIterable, Sendable {
     /// In worker processes with every layer; the server does not start without one of them.
     case strict
     /// In worker processes with the layers that there are; what is missing is warned of.
@@ -9,7 +9,7 @@ public enum Isolation: String, CaseIterable, Sendable {
 }
 
 /// A wall between a worker and everything else.
-public enum IsolationLayer: String, CaseIterable, Codable, Sendable {
+package enum IsolationLayer: String, CaseIterable, Codable, Sendable {
     /// It ends with its server, gains no privileges by what it executes, and can't be looked into.
     case bound
     /// Memory, file size, processor time, descriptors and threads are limited, and it leaves no core file (setrlimit(2)).

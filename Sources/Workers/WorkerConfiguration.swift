@@ -1,34 +1,35 @@
 import Foundation
 
 /// How many workers there are, and what each may take.
-public struct WorkerConfiguration: Sendable {
+package struct WorkerConfiguration: Sendable {
     /// Workers that may be busy at a time, at least 1: one for each thread that calls. One more is kept ready, so that what a killed
     /// one leaves undone for others has not to wait for a start.
-    public var workers: Int
-    public var isolation: Isolation
+    package var workers: Int
+    package var isolation: Isolation
     /// Bytes of decoded pictures that all workers keep, together.
-    public var decodedBytes: Int
+    package var decodedBytes: Int
     /// Bytes that one worker may take. One that has more in memory is killed.
-    public var memoryBytes: Int
+    package var memoryBytes: Int
     /// Bytes of a result.
-    public var maxResultBytes: Int
-    /// The most time that a job has. What ignores the end of it for `grace` is not tried again for a while.
-    public var jobTimeout: Duration
+    package var maxResultBytes: Int
+    /// The most time that a job has, even where new requests go on joining those that wait for it. What ignores the end of it for
+    /// `grace` is not tried again for a while.
+    package var jobTimeout: Duration
     /// How long what killed a worker is refused at once; zero = it is tried each time.
-    public var quarantine: Duration
+    package var quarantine: Duration
 
     /// How long a worker may go on once its job is cancelled.
-    public var grace = Duration.milliseconds(500)
+    package var grace = Duration.milliseconds(500)
     /// Jobs after which a worker is replaced by a fresh one.
-    public var maxJobs = 10_000
+    package var maxJobs = 10_000
     /// Bytes in memory, those of its decoded pictures aside, at which an idle worker is replaced by a fresh one.
-    public var recycledBytes = 384 << 20
+    package var recycledBytes = 384 << 20
     /// What is started: by default the file that this process runs.
-    public var executable = "/proc/self/exe"
+    package var executable = "/proc/self/exe"
     /// The executable's subcommand that calls ``Worker/run()``.
-    public var subcommand = "worker"
+    package var subcommand = "worker"
 
-    public init(
+    package init(
         workers: Int, isolation: Isolation = .auto, decodedBytes: Int = 0, memoryBytes: Int = 2 << 30,
         maxResultBytes: Int = 1 << 30, jobTimeout: Duration = .seconds(30), quarantine: Duration = .seconds(3600)
     ) {

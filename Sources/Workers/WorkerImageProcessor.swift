@@ -1,7 +1,7 @@
-public import Logging
+package import Logging
 import NIOCore
 import Synchronization
-public import Transforms
+package import Transforms
 
 /// Asked now and then while a job is under way; true ends it.
 typealias Interrupt = @Sendable () -> Bool
@@ -11,14 +11,14 @@ typealias Interrupt = @Sendable () -> Bool
 /// A worker that crashes, hangs or takes too much memory is killed and replaced. Its own job fails, others don't notice, and
 /// what killed it is refused at once for a while. Transforms of your own can't cross into another process: they fail as
 /// `.transformFailed`, so a pipeline whose delegate has some takes ``InProcessImageProcessor``.
-public struct WorkerImageProcessor: ImageProcessing {
+package struct WorkerImageProcessor: ImageProcessing {
     let pool: WorkerPool
     private let own = InProcessImageProcessor()
 
     /// Starts the workers and returns once the first is ready. Throws where none starts, or strict isolation is not to be had.
     ///
     /// - Parameter logger: takes the layers of the sandbox, and each worker that is lost.
-    public init(_ configuration: WorkerConfiguration, logger: Logger) async throws(WorkerStartError) {
+    package init(_ configuration: WorkerConfiguration, logger: Logger) async throws(WorkerStartError) {
         let pool = WorkerPool(configuration, logger: logger)
         let first = await withCheckedContinuation { continuation in
             Supervisor(pool) { continuation.resume(returning: $0) }.start()
@@ -43,15 +43,18 @@ public struct WorkerImageProcessor: ImageProcessing {
     }
 
     /// Kills the workers. Jobs under way end with `.interrupted`.
-    public func stop() { pool.close() }
+    package func stop() { pool.close() }
 
     /// What the workers do now and have done. It reads small files.
-    public var statistics: WorkerStatistics { pool.statistics }
+    package var statistics: WorkerStatistics { pool.statistics }
+
+    /// The decoded pictures that all workers keep.
+    package var decoded: DecodedStatistics { pool.decoded }
 
     /// Whether there are workers, and they don't die one after the other.
-    public var isWell: Bool { pool.isWell }
+    package var isWell: Bool { pool.isWell }
 
-    public func process(
+    package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
         guard let wire = WireJob(job) else {
@@ -129,12 +132,12 @@ public struct WorkerImageProcessor: ImageProcessing {
     }
 
     /// Also lifts the quarantine of these bytes.
-    public func forget(identity: String) {
+    package func forget(identity: String) {
         pool.release(.content(identity))
         pool.tell(.forget(identity: identity)) { $0.mayKeep(identity) }
     }
 
-    public func shrinkMemory(toFraction fraction: Double) {
+    package func shrinkMemory(toFraction fraction: Double) {
         pool.tell(.shrink(fraction: fraction)) { _ in true }
         // It keeps no pictures, but this process has freed memory too.
         own.shrinkMemory(toFraction: fraction)

@@ -1,5 +1,5 @@
 /// Why there are no workers.
-public enum WorkerStartError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum WorkerStartError: Error, Equatable, Sendable, CustomStringConvertible {
     /// `Isolation.strict` was asked for, and this system does not have these layers.
     case missingLayers([IsolationLayer])
     /// Not on this platform.
@@ -7,7 +7,7 @@ public enum WorkerStartError: Error, Equatable, Sendable, CustomStringConvertibl
     /// No worker came up; the reason is for people.
     case failed(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .missingLayers(let layers):
             "this system lacks \(layers.map(\.rawValue).joined(separator: ", ")), and strict isolation takes them; auto goes without"

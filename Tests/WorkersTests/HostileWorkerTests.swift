@@ -7,7 +7,7 @@ import Transforms
 @testable import Workers
 
 /// Whoever has taken a worker over says what they want: none of it may harm the server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct HostileWorkerTests {
     private static let image =
         #"{"image":{"_0":{"format":"png","width":1,"height":1,"frames":1,"sourceFormat":"png","isProven":true}}}"#

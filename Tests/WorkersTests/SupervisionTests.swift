@@ -6,7 +6,7 @@ import Transforms
 
 @testable import Workers
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct SupervisionTests {
     @Test func `A job that crashes its worker fails alone, and is refused from then on`() async throws {
         let site = try await WorkerSite()
@@ -48,21 +48,33 @@ struct SupervisionTests {
         }
         #expect(throws: ImageProcessingError.interrupted) { try site.processor.process(.drawing()) { false } }
         #expect(site.processor.statistics.refused == 1)
-        _ = try site.processor.process(.drawing(width: 7)) { false }
+        #expect(site.pool.verdict(on: .drawing(width: 7)) == nil)
+    }
+
+    @Test func `A job has an end although somebody always waits for it`() async throws {
+        let site = try await WorkerSite(.testing { $0.jobTimeout = .milliseconds(2) })
+        await #expect(throws: ImageProcessingError.interrupted) {
+            try await site.process(.drawing()) { _, _ in false }
+        }
+        #expect(site.processor.statistics.ended == [.hung: 1])
     }
 
     @Test func `A worker that listens ends its job and stays`() async throws {
-        let site = try await WorkerSite(.testing { $0.grace = .seconds(60) })
-        try await site.ready()
-        let workers = site.workers
-        await #expect(throws: ImageProcessingError.interrupted) {
-            try await site.process(.drawing()) { worker, _ in
-                site.signal(SIGCONT, [worker])
-                return true
-            }
+        let site = try await WorkerSite()
+        let (number, worker) = try #require(site.pool.take(for: nil) { false })
+        let job = ImageJob.drawing()
+        site.signal(SIGSTOP, [worker.identifier])
+        let wire = try #require(WireJob(job))
+        try worker.socket.send(WorkerRequest.process(wire), with: try SealedMemory(copying: job.source))
+        try worker.socket.send(WorkerRequest.cancel)
+        site.signal(SIGCONT, [worker.identifier])
+        let reply = try worker.socket.receive(WorkerReply.self).message
+        guard case .failure(.interrupted) = reply.outcome else {
+            Issue.record("\(reply.outcome)")
+            return
         }
-        #expect(site.workers == workers)
-        _ = try site.processor.process(.drawing()) { false }
+        site.pool.giveBack(number, reply.decoded)
+        _ = try site.processor.process(job) { false }
         #expect(site.processor.statistics.ended.isEmpty)
     }
 
@@ -104,6 +116,18 @@ struct SupervisionTests {
         #expect(site.workers.isDisjoint(with: workers) && site.workers.count == 2)
         #expect(site.processor.isWell)
         _ = try site.processor.process(.drawing()) { false }
+    }
+
+    @Test func `A worker that ends after its job is replaced too`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        // The supervisor sleeps by now or soon, and both have been busy since.
+        let taken = (0..<2).compactMap { _ in site.pool.take(for: nil) { false } }
+        site.pool.bell.ring()
+        try await site.until { !$0.pool.bell.isRung }
+        for (number, _) in taken { site.pool.giveBack(number, site.processor.decoded) }
+        site.signal(SIGKILL, site.workers)
+        try await site.until { $0.processor.statistics.started == 4 }
     }
 
     @Test func `Workers that have done their share are replaced, and jobs don't notice`() async throws {

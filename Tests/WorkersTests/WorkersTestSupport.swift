@@ -42,6 +42,12 @@ extension WorkerConfiguration {
 
 /// A processor with its workers, which are gone with it.
 final class WorkerSite: Sendable {
+    #if os(Linux)
+        static let isSupported = true
+    #else
+        static let isSupported = false
+    #endif
+
     let processor: WorkerImageProcessor
     var pool: WorkerPool { processor.pool }
 
@@ -57,10 +63,7 @@ final class WorkerSite: Sendable {
 
     /// The worker that has the job.
     var busyWorker: Int32? {
-        pool.state.withLock { state in
-            let idle = state.roster.idle.map(\.identifier)
-            return state.roster.processes.map(\.identifier).first { !idle.contains($0) }
-        }
+        pool.state.withLock { $0.roster.busy.first?.identifier }
     }
 
     /// Returns once that holds, or the test's time is over.

@@ -3,11 +3,11 @@ import NIOCore
 import Transforms
 
 /// A process that does pixel work for the server that started it, and has nothing but a socket to it.
-public enum Worker {
+package enum Worker {
     /// What the hidden subcommand does: closes the sandbox, then serves on descriptor 3 until the server is gone.
     ///
     /// Call it before anything else of the process starts a thread: Landlock holds for the threads that come after it.
-    public static func run() {
+    package static func run() {
         let socket = MessageSocket(descriptor: 3)
         do throws(WireError) {
             let setup = try socket.receive(WorkerSetup.self).message

@@ -9,6 +9,9 @@ final class Bell: Sendable {
     /// Readable from the first ring on until it is silenced.
     var descriptor: Int32 { pipe.fileHandleForReading.fileDescriptor }
 
+    /// Whether somebody has rung and nobody has heard it.
+    var isRung: Bool { isRinging.load(ordering: .acquiring) }
+
     /// Never waits: one byte is all that is ever in the pipe.
     func ring() {
         guard !isRinging.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -18,7 +21,7 @@ final class Bell: Sendable {
     /// Call it before looking for what there is to do, so that no ring is missed.
     func silence() {
         var byte: UInt8 = 0
-        guard isRinging.load(ordering: .acquiring) else { return }
+        guard isRung else { return }
         _ = read(descriptor, &byte, 1)
         isRinging.store(false, ordering: .releasing)
     }

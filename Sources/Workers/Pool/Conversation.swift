@@ -42,7 +42,7 @@ struct Conversation {
                 guard cancelled.duration(to: .now) < configuration.grace else {
                     throw .unresponsive(after: start.duration(to: .now))
                 }
-            } else if interrupt() {
+            } else if start.duration(to: .now) > configuration.jobTimeout || interrupt() {
                 cancelled = .now
                 try? worker.socket.send(WorkerRequest.cancel)
             }

@@ -36,6 +36,9 @@ struct Roster {
         members.values.reduce(into: formerly) { sum, member in sum.add(member.decoded) }
     }
 
+    /// Those that have a job.
+    var busy: [WorkerProcess] { members.values.filter(\.isBusy).map(\.process) }
+
     subscript(number: Number) -> Member? { members[number] }
 
     mutating func add(_ process: WorkerProcess) {
@@ -117,9 +120,6 @@ struct Roster {
         let ended = members.filter { !$0.value.isBusy && $0.value.process.endingSoFar != nil }
         return ended.keys.compactMap { remove($0) }
     }
-
-    /// The idle ones.
-    var idle: [WorkerProcess] { members.values.filter { !$0.isBusy }.map(\.process) }
 }
 
 extension Roster.Member {

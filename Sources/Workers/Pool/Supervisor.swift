@@ -65,16 +65,17 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Sleeps until a worker is ready or ends, or the bell rings.
+    /// Sleeps until a worker is ready or has ended, or the bell rings.
     private func wait(for starting: [Starting], until: ContinuousClock.Instant?) {
-        let idle = pool.idleProcesses
+        // The busy ones too: one may be idle, and end, before this thread wakes again.
+        let processes = pool.processes
         var entries = [pollfd(fd: pool.bell.descriptor, events: Int16(POLLIN), revents: 0)]
         entries += starting.map { pollfd(fd: $0.process.socket.descriptor, events: Int16(POLLIN), revents: 0) }
-        entries += idle.map { pollfd(fd: $0.ended, events: Int16(POLLIN), revents: 0) }
+        entries += processes.map { pollfd(fd: $0.ended, events: Int16(POLLIN), revents: 0) }
         let deadline = (starting.map(\.deadline) + [until].compactMap { $0 }).min()
         let milliseconds = deadline.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)).rounded(.up) }
         // Whoever is waited for stays open until then.
-        withExtendedLifetime(idle) { _ = poll(&entries, nfds_t(entries.count), Int32(milliseconds ?? -1)) }
+        withExtendedLifetime(processes) { _ = poll(&entries, nfds_t(entries.count), Int32(milliseconds ?? -1)) }
         pool.bell.silence()
     }
 

@@ -69,6 +69,6 @@ extension WorkerPool {
         return [process]
     }
 
-    /// What tells that an idle worker has ended.
-    var idleProcesses: [WorkerProcess] { state.withLock { $0.roster.idle } }
+    /// Those that may end.
+    var processes: [WorkerProcess] { state.withLock { $0.roster.processes } }
 }

@@ -88,14 +88,15 @@ final class WorkerPool: Sendable {
         let member = state.withLock { $0.roster[number] }
         guard let process = member?.process else { return nil }
         let isWornOut = process.isWornOut(configuration, jobs: member?.jobs ?? 0, decodedBytes: decoded.bytes)
-        if isWornOut { bell.ring() }
-        return state.withLock { state in
+        let requests = state.withLock { state in
             state.roster.note(decoded, of: number)
             let requests = state.roster.takePostponed(of: number)
-            guard requests.isEmpty else { return (process, requests) }
-            state.roster.giveBack(number, isWornOut: isWornOut)
-            return nil
+            if requests.isEmpty { state.roster.giveBack(number, isWornOut: isWornOut) }
+            return requests
         }
+        // Not before: the supervisor looks at what is there when it wakes, and sleeps again.
+        if isWornOut, requests.isEmpty { bell.ring() }
+        return requests.isEmpty ? nil : (process, requests)
     }
 
     /// The worker is of no further use.
@@ -178,12 +179,13 @@ final class WorkerPool: Sendable {
         }
     }
 
+    var decoded: DecodedStatistics { state.withLock { $0.roster.decoded } }
+
     var statistics: WorkerStatistics {
         var (statistics, processes) = state.withLock { state in
             var statistics = state.statistics
             statistics.ready = state.roster.count
             statistics.quarantined = state.quarantine.count
-            statistics.decoded = state.roster.decoded
             return (statistics, state.roster.processes)
         }
         statistics.wanted = configuration.processes

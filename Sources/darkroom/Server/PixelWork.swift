@@ -15,7 +15,7 @@ struct PixelWork: Sendable {
         workers = settings.isolation == .none ? nil : try await Self.workers(settings, logger)
         if let workers {
             processing = workers
-            decoded = { workers.statistics.decoded }
+            decoded = { workers.decoded }
         } else {
             let cache = DecodedCache(budgetBytes: settings.cacheDecodedBytes)
             processing = InProcessImageProcessor(decoded: cache)
