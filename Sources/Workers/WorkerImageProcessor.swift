@@ -15,6 +15,10 @@ package struct WorkerImageProcessor: ImageProcessing {
     let pool: WorkerPool
     private let own = InProcessImageProcessor()
 
+    /// A worker that somebody else kills says nothing about its job, which is tried again. So many say that it is the job: the kernel
+    /// kills who takes its memory.
+    private static let maxKills = 3
+
     /// Starts the workers and returns once the first is ready. Throws where none starts, or strict isolation is not to be had.
     ///
     /// - Parameter logger: takes the layers of the sandbox, and each worker that is lost.
@@ -64,7 +68,7 @@ package struct WorkerImageProcessor: ImageProcessing {
         guard let source = try? SealedMemory(copying: job.source) else {
             throw .transformFailed("no shared memory for the source")
         }
-        var isSecondTry = false
+        var kills = 0
         while let (number, worker) = pool.take(for: job.identity, interrupt: interrupt) {
             let result: Result<ProcessedImage, ImageProcessingError>
             do throws(Conversation.Loss) {
@@ -74,10 +78,8 @@ package struct WorkerImageProcessor: ImageProcessing {
                 pool.giveBack(number, after: job, reply.decoded)
             } catch {
                 pool.lose(number, error)
-                if mayBeTriedAgain(error, isSecondTry) {
-                    isSecondTry = error != .unreached || isSecondTry
-                    continue
-                }
+                if error.isFromOutside { kills += 1 }
+                if error == .unreached || (error.isFromOutside && kills < Self.maxKills) { continue }
                 throw judge(job, error)
             }
             return try result.get()
@@ -100,19 +102,13 @@ package struct WorkerImageProcessor: ImageProcessing {
         }
     }
 
-    /// A worker that was gone before it had the job, or that somebody else killed, says nothing about the job. Twice does.
-    private func mayBeTriedAgain(_ loss: Conversation.Loss, _ isSecondTry: Bool) -> Bool {
-        guard case .ended(let ending) = loss else { return loss == .unreached }
-        return ending.isFromOutside && !isSecondTry
-    }
-
     /// The error of a job that cost a worker, and what of it is refused from now on.
     private func judge(_ job: ImageJob, _ loss: Conversation.Loss) -> ImageProcessingError {
         guard !pool.isClosed else { return .interrupted }
         let verdict: ImageProcessingError
         var subject = job.workName.map { Quarantine.Subject.work($0) }
         switch loss {
-        case .ended(let ending) where !ending.isFromOutside:
+        case .ended(let ending) where !loss.isFromOutside:
             verdict = .corrupt("a worker ended of it: \(ending)")
             subject = job.identity.map { .content($0) }
         case .unreached, .garbled:

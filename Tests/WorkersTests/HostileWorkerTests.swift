@@ -33,7 +33,7 @@ struct HostileWorkerTests {
     @Test func `A worker that hangs up and stays is killed`() async throws {
         let site = try await WorkerSite(try .script("hello; take; exec 3>&-; exec 3<&-; sleep 1000"))
         #expect(throws: ImageProcessingError.self) { try site.processor.process(.drawing()) { false } }
-        #expect(site.processor.statistics.ended[.crashed] == 2)
+        #expect(site.processor.statistics.ended[.crashed] == 3)
     }
 
     private func sockets() throws -> (MessageSocket, MessageSocket) {

@@ -107,6 +107,19 @@ struct SupervisionTests {
         #expect(site.processor.statistics.ended == [.crashed: 1] && site.processor.statistics.quarantined == 0)
     }
 
+    @Test func `A job whose workers are killed again and again is taken for the reason`() async throws {
+        let site = try await WorkerSite(.testing { $0.workers = 2 })
+        try await site.ready()
+        site.signal(SIGSTOP, site.workers)
+        #expect(throws: ImageProcessingError.self) {
+            try site.processor.process(.drawing()) {
+                site.signal(SIGKILL, [site.busyWorker].compactMap { $0 })
+                return false
+            }
+        }
+        #expect(site.processor.statistics.ended == [.crashed: 3] && site.processor.statistics.quarantined == 1)
+    }
+
     @Test func `An idle worker that ends is replaced`() async throws {
         let site = try await WorkerSite()
         try await site.ready()

@@ -19,6 +19,11 @@ struct Conversation {
         case tooMuchMemory
         /// It went on after its job was cancelled. How long the job has run.
         case unresponsive(after: Duration)
+
+        /// Whether somebody else killed it.
+        var isFromOutside: Bool {
+            if case .ended(let ending) = self { ending.isFromOutside } else { false }
+        }
     }
 
     /// Milliseconds between looks at the worker's memory and at `interrupt`.
