@@ -23,7 +23,7 @@ package struct WorkerConfiguration: Sendable {
     /// Jobs after which a worker is replaced by a fresh one.
     package var maxJobs = 10_000
     /// Bytes in memory, those of its decoded pictures aside, at which an idle worker is replaced by a fresh one.
-    package var recycledBytes = 384 << 20
+    package var recycledBytes = 256 << 20
     /// What is started: by default the file that this process runs.
     package var executable = "/proc/self/exe"
     /// The executable's subcommand that calls ``Worker/run()``.
