@@ -3,10 +3,10 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOPosix
-import Pipeline
 import ServiceLifecycle
 import Testing
 
+@testable import Pipeline
 @testable import Web
 
 /// The server on a real socket: what only a connection can show.
@@ -63,17 +63,52 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `a client that leaves a job's events frees the stream, and the job goes on`() async throws {
+        let prefetcher = Prefetcher.held
+        let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
+        try await withServer(prefetch: PrefetchEndpoint(prefetcher, token: "t")) { address in
+            let client = try await Client.connected(to: address)
+            try await client.send(Self.events(of: job))
+            while job.watcherCount == 0 { await Task.yield() }
+            try await client.close()
+            while job.watcherCount > 0 { await Task.yield() }
+            #expect(job.progress.state == .running)
+        }
+        prefetcher.shutdown()
+    }
+
+    @Test func `jobs that end with the server end their streams, so that it need not wait for the readers`()
+        async throws
+    {
+        let prefetcher = Prefetcher.held
+        let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
+        try await withServer(prefetch: PrefetchEndpoint(prefetcher, token: "t")) { address in
+            let client = try await Client.connected(to: address)
+            try await client.send(Self.events(of: job))
+            while job.watcherCount == 0 { await Task.yield() }
+            prefetcher.shutdown()
+            let text = await client.received(until: "0\r\n\r\n")
+            #expect(text.contains("event: end\ndata: "))
+            // It stays open: the server is what closes it.
+        }
+    }
+
+    private static func events(of job: PrefetchJob) -> String {
+        "GET /prefetch/\(job.id)/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n\r\n"
+    }
+
     /// Runs a server on a free port while `use` goes on, and shuts it down gracefully.
     private func withServer(
-        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse,
+        prefetch: PrefetchEndpoint = .idle(),
+        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() },
         use: @Sendable (SocketAddress) async throws -> Void
     ) async throws {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
         let logger = Logger.quiet
         let configuration = WebConfiguration(port: 0)
         let application = makeApplication(
-            .idle(image: ImageEndpoint(configuration: configuration, picture: picture)), configuration: configuration,
-            logger: logger
+            .idle(image: ImageEndpoint(configuration: configuration, picture: picture), prefetch: prefetch),
+            configuration: configuration, logger: logger
         ) { channel in
             if let address = channel.localAddress { reportAddress.yield(address) }
         }
