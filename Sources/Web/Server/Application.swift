@@ -31,15 +31,17 @@ package func makeApplication(
     return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
 }
 
+/// - Parameter lastGrace: how long clients may still take answers once the server has stopped to listen.
 func makeApplication(
-    _ endpoints: Endpoints, configuration: WebConfiguration, logger: Logger,
+    _ endpoints: Endpoints, configuration: WebConfiguration, logger: Logger, lastGrace: TimeAmount = .seconds(20),
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     Application(
         router: makeRouter(endpoints, logger: logger),
         server: HTTPServerBuilder { responder in
             DisconnectAwareChannel(
-                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))
+                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)),
+                lastGrace: lastGrace)
         },
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port),
