@@ -51,7 +51,7 @@ public struct ImageRequest: Sendable {
 
 /// How urgent a piece of work is, in the queues for downloads and for pixels alike.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {
-    /// Below everything that somebody waits for: revalidation behind an answer.
+    /// Below everything that somebody waits for: revalidation behind an answer, and prefetching.
     case background
     case low, normal, high
 

@@ -79,6 +79,13 @@ extension PurgeEndpoint {
     }
 }
 
+extension PrefetchEndpoint {
+    /// Finds every picture at once.
+    static func idle(token: String? = nil) -> PrefetchEndpoint {
+        PrefetchEndpoint(Prefetcher { _ in .stub() }, token: token)
+    }
+}
+
 extension Instruments {
     /// Counts nowhere, and tells the same every time.
     static func idle(metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic()) -> Self {
@@ -99,9 +106,9 @@ extension Endpoints {
     /// Those that are not given do nothing.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
-        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle()
+        purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle()
     ) -> Endpoints {
-        Endpoints(image: image, purge: purge, operation: operation)
+        Endpoints(image: image, purge: purge, prefetch: prefetch, operation: operation)
     }
 }
 
@@ -111,28 +118,30 @@ struct TestSite {
 
     init(
         configuration: WebConfiguration = WebConfiguration(viaPseudonym: "us"),
-        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
+        purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(),
+        operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoints = Endpoints.idle(
-            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge, operation: operation)
+            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge,
+            prefetch: prefetch, operation: operation)
         responder = makeRouter(endpoints, logger: logger).buildResponder()
     }
 
     func respond(
-        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Response {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         return try await responder.respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body))), context: .test)
     }
 
     /// The problem that a request ends in.
     func problem(
-        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Problem.Document {
-        let response = try await respond(target, method: method, fields: fields)
+        let response = try await respond(target, method: method, fields: fields, body: body)
         return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
     }
 }

@@ -7,11 +7,13 @@ package import Pipeline
 /// The HTTP server, ready to run as a service.
 ///
 /// - Parameters:
+///   - prefetcher: takes the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the server.
 ///   - instruments: where it counts, and what it tells whoever runs it.
 ///   - logger: takes one line at `info` for each request.
 ///   - onServerRunning: called with the listening channel, whose local address has the port.
 package func makeApplication(
-    configuration: WebConfiguration, pipeline: ImagePipeline, instruments: Instruments, logger: Logger,
+    configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, instruments: Instruments,
+    logger: Logger,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
     let meter = PictureMeter(instruments.metrics)
@@ -24,19 +26,22 @@ package func makeApplication(
         } removeExpired: {
             await pipeline.removeExpired()
         },
+        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, token: configuration.adminToken),
         operation: OperationEndpoint(instruments, token: configuration.adminToken))
     return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
 }
 
+/// - Parameter lastGrace: how long clients may still take answers once the server has stopped to listen.
 func makeApplication(
-    _ endpoints: Endpoints, configuration: WebConfiguration, logger: Logger,
+    _ endpoints: Endpoints, configuration: WebConfiguration, logger: Logger, lastGrace: TimeAmount = .seconds(20),
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     Application(
         router: makeRouter(endpoints, logger: logger),
         server: HTTPServerBuilder { responder in
             DisconnectAwareChannel(
-                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))
+                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)),
+                lastGrace: lastGrace)
         },
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port),

@@ -2,9 +2,10 @@
 struct Endpoints: Sendable {
     var image: ImageEndpoint
     var purge: PurgeEndpoint
+    var prefetch: PrefetchEndpoint
     var operation: OperationEndpoint
 
     var routes: [Route] {
-        image.routes + image.info.infoRoutes + purge.routes + operation.routes + Contract.routes
+        image.routes + image.info.infoRoutes + purge.routes + prefetch.routes + operation.routes + Contract.routes
     }
 }

@@ -40,11 +40,14 @@ struct ImageServer {
             memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
             diskBudgetBytes: settings.cacheDiskBytes, decoded: DecodedCache(budgetBytes: settings.cacheDecodedBytes))
         let pipeline = pipeline(over: client, caches)
+        let prefetcher = Prefetcher(pipeline, concurrency: settings.prefetchConcurrency)
         let relief = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, instruments(of: pipeline, caches), beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches),
+            beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+        prefetcher.shutdown()
         pipeline.shutdown()
         await client.shutdown()
         await disk?.close()
@@ -53,17 +56,18 @@ struct ImageServer {
 
     /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
     private func serve(
-        _ pipeline: ImagePipeline, _ instruments: Instruments, beside upkeep: [any Service]
+        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments, beside upkeep: [any Service]
     ) async -> (any Error)? {
         let settings = settings
         let application = makeApplication(
-            configuration: webConfiguration, pipeline: pipeline, instruments: instruments, logger: logger
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            logger: logger
         ) { channel in
             Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
         }
         do {
             try await ServiceGroup(
-                services: upkeep + [application, Draining(instruments.traffic)],
+                services: upkeep + [application, Draining(instruments.traffic, prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
@@ -86,9 +90,12 @@ struct ImageServer {
             logger: logger)
     }
 
-    private func instruments(of pipeline: ImagePipeline, _ caches: Caches) -> Instruments {
+    private func instruments(
+        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches
+    ) -> Instruments {
         let traffic = Traffic()
-        let readings = Readings(caches: caches, pipeline: pipeline, traffic: traffic, startedAt: startedAt)
+        let readings = Readings(
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, startedAt: startedAt)
         return Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {

@@ -43,6 +43,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.requestTimeout)) var requestTimeout: String?
     @Option(help: .setting(.pixelWorkers)) var pixelWorkers: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
+    @Option(help: .setting(.prefetchConcurrency)) var prefetchConcurrency: String?
     @Option(help: .setting(.resample)) var resample: String?
     @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
     @Option(help: .setting(.maxDownloads)) var maxDownloads: String?
@@ -66,7 +67,8 @@ struct SettingFlags: ParsableArguments {
             .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
-            .queueDepth: queueDepth, .resample: resample, .downloadsPerHost: downloadsPerHost,
+            .queueDepth: queueDepth, .prefetchConcurrency: prefetchConcurrency, .resample: resample,
+            .downloadsPerHost: downloadsPerHost,
             .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }

@@ -38,7 +38,7 @@ extension SettingKey {
         case .allowForcedRefresh:
             "Whether clients without the admin token may have the origin asked although an answer is fresh: true or false."
         case .adminToken:
-            "Bearer token for /cache, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
+            "Bearer token for /cache, /prefetch, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
         case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
         case .continueInBackground:
             "Whether work that nobody waits for any more is finished and kept: true or false."
@@ -61,6 +61,7 @@ extension SettingKey {
         case .requestTimeout: "Time for a whole request. Duration."
         case .pixelWorkers: "Threads that decode, transform and encode."
         case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
+        case .prefetchConcurrency: "Pictures of all prefetching jobs that are worked on at a time."
         case .resample: "What leaving out the query parameter means: fast, accurate or linear."
         case .downloadsPerHost: "Downloads at a time from one host."
         case .maxDownloads: "Downloads at a time."

@@ -41,6 +41,7 @@ enum SettingKey: String, CaseIterable, Sendable {
     case requestTimeout = "request-timeout"
     case pixelWorkers = "pixel-workers"
     case queueDepth = "queue-depth"
+    case prefetchConcurrency = "prefetch-concurrency"
     case resample
     case downloadsPerHost = "downloads-per-host"
     case maxDownloads = "max-downloads"
@@ -85,6 +86,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .downloadTimeout: "15s"
         case .requestTimeout: "30s"
         case .queueDepth: "64"
+        case .prefetchConcurrency: "2"
         case .resample: "fast"
         case .downloadsPerHost: "6"
         case .maxDownloads: "64"

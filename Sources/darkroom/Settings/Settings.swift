@@ -41,6 +41,7 @@ struct Settings: Equatable, Sendable {
     var requestTimeout: Duration
     var pixelWorkers: Int
     var queueDepth: Int
+    var prefetchConcurrency: Int
     var resampling: Resampling
     var downloadsPerHost: Int
     var maxDownloads: Int
@@ -82,6 +83,7 @@ struct Settings: Equatable, Sendable {
         requestTimeout = try read.required(.requestTimeout).duration()
         pixelWorkers = try read.pixelWorkers()
         queueDepth = try read.integer(.queueDepth, 0...100_000)
+        prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
         downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
         maxDownloads = try read.integer(.maxDownloads, 1...100_000)
