@@ -25,6 +25,27 @@ struct FrontDoorTests {
         #expect(document.instance == "urn:request:request-7")
     }
 
+    @Test(arguments: ["7", "a.B_c-9", String(repeating: "x", count: 128)])
+    func `a sane id of the client's is the request's, in the answer, the problem and the log`(id: String) async throws {
+        let log = LogRecorder()
+        let site = TestSite(logger: log.logger)
+        let response = try await site.respond("/nowhere", fields: [.requestID: id])
+        #expect(response.headers[.requestID] == id)
+        let document = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
+        #expect(document.instance == "urn:request:\(id)")
+        #expect(log.lines.map { $0.metadata["request-id"] } == [id])
+    }
+
+    @Test(arguments: ["", " ", "a b", "ä", "a,b", "<b>", "a\"b", "%41", String(repeating: "x", count: 129)])
+    func `any other id of the client's is left aside`(id: String) async throws {
+        #expect(
+            try await site.respond("/image?url=https://a.org/", fields: [.requestID: id]).headers[.requestID]
+                == "request-7")
+        var twice: HTTPFields = [.requestID: "a"]
+        twice.append(HTTPField(name: .requestID, value: "b"))
+        #expect(try await site.respond("/health/live", fields: twice).headers[.requestID] == "request-7")
+    }
+
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch])
     func `a method that a path does not take is a problem that names those it takes`(method: HTTPRequest.Method)
         async throws

@@ -23,6 +23,8 @@ struct FrontDoor: RouterMiddleware {
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
+        var context = context
+        context.takeOverID(from: request.headers)
         traffic.begin()
         defer { traffic.end() }
         var response: Response
