@@ -122,7 +122,7 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", nioCore, nioPosix,
+                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging, nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),

@@ -89,8 +89,15 @@ struct FrontDoorTests {
         #expect(line.metadata["bytes"] == "5")
         #expect(line.metadata["cache"] == "darkroom;hit;ttl=3510;detail=memory")
         #expect(line.metadata["request-id"] == "request-7")
-        #expect(line.metadata["duration-ms"] != nil)
+        #expect(line.metadata["client"] == "192.0.2.7")
+        #expect(line.metadata["duration-ms"].flatMap(Double.init) != nil)
         #expect(!line.metadata.values.contains { $0.contains("secret") })
+    }
+
+    @Test func `a long path is cut off in the log`() async throws {
+        let log = LogRecorder()
+        _ = try await TestSite(logger: log.logger).respond("/" + String(repeating: "ä", count: 10_000))
+        #expect(try #require(log.lines.first?.metadata["path"]).utf8.count < 300)
     }
 
     @Test(arguments: ["/health/live", "/health/ready"])

@@ -11,12 +11,14 @@ struct FrontDoor: RouterMiddleware {
     let meter: RequestMeter
     let traffic: Traffic
     let logger: Logger
+    private let log: AccessLog
 
     init(routes: RouteTable, instruments: Instruments, logger: Logger) {
         self.routes = routes
         meter = RequestMeter(instruments.metrics)
         traffic = instruments.traffic
         self.logger = logger
+        log = AccessLog(logger: logger)
     }
 
     func handle(
@@ -38,9 +40,9 @@ struct FrontDoor: RouterMiddleware {
         meter.note(
             response.status, request.method, route: routes.route(of: request.uri.path), took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
-        let bytes = response.body.contentLength ?? 0
+        let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
-        log(request, response, bytes: request.method == .head ? 0 : bytes, since: start, context)
+        log.note(request, response, bytes: bytes, took: start.duration(to: .now), context)
         return response
     }
 
@@ -52,22 +54,5 @@ struct FrontDoor: RouterMiddleware {
         }
         logger.error("unexpected error", metadata: ["error": "\(error)", "request-id": "\(context.requestID)"])
         return .internalError
-    }
-
-    /// Queries stay out of it: they hold source URLs, and those hold tokens.
-    private func log(
-        _ request: Request, _ response: Response, bytes: Int, since start: ContinuousClock.Instant,
-        _ context: WebContext
-    ) {
-        guard logger.logLevel <= .info else { return }
-        var metadata: Logger.Metadata = [
-            "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
-            "status": "\(response.status.code)", "bytes": "\(bytes)",
-            "duration-ms": "\(start.duration(to: .now).milliseconds)", "request-id": "\(context.requestID)",
-        ]
-        if let cache = response.headers[.cacheStatus] { metadata["cache"] = "\(cache)" }
-        // The answer then reached nobody.
-        if Task.isCancelled { metadata["disconnected"] = "true" }
-        logger.info("request", metadata: metadata)
     }
 }

@@ -1,22 +1,28 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 
 /// What a request carries along besides itself.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The client's own where it sent a sane one, else unique among all requests of all servers, for practical purposes.
     private(set) var requestID: String
+    /// The address that the connection comes from, without its port; nil = unknown.
+    let clientAddress: String?
 
     /// Takes over the id that the server's own log lines carry; log handlers that keep no metadata have none.
     init(source: ApplicationRequestContextSource) {
         let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
-        self.init(logger: source.logger, requestID: logged ?? "\(RequestID())")
+        self.init(
+            logger: source.logger, requestID: logged ?? "\(RequestID())",
+            clientAddress: source.channel.remoteAddress?.ipAddress)
     }
 
-    init(logger: Logger, requestID: String) {
+    init(logger: Logger, requestID: String, clientAddress: String?) {
         coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
         self.requestID = requestID
+        self.clientAddress = clientAddress
     }
 
     /// Takes over `X-Request-Id`, so that a request has one id wherever it comes through. Anything but 1 to 128 letters and
