@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import ServiceContextModule
 
 /// One line for each request that was answered.
 ///
@@ -18,6 +19,7 @@ struct AccessLog: Sendable {
             "duration-ms": .stringConvertible(Self.milliseconds(duration)), "request-id": "\(context.requestID)",
         ]
         if let bytes { metadata["bytes"] = .stringConvertible(bytes) }
+        if let trace = ServiceContext.current?.trace { metadata["trace-id"] = "\(trace.parent.traceID)" }
         if let address = context.clientAddress { metadata["client"] = "\(address)" }
         if let cache = response.headers[.cacheStatus] { metadata["cache"] = "\(cache)" }
         // The answer then reached nobody.

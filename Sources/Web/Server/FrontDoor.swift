@@ -1,6 +1,8 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import ServiceContextModule
+import Tracing
 
 /// What every request passes, whatever its path: each failure becomes a problem, each answer gets its request id, HEAD
 /// loses the body, and it is counted and logged.
@@ -12,21 +14,34 @@ struct FrontDoor: RouterMiddleware {
     let traffic: Traffic
     let logger: Logger
     private let log: AccessLog
+    private let instrument: any Instrument
 
-    init(routes: RouteTable, instruments: Instruments, logger: Logger) {
+    /// - Parameter instrument: takes over the traces that requests belong to.
+    init(
+        routes: RouteTable, instruments: Instruments, logger: Logger,
+        instrument: any Instrument = InstrumentationSystem.instrument
+    ) {
         self.routes = routes
         meter = RequestMeter(instruments.metrics)
         traffic = instruments.traffic
         self.logger = logger
         log = AccessLog(logger: logger)
+        self.instrument = instrument
     }
 
     func handle(
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
-        let start = ContinuousClock.now
         var context = context
         context.takeOverID(from: request.headers)
+        let service = ServiceContext(request.headers, requestID: context.requestID, by: instrument)
+        return try await ServiceContext.withValue(service) { try await answer(request, context: context, next: next) }
+    }
+
+    private func answer(
+        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
         traffic.begin()
         defer { traffic.end() }
         var response: Response
