@@ -118,8 +118,8 @@ let package = Package(
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
             packages: [
-                coreMetrics, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix,
-                serviceContext, serviceLifecycle, yams,
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioPosix, serviceContext, serviceLifecycle, yams,
             ]),
         .testTarget(
             name: "DarkroomTests",

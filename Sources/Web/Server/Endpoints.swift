@@ -5,6 +5,6 @@ struct Endpoints: Sendable {
     var operation: OperationEndpoint
 
     var routes: [Route] {
-        image.routes + image.info.infoRoutes + purge.routes + operation.routes + Contract.routes
+        image.routes + image.info.infoRoutes + purge.routes + operation.routes + Contract.routes + ProblemPages.routes
     }
 }
