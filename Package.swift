@@ -108,7 +108,9 @@ let package = Package(
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
-        tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, nioSSL, httpTypes, logging]),
+        tests(
+            of: "Origin", sees: ["TestOrigin"],
+            packages: [nio, nioHTTP1, nioSSL, httpTypes, logging, distributedTracing, serviceContext]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
@@ -116,13 +118,14 @@ let package = Package(
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
             packages: [
-                coreMetrics, hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle,
-                yams,
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioPosix, serviceContext, serviceLifecycle, yams,
             ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", nioCore, nioPosix,
+                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging, nioCore,
+                nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),

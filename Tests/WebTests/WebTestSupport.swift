@@ -65,7 +65,7 @@ extension Logger {
 }
 
 extension WebContext {
-    static let test = WebContext(logger: .quiet, requestID: "request-7")
+    static let test = WebContext(logger: .quiet, requestID: "request-7", clientAddress: "192.0.2.7")
 }
 
 extension PurgeEndpoint {

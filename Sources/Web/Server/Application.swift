@@ -3,6 +3,7 @@ import HummingbirdCore
 package import Logging
 package import NIOCore
 package import Pipeline
+import Tracing
 
 /// The HTTP server, ready to run as a service.
 ///
@@ -50,12 +51,15 @@ func makeApplication(
         onServerRunning: onServerRunning, logger: logger)
 }
 
-func makeRouter(_ endpoints: Endpoints, logger: Logger) -> Router<WebContext> {
+func makeRouter(
+    _ endpoints: Endpoints, logger: Logger, instrument: any Instrument = InstrumentationSystem.instrument
+) -> Router<WebContext> {
     let routes = endpoints.routes
     let router = Router(context: WebContext.self)
     router.add(
         middleware: FrontDoor(
-            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger))
+            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger,
+            instrument: instrument))
     for route in routes {
         for method in route.methods {
             router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }

@@ -7,5 +7,6 @@ struct Endpoints: Sendable {
 
     var routes: [Route] {
         image.routes + image.info.infoRoutes + purge.routes + prefetch.routes + operation.routes + Contract.routes
+            + ProblemPages.routes
     }
 }

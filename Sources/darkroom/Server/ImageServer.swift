@@ -26,7 +26,9 @@ struct ImageServer {
     init(_ settings: Settings) {
         self.settings = settings
         let format = settings.logFormat
-        var logger = Logger(label: "darkroom") { _ in LineLogHandler(format: format) }
+        var handler = LineLogHandler(format: format)
+        handler.metadataProvider = .request
+        var logger = Logger(label: "darkroom") { [handler] _ in handler }
         logger.logLevel = settings.logLevel
         self.logger = logger
     }
