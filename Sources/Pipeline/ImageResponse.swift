@@ -23,6 +23,8 @@ public struct ImageResponse: Sendable {
     public var timings: Timings
     /// Why the fallback was used in place of the source; nil = it was not.
     public var fallbackReason: PipelineError?
+    /// What the request's `placeholders` asked for; nil = nothing was, or it could not be told.
+    public var placeholders: Placeholders?
 }
 
 /// Which layer answered, and what the origin had to do with it.

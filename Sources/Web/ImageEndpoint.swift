@@ -65,6 +65,7 @@ struct ImageEndpoint: Sendable {
         if let fallback = query.fallback { wanted.fallback = try ImageRequest(fallback, givenAs: "default").source }
         wanted.recipe = query.recipe
         wanted.pages = query.pages
+        wanted.placeholders = query.placeholders
         wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
         wanted.priority = query.priority ?? Priority(fields: request.headers)
         wanted.cache = CacheUse(

@@ -156,6 +156,7 @@ struct ContractTests {
             "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
             "tint": (good: ["fff"], bad: ["ff"]),
             "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
+            "placeholder": (good: ["color", "lqip,blurhash"], bad: ["", "all", "lqip,", "lqip,palette"]),
             "prefix": (
                 good: ["https://a", "http://a.org:81/x?y", "local:///a"],
                 bad: ["a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b"]

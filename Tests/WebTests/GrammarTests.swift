@@ -85,6 +85,10 @@ struct GrammarTests {
             good: ["color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "all,all", "color%2Clqip"],
             bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "All", "gps"],
             beside: "&output=json"),
+        Row(
+            "placeholder",
+            good: ["color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip"],
+            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "Color", "color lqip"]),
         Row("q", good: ["1", "100"], bad: ["0", "101"] + notWhole),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
@@ -151,6 +155,10 @@ struct GrammarTests {
         ("fpy=0.5&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
         ("fields=color", "fields", "'fields' means something only together with output=json."),
         ("fields=color&output=lqip", "fields", "'fields' means something only together with output=json."),
+        (
+            "placeholder=color&output=json", "placeholder",
+            "'placeholder' tells of a picture, and output=json gives none."
+        ),
         ("we&enlarge", "we", "'we' means enlarge=false, so it cannot stand beside enlarge=true."),
         ("w=1&w=1", "w", "The parameter 'w' was given more than once."),
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),

@@ -56,6 +56,10 @@ struct ImageAnswer {
         fields[.cacheStatus] = picture.cache.status(remaining: picture.remaining).description
         fields[.proxyStatus] = (picture.fallbackReason ?? picture.cache.staleBecause)?.proxyStatus?.description
         fields[.serverTiming] = picture.timings.serverTiming
+        fields[.placeholderBlurHash] = picture.placeholders?.blurHash
+        fields[.placeholderThumbHash] = picture.placeholders?.thumbHash
+        fields[.placeholderColor] = picture.placeholders?.dominantColor
+        fields[.placeholderLqip] = picture.placeholders?.lqip
         return fields
     }
 
@@ -64,7 +68,12 @@ struct ImageAnswer {
         .crossOriginResourcePolicy: "cross-origin",
     ]
 
+    /// Whether placeholders were wanted that could not be told.
+    private var isIncomplete: Bool { !query.placeholders.isEmpty && picture.placeholders == nil }
+
     private var cacheControl: String {
+        // Nobody is to keep it: the next answer will have them.
+        guard !isIncomplete else { return CacheControl.noStore.description }
         let cap = configuration.variantMaxAge
         return picture.terms.cacheControl(
             age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge,

@@ -11,6 +11,8 @@ struct ImageQuery: Hashable, Sendable {
     var recipe: Recipe
     var pages: PageSelection
     var output: Output
+    /// What is told beside the picture: some of `color`, `blurHash`, `thumbHash` and `lqip`.
+    var placeholders: PictureDetails
     /// What the caches may answer, and whether the origin has to be asked.
     var cache: CacheMode
     /// Where results are kept.
@@ -47,6 +49,11 @@ struct ImageQuery: Hashable, Sendable {
         priority = draft.priority
         maxAge = draft.maxAge
         fileName = draft.fileName
+        placeholders = draft.placeholders
+        if case .format(let format) = draft.output, format.isText, !placeholders.isEmpty {
+            throw InvalidParameter(
+                "placeholder", "'placeholder' tells of a picture, and output=\(format.rawValue) gives none.")
+        }
         guard draft.details == nil || draft.output == .format(.json) else {
             throw InvalidParameter("fields", "'fields' means something only together with output=json.")
         }

@@ -35,6 +35,7 @@ struct QueryDraft: Sendable {
     var resampling: Resampling?
     var output = OutputName.auto
     var details: PictureDetails?
+    var placeholders: PictureDetails = []
     var quality: Int?
     var lossless = false
     var interlaced = false

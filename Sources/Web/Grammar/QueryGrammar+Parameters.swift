@@ -60,7 +60,8 @@ extension QueryGrammar {
     private static func encoding(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("output", .output, standard: "auto") { $0.output = $1 },
-            Parameter("fields", .details) { $0.details = $1 },
+            Parameter("fields", Form.names(of: PictureDetails.names + [("all", .all)])) { $0.details = $1 },
+            Parameter("placeholder", Form.names(of: PictureDetails.placeholderNames)) { $0.placeholders = $1 },
             Parameter("q", .integer(1...100)) { $0.quality = $1 },
             Parameter("ll", .boolean, standard: "false") { $0.lossless = $1 },
             Parameter("il", .boolean, standard: "false") { $0.interlaced = $1 },
@@ -102,27 +103,16 @@ extension Form where Value == OutputName {
     }
 }
 
-extension Form where Value == PictureDetails {
-    /// Names with commas between them; twice the same is once.
-    fileprivate static var details: Form {
-        let name = "(color|palette|blurhash|thumbhash|lqip|exif|all)"
-        return Form(
-            .text(
-                pattern: "^\(name)(,\(name))*$",
-                allowed:
-                    "one or more of color, palette, blurhash, thumbhash, lqip, exif and all, with commas between them")
-        ) { text in
-            let names = text.split(separator: ",", omittingEmptySubsequences: false)
-            let known = names.compactMap { detailNames[String($0)] }
-            return known.count == names.count ? PictureDetails(known) : nil
-        }
-    }
+extension PictureDetails {
+    /// What queries and documents call them, in the order of the documentation.
+    static let names: [(name: String, detail: PictureDetails)] = [
+        ("color", .color), ("palette", .palette), ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("lqip", .lqip),
+        ("exif", .exif),
+    ]
 
-    private static var detailNames: [String: PictureDetails] {
-        [
-            "color": .color, "palette": .palette, "blurhash": .blurHash, "thumbhash": .thumbHash, "lqip": .lqip,
-            "exif": .exif, "all": .all,
-        ]
+    /// Those that may stand in for a picture.
+    static let placeholderNames: [(name: String, detail: PictureDetails)] = names.filter {
+        ![.palette, .exif].contains($0.detail)
     }
 }
 
