@@ -39,6 +39,7 @@ struct ImageEndpoint: Sendable {
     func respond(to request: Request) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: request)
+        guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
         let wanted = try imageRequest(query, of: request)
         do throws(PipelineError) {
             let answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)

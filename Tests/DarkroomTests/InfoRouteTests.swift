@@ -75,6 +75,23 @@ struct InfoRouteTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `A position is told with leave alone, and under a key of its own`() async throws {
+        let closed = try await server()
+        let refused = try await info(closed, "sample.jpg", "&gps=true")
+        #expect(refused.status == 403)
+        #expect(refused.problem?.type == "/problems/gps-not-allowed")
+        #expect(await closed.stop() == 0)
+        let open = try await DarkroomProcess(["--local-root", URL.fixtures.path, "--allow-gps", "true"])
+        for query in ["&fields=color&gps=true", "&gps"] {
+            let told = String(buffer: try await info(open, "sample.jpg", query).body)
+            #expect(told.contains(#""gps":{"latitude":46.5,"longitude":8.25}"#))
+        }
+        for query in ["&fields=color", "&fields=all", ""] {
+            #expect(!String(buffer: try await info(open, "sample.jpg", query).body).contains("gps"))
+        }
+        #expect(await open.stop() == 0)
+    }
+
     @Test(arguments: [
         ("blurhash", "^[0-9A-Za-z#$%*+,.:;=?@\\[\\]^_{|}~-]{28}$"), ("thumbhash", "^[0-9A-Za-z+/=]{20,40}$"),
         ("color", "^#[0-9a-f]{6}$"), ("lqip", "^data:image/webp;base64,[0-9A-Za-z+/=]+$"),

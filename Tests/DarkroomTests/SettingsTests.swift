@@ -57,7 +57,9 @@ struct SettingsTests {
         #expect(settings.cacheMaxAge == nil && settings.cacheExpireBy == .access)
         #expect(settings.freshness == FreshnessPolicy())
         #expect(settings.variantMaxAge == .seconds(365 * 86_400))
-        #expect(!settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.continueInBackground)
+        #expect(
+            !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
+                && !settings.continueInBackground)
         #expect(settings.adminToken == nil)
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
@@ -70,7 +72,7 @@ struct SettingsTests {
         .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
-        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .adminToken: "correct-horse-battery",
+        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .allowGPS: "true", .adminToken: "correct-horse-battery",
         .fallbackStatus: "404", .continueInBackground: "true", .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
         .localRoot: "/tmp",
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
@@ -188,7 +190,8 @@ struct SettingsTests {
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),
         (.fallbackStatus, "600"), (.fallbackStatus, "204"), (.fallbackStatus, "304"), (.continueInBackground, ""),
-        (.allowForcedRefresh, "TRUE"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"), (.adminToken, ""),
+        (.allowForcedRefresh, "TRUE"), (.allowGPS, "yes"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"),
+        (.adminToken, ""),
         (.localRoot, "/no/such/folder"),
     ])
     func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {

@@ -72,7 +72,7 @@ struct PlaceholderTests {
         let request = try wanted(bench)
         try await withThrowingTaskGroup(of: Placeholders?.self) { group in
             for _ in 0..<20 { group.addTask { try await bench.pipeline.image(for: request).placeholders } }
-            await gate.open()
+            gate.open()
             for try await told in group { #expect(told?.blurHash?.utf8.count == 28) }
         }
         #expect(bench.origin.fetches.value == 1)

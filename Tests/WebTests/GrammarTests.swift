@@ -184,7 +184,13 @@ struct GrammarTests {
         let rest = "&fields=exif,color&page=2&cache=force-cache&store=memory&maxage=1h"
         #expect(try info.parse("url=x" + rest) == grammar.parse("url=x&output=json" + rest))
         #expect(try info.parse("url=x") == grammar.parse("url=x&output=json"))
-        for query in ["url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all"] {
+        #expect(try info.parse("url=x&gps") == info.parse("url=x&gps=true"))
+        #expect(try info.parse("url=x&gps=false") == info.parse("url=x"))
+        #expect(try info.parse("url=x&gps").tellsPosition)
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&gps") }
+        for query in [
+            "url=x&gps=yes", "url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all",
+        ] {
             #expect(throws: InvalidParameter.self, "\(query)") { try info.parse(query) }
         }
     }

@@ -33,6 +33,12 @@ struct ImageQuery: Hashable, Sendable {
         case explicit(OutputOptions)
     }
 
+    /// Whether it asks where the picture was taken.
+    var tellsPosition: Bool {
+        if case .explicit(let options) = output { return options.details.contains(.position) }
+        return false
+    }
+
     /// Weighs the parts of a draft against each other, and leaves out what does nothing.
     init(_ draft: QueryDraft, limits: GrammarLimits) throws(InvalidParameter) {
         guard let url = draft.url else {
@@ -65,7 +71,7 @@ struct ImageQuery: Hashable, Sendable {
             output = .explicit(
                 OutputOptions(
                     format: format, quality: draft.quality, lossless: draft.lossless, interlaced: draft.interlaced,
-                    details: draft.details ?? []))
+                    details: (draft.details ?? []).union(draft.tellsPosition ? .position : [])))
         }
     }
 }

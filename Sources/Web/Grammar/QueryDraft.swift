@@ -36,6 +36,7 @@ struct QueryDraft: Sendable {
     var output = OutputName.auto
     var details: PictureDetails?
     var placeholders: PictureDetails = []
+    var tellsPosition = false
     var quality: Int?
     var lossless = false
     var interlaced = false

@@ -3,11 +3,16 @@ import Pipeline
 import Transforms
 
 extension QueryGrammar {
-    /// Every parameter there is, in the order of the documentation.
+    /// Every parameter of `/image`, in the order of the documentation.
     static func parameters(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         source + box(limits) + geometry + colors + effects + encoding(limits) + caching
             + delivery
     }
+
+    /// Those of `/info` alone.
+    static let information: [Parameter<QueryDraft>] = [
+        Parameter("gps", .boolean, standard: "false") { $0.tellsPosition = $1 }
+    ]
 
     private static let source: [Parameter<QueryDraft>] = [
         Parameter("url", .url) { $0.url = $1 },

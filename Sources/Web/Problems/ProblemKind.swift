@@ -6,6 +6,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case invalidURL = "invalid-url"
     case sourceNotAllowed = "source-not-allowed"
     case refreshNotAllowed = "refresh-not-allowed"
+    case gpsNotAllowed = "gps-not-allowed"
     case adminDisabled = "admin-disabled"
     case adminTokenWrong = "admin-token-wrong"
     case sourceNotFound = "source-not-found"
@@ -35,6 +36,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .invalidURL: "The source's URL is not valid"
         case .sourceNotAllowed: "The source is not allowed"
         case .refreshNotAllowed: "The origin is not asked for everybody"
+        case .gpsNotAllowed: "Positions are not told here"
         case .adminDisabled: "Administration is switched off"
         case .adminTokenWrong: "The admin token is missing or wrong"
         case .sourceNotFound: "The origin has no such picture"
@@ -59,7 +61,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
     var status: HTTPResponse.Status {
         switch self {
         case .invalidParameter, .invalidURL: .badRequest
-        case .sourceNotAllowed, .refreshNotAllowed, .adminDisabled: .forbidden
+        case .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed, .adminDisabled: .forbidden
         case .adminTokenWrong: .unauthorized
         case .sourceNotFound, .noSuchRoute: .notFound
         case .methodNotAllowed: .methodNotAllowed

@@ -136,7 +136,7 @@ struct ImageServer {
         WebConfiguration(
             host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
             allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
-            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
+            allowGPS: settings.allowGPS, adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,

@@ -24,6 +24,7 @@ struct Settings: Equatable, Sendable {
     var variantMaxAge: Duration
     var allowLongerMaxAge: Bool
     var allowForcedRefresh: Bool
+    var allowGPS: Bool
     /// A secret.
     var adminToken: String?
     var fallbackStatus: Int
@@ -65,6 +66,7 @@ struct Settings: Equatable, Sendable {
         variantMaxAge = try read.required(.variantMaxAge).durationOrZero()
         allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
         allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
+        allowGPS = try read.required(.allowGPS).boolean()
         adminToken = try layers.text(.adminToken)?.token()
         fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
         continueInBackground = try read.required(.continueInBackground).boolean()
