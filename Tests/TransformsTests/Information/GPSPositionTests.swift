@@ -24,7 +24,8 @@ struct GPSPositionTests {
             var values = ByteBuffer()
             var count: UInt16 = 0
             // The header, one directory of one entry, and a second one of up to six, with the values behind them.
-            let (start, valuesStart) = (UInt32(8 + 2 + 12 + 4), UInt32(8 + 2 + 12 + 4 + 2 + 6 * 12 + 4))
+            let start: UInt32 = 26
+            let valuesStart: UInt32 = 104
             func entry(_ tag: UInt16, type: UInt16, count size: Int, _ value: [UInt8]) {
                 directory.writeInteger(tag, endianness: order)
                 directory.writeInteger(type, endianness: order)
