@@ -9,13 +9,17 @@ struct ImageEndpoint: Sendable {
     private(set) var grammar: QueryGrammar
     /// Makes or finds the picture.
     let picture: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+    /// Tells in which caches it is.
+    let location: @Sendable (ImageRequest) async -> CacheLocation
     private let token: AdminToken?
 
     init(
         configuration: WebConfiguration,
+        location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) {
         self.configuration = configuration
+        self.location = location
         self.picture = picture
         grammar = QueryGrammar(limits: configuration.limits)
         token = configuration.adminToken.map(AdminToken.init)
@@ -42,7 +46,8 @@ struct ImageEndpoint: Sendable {
         guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
         let wanted = try imageRequest(query, of: request)
         do throws(PipelineError) {
-            let answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
+            var answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
+            if query.tellsCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }
             return answer.response(to: request)
         } catch {
             var problem = Problem(error)

@@ -75,6 +75,30 @@ struct InfoRouteTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `Where a document is cached is told beside it, and leaves the document as it was`() async throws {
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600", "ETag: \"a\""))
+        let server = try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"])
+        let target = "\(server.base)/info?url=\(origin.url())&fields=color"
+        let plain = try await Client.get(target)
+        let told = try await Client.get(target + ",cache", fields: [("If-None-Match", plain["etag"] ?? "")])
+        #expect(told.status == 200)
+        #expect(told["cache-control"] == "no-store")
+        #expect(told["etag"] == nil)
+        #expect(told["cache-status"]?.contains("hit") == true)
+        let text = String(buffer: told.body)
+        #expect(text.hasPrefix(String(buffer: plain.body).dropLast()))
+        let json = try JSONSerialization.jsonObject(with: Data(buffer: told.body)) as? [String: Any]
+        let cache = try #require(json?["cache"] as? [String: Any])
+        #expect((cache["origin"] as? [String: String])?["cache-control"] == "max-age=600")
+        #expect((cache["original"] as? [String: Bool])?["memory"] == true)
+        #expect((cache["variant"] as? [String: Bool])?["memory"] == true)
+        #expect(cache["fresh"] as? Bool == true)
+        #expect((1...600).contains(cache["remaining_seconds"] as? Int ?? 0))
+        #expect(try await Client.get(target).body == plain.body)
+        #expect(origin.count == 1)
+        #expect(await server.stop() == 0)
+    }
+
     @Test func `A position is told with leave alone, and under a key of its own`() async throws {
         let closed = try await server()
         let refused = try await info(closed, "sample.jpg", "&gps=true")

@@ -54,7 +54,8 @@ struct ContractTests {
 
     @Test func `what a document tells is what the contract says, and every text format is in it`() throws {
         let document = contract["components"]?["schemas"]?["SourceDocument"]
-        let described = Set(document?["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
+        // That one is no part of what is cached.
+        let described = Set(document?["properties"]?.mapping?.keys.compactMap(\.string) ?? []).subtracting(["cache"])
         let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
         #expect(Set(required).isSubset(of: described))
         let png = try #require(Data(base64Encoded: Self.pixel))
@@ -71,6 +72,22 @@ struct ContractTests {
         let types =
             contract["components"]?["responses"]?["Picture"]?["content"]?.mapping?.keys.compactMap(\.string) ?? []
         #expect(Set(types) == Set(OutputFormat.allCases.map(\.mediaType)))
+    }
+
+    @Test func `what is told of caching is what the contract says`() throws {
+        let told = CachingDocument(.stub(), CacheLocation(original: .memory, variant: .all))
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(told)) as? [String: Any] ?? [:]
+        for (name, members) in [("Caching", json), ("CachePlaces", json["original"] as? [String: Any] ?? [:])] {
+            let schema = try #require(contract["components"]?["schemas"]?[name])
+            #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == Set(members.keys))
+            #expect(Set(schema["required"]?.sequence?.compactMap(\.string) ?? []) == Set(members.keys))
+        }
+    }
+
+    @Test func `no parameter is described that no operation takes`() throws {
+        let lists = operations.compactMap { $0["parameters"]?.sequence }.joined()
+        let taken = Set(lists.compactMap { $0["$ref"]?.string?.split(separator: "/").last.map(String.init) })
+        #expect(Set(contract["components"]?["parameters"]?.mapping?.keys.compactMap(\.string) ?? []) == taken)
     }
 
     /// A PNG of one pixel.

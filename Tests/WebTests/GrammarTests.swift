@@ -181,6 +181,11 @@ struct GrammarTests {
 
     @Test func `a query for information is the one for its document`() throws {
         let info = QueryGrammar.info()
+        var caching = try info.parse("url=x&fields=cache,color")
+        #expect(caching.tellsCaching)
+        caching.tellsCaching = false
+        #expect(try caching == info.parse("url=x&fields=color"))
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&fields=cache") }
         let rest = "&fields=exif,color&page=2&cache=force-cache&store=memory&maxage=1h"
         #expect(try info.parse("url=x" + rest) == grammar.parse("url=x&output=json" + rest))
         #expect(try info.parse("url=x") == grammar.parse("url=x&output=json"))

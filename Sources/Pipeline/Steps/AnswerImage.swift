@@ -257,7 +257,7 @@ struct AnswerImage: Sendable {
         return ImageResponse(
             body: body, format: variant.format, digest: variant.digest, lastModified: record.lastModified,
             age: record.freshness.age(at: now), remaining: record.freshness.remaining(at: now), terms: record.terms,
-            cache: report, timings: timings)
+            cache: report, timings: timings, originFields: record.response.fields)
     }
 }
 

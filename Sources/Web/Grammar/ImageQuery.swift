@@ -13,6 +13,8 @@ struct ImageQuery: Hashable, Sendable {
     var output: Output
     /// What is told beside the picture: some of `color`, `blurHash`, `thumbHash` and `lqip`.
     var placeholders: PictureDetails
+    /// Whether the answer tells besides where the document and its source are cached.
+    var tellsCaching: Bool
     /// What the caches may answer, and whether the origin has to be asked.
     var cache: CacheMode
     /// Where results are kept.
@@ -56,6 +58,7 @@ struct ImageQuery: Hashable, Sendable {
         maxAge = draft.maxAge
         fileName = draft.fileName
         placeholders = draft.placeholders
+        tellsCaching = draft.tellsCaching
         if case .format(let format) = draft.output, format.isText, !placeholders.isEmpty {
             throw InvalidParameter(
                 "placeholder", "'placeholder' tells of a picture, and output=\(format.rawValue) gives none.")

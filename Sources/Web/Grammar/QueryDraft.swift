@@ -37,6 +37,7 @@ struct QueryDraft: Sendable {
     var details: PictureDetails?
     var placeholders: PictureDetails = []
     var tellsPosition = false
+    var tellsCaching = false
     var quality: Int?
     var lossless = false
     var interlaced = false

@@ -11,7 +11,11 @@ extension QueryGrammar {
 
     /// Those of `/info` alone.
     static let information: [Parameter<QueryDraft>] = [
-        Parameter("gps", .boolean, standard: "false") { $0.tellsPosition = $1 }
+        Parameter("fields", Form.names(of: InformationField.names)) { draft, fields in
+            draft.details = PictureDetails(fields.compactMap(\.detail))
+            draft.tellsCaching = fields.contains(.caching)
+        },
+        Parameter("gps", .boolean, standard: "false") { $0.tellsPosition = $1 },
     ]
 
     private static let source: [Parameter<QueryDraft>] = [
@@ -105,6 +109,20 @@ extension Form where Value == OutputName {
                 "color": .format(.color), "lqip": .format(.lqip),
             ],
             aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
+    }
+}
+
+/// What `fields` of `/info` may name.
+private enum InformationField: Hashable {
+    case detail(PictureDetails)
+    case caching
+
+    var detail: PictureDetails? {
+        if case .detail(let detail) = self { detail } else { nil }
+    }
+
+    static var names: [(String, Set<InformationField>)] {
+        (PictureDetails.names + [("all", .all)]).map { ($0.name, [.detail($0.detail)]) } + [("cache", [.caching])]
     }
 }
 

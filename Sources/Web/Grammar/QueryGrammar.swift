@@ -37,9 +37,9 @@ struct QueryGrammar: Sendable {
 
     /// The language of `/info`: what means something for `output=json` of an unchanged picture, and what only `/info` tells.
     static func info(limits: GrammarLimits = GrammarLimits()) -> QueryGrammar {
-        let shared = ["url", "fields", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
+        let shared = ["url", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
         let parameters = parameters(limits).filter { shared.contains($0.name) }
-        var grammar = QueryGrammar(limits: limits, parameters + information)
+        var grammar = QueryGrammar(limits: limits, Array(parameters.prefix(1)) + information + parameters.dropFirst())
         grammar.draft.output = .format(.json)
         return grammar
     }
