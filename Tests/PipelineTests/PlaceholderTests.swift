@@ -3,6 +3,7 @@ import NIOCore
 import Store
 import Testing
 import Transforms
+import Vips
 
 @testable import Pipeline
 
