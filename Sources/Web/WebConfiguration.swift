@@ -16,6 +16,8 @@ package struct WebConfiguration: Sendable {
     package var adminToken: String?
     /// The status of answers with a fallback picture: 200…599, one that may have a body.
     package var fallbackStatus: Int
+    /// What stands before the paths of addresses that are given out, without a slash at its end; nil = nothing: they are relative.
+    package var publicURL: String?
     /// Our own name in `Via` fields: a request that carries it has come through here already.
     package var viaPseudonym: String
     /// What queries may ask for.
@@ -26,7 +28,8 @@ package struct WebConfiguration: Sendable {
         host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil,
-        fallbackStatus: Int = 200, viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
+        fallbackStatus: Int = 200, publicURL: String? = nil, viaPseudonym: String = "darkroom",
+        limits: GrammarLimits = GrammarLimits()
     ) {
         self.host = host
         self.port = port
@@ -36,6 +39,7 @@ package struct WebConfiguration: Sendable {
         self.allowGPS = allowGPS
         self.adminToken = adminToken
         self.fallbackStatus = fallbackStatus
+        self.publicURL = publicURL
         self.viaPseudonym = viaPseudonym
         self.limits = limits
     }

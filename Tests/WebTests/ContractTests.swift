@@ -52,6 +52,18 @@ struct ContractTests {
         expect(listed, toDescribe: table)
     }
 
+    @Test(arguments: ["get", "head"])
+    func `the contract's parameters of a set of widths are those of its grammar, in its order`(method: String) throws {
+        let listed = try parameters(of: "/srcset", method)
+        let grammar = SrcsetGrammar()
+        #expect(listed.compactMap { $0["name"]?.string } == grammar.table.parameters.map(\.name))
+        expect(listed, toDescribe: grammar.table)
+        for pair in ["widths=320,640,1280", "sizes=(min-width: 60em) 50vw, 100vw"] {
+            #expect(listed.contains { "\($0["name"]?.string ?? "")=\($0["example"]?.string ?? "")" == pair })
+            #expect(throws: Never.self) { try grammar.parse("url=https://example.com/photo.jpg&" + pair) }
+        }
+    }
+
     @Test func `what a document tells is what the contract says, and every text format is in it`() throws {
         let document = contract["components"]?["schemas"]?["SourceDocument"]
         // That one is no part of what is cached.
@@ -109,7 +121,7 @@ struct ContractTests {
         for (parameter, described) in zip(table.parameters, listed) {
             let schema = described["schema"] ?? Node("")
             #expect(described["in"]?.string == "query")
-            let isRequired = parameter.name == "url" && Draft.self == QueryDraft.self
+            let isRequired = parameter.name == "url" && Draft.self != PurgeDraft.self
             #expect((described["required"]?.bool ?? false) == isRequired)
             #expect((described["allowEmptyValue"]?.bool ?? false) == parameter.mayBeBare, "\(parameter.name)")
             #expect(schema["default"]?.string == parameter.standard, "\(parameter.name)")

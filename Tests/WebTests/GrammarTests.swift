@@ -33,7 +33,7 @@ struct GrammarTests {
     ]
     private static let notColors: [String?] = [nil, "", "f", "ff", "fffff", "ggg", "reddish", "rgb(1,2,3)", "ｆｆｆ"]
 
-    private static let rows = [
+    static let rows = [
         Row("w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row("h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row(

@@ -99,9 +99,10 @@ extension Endpoints {
     /// Those that are not given do nothing.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
-        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle()
+        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle(),
+        srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration())
     ) -> Endpoints {
-        Endpoints(image: image, purge: purge, operation: operation)
+        Endpoints(image: image, purge: purge, operation: operation, srcset: srcset)
     }
 }
 
@@ -115,7 +116,8 @@ struct TestSite {
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoints = Endpoints.idle(
-            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge, operation: operation)
+            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge, operation: operation,
+            srcset: SrcsetEndpoint(configuration: configuration))
         responder = makeRouter(endpoints, logger: logger).buildResponder()
     }
 

@@ -81,9 +81,9 @@ extension QueryGrammar {
 
     private static let caching: [Parameter<QueryDraft>] = [
         Parameter("cache", .choice(CacheMode.self), standard: CacheMode.standard.rawValue) { $0.cache = $1 },
-        Parameter("store", .tiers, standard: "all") { $0.store = $1 },
+        Parameter("store", .choice(TierChoice.names), standard: "all") { $0.store = $1 },
         Parameter("wait", .choice(["stored": true])) { $0.waitsForDisk = $1 },
-        Parameter("priority", .priority) { $0.priority = $1 },
+        Parameter("priority", .choice(Priority.names)) { $0.priority = $1 },
     ]
 
     private static let delivery: [Parameter<QueryDraft>] = [
@@ -139,15 +139,14 @@ extension PictureDetails {
     }
 }
 
-extension Form where Value == TierChoice {
-    fileprivate static var tiers: Form {
-        .choice([
-            "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
-        ])
-    }
+extension TierChoice {
+    /// What queries call them.
+    static let names: KeyValuePairs<String, TierChoice> = [
+        "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
+    ]
 }
 
-extension Form where Value == Priority {
+extension Priority {
     /// What clients may choose from; `background` is for work that nobody waits for.
-    fileprivate static var priority: Form { .choice(["low": .low, "normal": .normal, "high": .high]) }
+    static let names: KeyValuePairs<String, Priority> = ["low": .low, "normal": .normal, "high": .high]
 }

@@ -26,7 +26,8 @@ package func makeApplication(
         } removeExpired: {
             await pipeline.removeExpired()
         },
-        operation: OperationEndpoint(instruments, token: configuration.adminToken))
+        operation: OperationEndpoint(instruments, token: configuration.adminToken),
+        srcset: SrcsetEndpoint(configuration: configuration))
     return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
 }
 

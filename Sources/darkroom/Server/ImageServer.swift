@@ -137,6 +137,7 @@ struct ImageServer {
             host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
             allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
             allowGPS: settings.allowGPS, adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
+            publicURL: settings.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,

@@ -41,6 +41,8 @@ extension SettingKey {
         case .adminToken:
             "Bearer token for /cache, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
         case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
+        case .publicURL:
+            "Where clients reach this server, such as https://img.example.com, for addresses in /srcset; none = they are relative."
         case .continueInBackground:
             "Whether work that nobody waits for any more is finished and kept: true or false."
         case .localRoot: "Folder that local:/// sources are read from."

@@ -24,6 +24,7 @@ enum SettingKey: String, CaseIterable, Sendable {
     case allowGPS = "allow-gps"
     case adminToken = "admin-token"
     case fallbackStatus = "fallback-status"
+    case publicURL = "public-url"
     case continueInBackground = "continue-in-background"
     case localRoot = "local-root"
     case allowNetworks = "allow-networks"
@@ -64,7 +65,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheMemoryLowWater: "60"
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
-        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .localRoot, .allowNetworks, .allowHosts,
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .publicURL, .localRoot, .allowNetworks, .allowHosts,
             .insecureTLSHosts, .pixelWorkers:
             ""
         case .respectOrigin: "true"

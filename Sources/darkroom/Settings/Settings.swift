@@ -28,6 +28,8 @@ struct Settings: Equatable, Sendable {
     /// A secret.
     var adminToken: String?
     var fallbackStatus: Int
+    /// Without a slash at its end.
+    var publicURL: String?
     var continueInBackground: Bool
     var localRoot: String?
     var allowNetworks: [CIDR]
@@ -69,6 +71,7 @@ struct Settings: Equatable, Sendable {
         allowGPS = try read.required(.allowGPS).boolean()
         adminToken = try layers.text(.adminToken)?.token()
         fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
+        publicURL = try layers.text(.publicURL)?.webAddress()
         continueInBackground = try read.required(.continueInBackground).boolean()
         localRoot = try layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
