@@ -93,7 +93,7 @@ public final class ImagePipeline: Sendable {
 
     private func answerOrFallback(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await answer(wanted)
+            return try await answer.withOrWithoutPlaceholders(wanted)
         } catch {
             guard let fallback = wanted.request.fallback, error.isFaultOfSource else { throw error }
             return try await self.fallback(fallback, for: wanted.request, because: error)
@@ -108,7 +108,7 @@ public final class ImagePipeline: Sendable {
         instead.source = fallback
         instead.fallback = nil
         do throws(PipelineError) {
-            var picture = try await answer(wanted(instead))
+            var picture = try await answer.withOrWithoutPlaceholders(wanted(instead))
             picture.fallbackReason = error
             return picture
         } catch let failure {
@@ -121,11 +121,16 @@ public final class ImagePipeline: Sendable {
         if !request.cache.demand.mayStore { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
-        let keys = RequestKeys(
-            request, chain: chain, identity: keyFilter.identity(of: request.source), epoch: epoch)
+        let identity = keyFilter.identity(of: request.source)
+        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: epoch)
+        var document = request
+        document.output = request.placeholderOutput
+        let documentKeys =
+            document.output.details.isEmpty
+            ? nil : RequestKeys(document, chain: chain, identity: identity, epoch: epoch)
         return Wanted(
-            request: request, chain: chain, keys: keys, moment: answer.keep.generations.now(of: keys.source),
-            urgency: Urgency(request.priority))
+            request: request, chain: chain, keys: keys, documentKeys: documentKeys,
+            moment: answer.keep.generations.now(of: keys.source), urgency: Urgency(request.priority))
     }
 
     /// Where a request's entries are, without reading them into memory, asking an origin or making anything; whether they are fresh

@@ -17,11 +17,14 @@ public struct ImageRequest: Sendable {
     public var cache: CacheUse
     /// Another source, made into the same picture, for when this one fails; the same rules hold for it.
     public var fallback: SourceURL?
+    /// What is told beside the picture, of the very picture: of `color`, `blurHash`, `thumbHash` and `lqip` those that are wanted.
+    /// It changes none of the picture's bytes or keys.
+    public var placeholders: PictureDetails
 
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: SourceURL? = nil
+        fallback: SourceURL? = nil, placeholders: PictureDetails = []
     ) {
         self.source = source
         self.recipe = recipe
@@ -30,17 +33,18 @@ public struct ImageRequest: Sendable {
         self.priority = priority
         self.cache = cache
         self.fallback = fallback
+        self.placeholders = placeholders
     }
 
     /// As above with the address as text. Throws `.invalidURL` with a sentence that says what is wrong with it.
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: String? = nil
+        fallback: String? = nil, placeholders: PictureDetails = []
     ) throws(PipelineError) {
         self.init(
             source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,
-            cache: cache)
+            cache: cache, placeholders: placeholders)
         if let fallback { self.fallback = try Self.source(fallback) }
     }
 

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPCaching
+public import HTTPTypes
 public import NIOCore
 public import Transforms
 
@@ -23,6 +24,10 @@ public struct ImageResponse: Sendable {
     public var timings: Timings
     /// Why the fallback was used in place of the source; nil = it was not.
     public var fallbackReason: PipelineError?
+    /// What the request's `placeholders` asked for; nil = nothing was, or it could not be told.
+    public var placeholders: Placeholders?
+    /// What the origin said about the source and about keeping it: of its fields those of `StoredResponse.keptNames`.
+    public var originFields = HTTPFields()
 }
 
 /// Which layer answered, and what the origin had to do with it.

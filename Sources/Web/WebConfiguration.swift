@@ -10,10 +10,14 @@ package struct WebConfiguration: Sendable {
     package var allowLongerMaxAge: Bool
     /// Whether anybody may have the origin asked although there is a fresh answer.
     package var allowForcedRefresh: Bool
+    /// Whether `/info` tells anybody where a picture was taken.
+    package var allowGPS: Bool
     /// Lets its bearer purge, and have the origin asked; nil = nobody.
     package var adminToken: String?
     /// The status of answers with a fallback picture: 200…599, one that may have a body.
     package var fallbackStatus: Int
+    /// What stands before the paths of addresses that are given out, without a slash at its end; nil = nothing: they are relative.
+    package var publicURL: String?
     /// Our own name in `Via` fields: a request that carries it has come through here already.
     package var viaPseudonym: String
     /// What queries may ask for.
@@ -22,16 +26,20 @@ package struct WebConfiguration: Sendable {
     /// Every default is that of the command line.
     package init(
         host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(365 * 86_400),
-        allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, adminToken: String? = nil,
-        fallbackStatus: Int = 200, viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
+        allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
+        adminToken: String? = nil,
+        fallbackStatus: Int = 200, publicURL: String? = nil, viaPseudonym: String = "darkroom",
+        limits: GrammarLimits = GrammarLimits()
     ) {
         self.host = host
         self.port = port
         self.variantMaxAge = variantMaxAge
         self.allowLongerMaxAge = allowLongerMaxAge
         self.allowForcedRefresh = allowForcedRefresh
+        self.allowGPS = allowGPS
         self.adminToken = adminToken
         self.fallbackStatus = fallbackStatus
+        self.publicURL = publicURL
         self.viaPseudonym = viaPseudonym
         self.limits = limits
     }

@@ -58,7 +58,9 @@ struct SettingsTests {
         #expect(settings.cacheMaxAge == nil && settings.cacheExpireBy == .access)
         #expect(settings.freshness == FreshnessPolicy())
         #expect(settings.variantMaxAge == .seconds(365 * 86_400))
-        #expect(!settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.continueInBackground)
+        #expect(
+            !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
+                && !settings.continueInBackground)
         #expect(settings.adminToken == nil)
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
@@ -71,8 +73,9 @@ struct SettingsTests {
         .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
-        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .adminToken: "correct-horse-battery",
-        .fallbackStatus: "404", .continueInBackground: "true", .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
+        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .allowGPS: "true", .adminToken: "correct-horse-battery",
+        .fallbackStatus: "404", .publicURL: "https://img.example.com", .continueInBackground: "true",
+        .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
         .localRoot: "/tmp",
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
@@ -172,6 +175,15 @@ struct SettingsTests {
         #expect(try await settings(flags: [.adminToken: "exactly-16-chars"]).adminToken == "exactly-16-chars")
     }
 
+    @Test(arguments: [
+        ("https://img.example.com", "https://img.example.com"),
+        ("https://IMG.example.com:443/", "https://img.example.com"),
+        ("http://127.0.0.1:8080/pictures//", "http://127.0.0.1:8080/pictures"),
+    ])
+    func `A public address has one spelling, without a slash at its end`(text: String, address: String) async throws {
+        #expect(try await settings(flags: [.publicURL: text]).publicURL == address)
+    }
+
     @Test func `Nothing that is refused beside a token repeats the token`() async throws {
         let flags: [SettingKey: String] = [.adminToken: "correct-horse-battery"]
         for (key, value) in [(SettingKey.port, "x"), (.minFresh, "366d"), (.localRoot, "/no/such/folder")] {
@@ -190,7 +202,11 @@ struct SettingsTests {
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),
         (.fallbackStatus, "600"), (.fallbackStatus, "204"), (.fallbackStatus, "304"), (.continueInBackground, ""),
-        (.allowForcedRefresh, "TRUE"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"), (.adminToken, ""),
+        (.allowForcedRefresh, "TRUE"), (.allowGPS, "yes"), (.publicURL, ""), (.publicURL, "img.example.com"),
+        (.publicURL, "ftp://a.org"),
+        (.publicURL, "https://a.org/?x"), (.publicURL, "https://a.org/#x"), (.publicURL, "https://me@a.org"),
+        (.publicURL, "local:///a"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"),
+        (.adminToken, ""),
         (.localRoot, "/no/such/folder"),
     ])
     func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {

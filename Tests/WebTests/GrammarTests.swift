@@ -33,7 +33,7 @@ struct GrammarTests {
     ]
     private static let notColors: [String?] = [nil, "", "f", "ff", "fffff", "ggg", "reddish", "rgb(1,2,3)", "ｆｆｆ"]
 
-    private static let rows = [
+    static let rows = [
         Row("w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row("h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row(
@@ -85,6 +85,10 @@ struct GrammarTests {
             good: ["color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "all,all", "color%2Clqip"],
             bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "All", "gps"],
             beside: "&output=json"),
+        Row(
+            "placeholder",
+            good: ["color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip"],
+            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "Color", "color lqip"]),
         Row("q", good: ["1", "100"], bad: ["0", "101"] + notWhole),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
@@ -151,6 +155,10 @@ struct GrammarTests {
         ("fpy=0.5&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
         ("fields=color", "fields", "'fields' means something only together with output=json."),
         ("fields=color&output=lqip", "fields", "'fields' means something only together with output=json."),
+        (
+            "placeholder=color&output=json", "placeholder",
+            "'placeholder' tells of a picture, and output=json gives none."
+        ),
         ("we&enlarge", "we", "'we' means enlarge=false, so it cannot stand beside enlarge=true."),
         ("w=1&w=1", "w", "The parameter 'w' was given more than once."),
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
@@ -173,10 +181,21 @@ struct GrammarTests {
 
     @Test func `a query for information is the one for its document`() throws {
         let info = QueryGrammar.info()
+        var caching = try info.parse("url=x&fields=cache,color")
+        #expect(caching.tellsCaching)
+        caching.tellsCaching = false
+        #expect(try caching == info.parse("url=x&fields=color"))
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&fields=cache") }
         let rest = "&fields=exif,color&page=2&cache=force-cache&store=memory&maxage=1h"
         #expect(try info.parse("url=x" + rest) == grammar.parse("url=x&output=json" + rest))
         #expect(try info.parse("url=x") == grammar.parse("url=x&output=json"))
-        for query in ["url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all"] {
+        #expect(try info.parse("url=x&gps") == info.parse("url=x&gps=true"))
+        #expect(try info.parse("url=x&gps=false") == info.parse("url=x"))
+        #expect(try info.parse("url=x&gps").tellsPosition)
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&gps") }
+        for query in [
+            "url=x&gps=yes", "url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all",
+        ] {
             #expect(throws: InvalidParameter.self, "\(query)") { try info.parse(query) }
         }
     }

@@ -44,7 +44,7 @@ extension ImageResponse {
     static func stub(
         cache: CacheReport = CacheReport(variant: .memory), lastModified: Date? = nil, body: String = "bytes",
         origin: HTTPFields = [.cacheControl: "max-age=3600"], remaining: Duration? = nil,
-        fallbackReason: PipelineError? = nil
+        fallbackReason: PipelineError? = nil, placeholders: Placeholders? = nil
     ) -> ImageResponse {
         let stored = StoredResponse(
             status: 200, fields: origin, sent: [:], requestedAt: madeAt, receivedAt: madeAt)
@@ -55,7 +55,7 @@ extension ImageResponse {
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
             terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: cache,
             timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
-            fallbackReason: fallbackReason)
+            fallbackReason: fallbackReason, placeholders: placeholders)
     }
 }
 
@@ -106,9 +106,10 @@ extension Endpoints {
     /// Those that are not given do nothing.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
-        purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle()
+        purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle(),
+        srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration())
     ) -> Endpoints {
-        Endpoints(image: image, purge: purge, prefetch: prefetch, operation: operation)
+        Endpoints(image: image, purge: purge, prefetch: prefetch, operation: operation, srcset: srcset)
     }
 }
 
@@ -124,7 +125,7 @@ struct TestSite {
     ) {
         let endpoints = Endpoints.idle(
             image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge,
-            prefetch: prefetch, operation: operation)
+            prefetch: prefetch, operation: operation, srcset: SrcsetEndpoint(configuration: configuration))
         responder = makeRouter(endpoints, logger: logger).buildResponder()
     }
 

@@ -34,7 +34,9 @@ struct AnswerImage: Sendable {
             case .use = decide(record, isSelected: true, wanted),
             let found = find.inMemory(wanted, of: record.content)
         else { return nil }
-        return response(found, record, CacheReport(variant: found.layer))
+        let picture = response(found, record, CacheReport(variant: found.layer))
+        guard let document = wanted.document else { return picture }
+        return find.inMemory(document, of: record.content).map { picture.with(Placeholders(toldBy: $0.body)) }
     }
 
     func callAsFunction(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
@@ -108,7 +110,7 @@ struct AnswerImage: Sendable {
             if wanted.request.cache.waitsForDisk, wanted.request.cache.store.variants.contains(.disk) {
                 report.isStored = await keep.settle(found.entry, record, wanted)
             }
-            return response(found, record, report)
+            return await withPlaceholders(response(found, record, report), wanted, record)
         }
         // A page that did not decode is not tried again each time, though the original is there for the sake of others.
         if let evidence = failures.undecodable(of: wanted, now: now()), evidence.record.content == record.content {
@@ -129,7 +131,24 @@ struct AnswerImage: Sendable {
         if report.forwarded == nil { report.isShared = isShared }
         var timings = made.timings
         timings.fetch = fetch
-        return response(made.body, made.record, original.record, report, timings)
+        let picture = response(made.body, made.record, original.record, report, timings)
+        return await withPlaceholders(picture, wanted, original.record, original) ?? picture
+    }
+
+    /// The picture with its placeholders, found or made; without them where that fails. Nil where the source's bytes are gone, which
+    /// they are told of.
+    private func withPlaceholders(
+        _ picture: ImageResponse, _ wanted: Wanted, _ record: SourceRecord, _ original: Original? = nil
+    ) async -> ImageResponse? {
+        guard let document = wanted.document else { return picture }
+        if let found = await find(document, of: record.content) {
+            return picture.with(Placeholders(toldBy: found.body))
+        }
+        var original = original
+        if original == nil { original = await load(document, record) }
+        guard let original else { return nil }
+        let told = try? await make(document, original, CacheReport(), fetch: .zero)
+        return picture.with(told.flatMap { Placeholders(toldBy: $0.body) })
     }
 
     // MARK: Asking
@@ -238,7 +257,7 @@ struct AnswerImage: Sendable {
         return ImageResponse(
             body: body, format: variant.format, digest: variant.digest, lastModified: record.lastModified,
             age: record.freshness.age(at: now), remaining: record.freshness.remaining(at: now), terms: record.terms,
-            cache: report, timings: timings)
+            cache: report, timings: timings, originFields: record.response.fields)
     }
 }
 

@@ -14,9 +14,11 @@ public struct PictureDetails: OptionSet, Hashable, Sendable {
     public static let lqip = PictureDetails(rawValue: 1 << 4)
     /// How the camera was set.
     public static let exif = PictureDetails(rawValue: 1 << 5)
+    /// Where the picture was taken. Not among `all`: nobody is told by the way.
+    public static let position = PictureDetails(rawValue: 1 << 6)
 
     public static let all: PictureDetails = [.color, .palette, .blurHash, .thumbHash, .lqip, .exif]
 
     /// Whether any of them takes pixels: the header alone does not tell.
-    var needsPixels: Bool { !subtracting(.exif).isEmpty }
+    var needsPixels: Bool { !subtracting([.exif, .position]).isEmpty }
 }

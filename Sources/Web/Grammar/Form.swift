@@ -75,6 +75,22 @@ extension Form {
     }
 }
 
+extension Form where Value: SetAlgebra {
+    /// Names with commas between them, each with its value; their order does not matter, and twice the same is once.
+    static func names(of members: [(String, Value)]) -> Form {
+        let names = members.map(\.0)
+        let name = "(\(names.joined(separator: "|")))"
+        let allowed =
+            "one or more of \(names.dropLast().joined(separator: ", ")) and \(names.last ?? ""), with commas between them"
+        let values = Dictionary(members) { first, _ in first }
+        return Form(.text(pattern: "^\(name)(,\(name))*$", allowed: allowed)) { text in
+            let given = text.split(separator: ",", omittingEmptySubsequences: false)
+            let known = given.compactMap { values[String($0)] }
+            return known.count == given.count ? known.reduce(Value()) { $0.union($1) } : nil
+        }
+    }
+}
+
 /// A number with two decimals.
 struct Hundredths: Hashable, Sendable {
     var count: Int

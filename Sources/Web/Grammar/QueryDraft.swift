@@ -35,6 +35,9 @@ struct QueryDraft: Sendable {
     var resampling: Resampling?
     var output = OutputName.auto
     var details: PictureDetails?
+    var placeholders: PictureDetails = []
+    var tellsPosition = false
+    var tellsCaching = false
     var quality: Int?
     var lossless = false
     var interlaced = false

@@ -80,6 +80,11 @@ extension Problem {
                 + "or the setting 'allow-forced-refresh' on this server.", parameter: "cache")
     }
 
+    static let gpsNotAllowed = Problem(
+        .gpsNotAllowed,
+        "Where a picture was taken is told only by servers with the setting 'allow-gps'; leave 'gps' out on this one.",
+        parameter: "gps")
+
     static func noSuchRoute() -> Problem {
         Problem(.noSuchRoute, "Pictures are at /image; /openapi.yaml describes everything there is.")
     }

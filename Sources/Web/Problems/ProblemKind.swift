@@ -7,6 +7,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case invalidBody = "invalid-body"
     case sourceNotAllowed = "source-not-allowed"
     case refreshNotAllowed = "refresh-not-allowed"
+    case gpsNotAllowed = "gps-not-allowed"
     case adminDisabled = "admin-disabled"
     case adminTokenWrong = "admin-token-wrong"
     case sourceNotFound = "source-not-found"
@@ -40,6 +41,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .invalidBody: "The body is not valid"
         case .sourceNotAllowed: "The source is not allowed"
         case .refreshNotAllowed: "The origin is not asked for everybody"
+        case .gpsNotAllowed: "Positions are not told here"
         case .adminDisabled: "Administration is switched off"
         case .adminTokenWrong: "The admin token is missing or wrong"
         case .sourceNotFound: "The origin has no such picture"
@@ -67,7 +69,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
     var status: HTTPResponse.Status {
         switch self {
         case .invalidParameter, .invalidURL, .invalidBody: .badRequest
-        case .sourceNotAllowed, .refreshNotAllowed, .adminDisabled: .forbidden
+        case .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed, .adminDisabled: .forbidden
         case .adminTokenWrong: .unauthorized
         case .sourceNotFound, .noSuchRoute, .noSuchJob: .notFound
         case .methodNotAllowed: .methodNotAllowed

@@ -19,7 +19,9 @@ package func makeApplication(
 ) -> some ApplicationProtocol {
     let meter = PictureMeter(instruments.metrics)
     let endpoints = Endpoints(
-        image: ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
+        image: ImageEndpoint(configuration: configuration) {
+            await pipeline.location(of: $0)
+        } picture: { request throws(PipelineError) in
             try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
         },
         purge: PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
@@ -28,7 +30,8 @@ package func makeApplication(
             await pipeline.removeExpired()
         },
         prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, token: configuration.adminToken),
-        operation: OperationEndpoint(instruments, token: configuration.adminToken))
+        operation: OperationEndpoint(instruments, token: configuration.adminToken),
+        srcset: SrcsetEndpoint(configuration: configuration))
     return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
 }
 

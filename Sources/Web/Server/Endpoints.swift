@@ -4,9 +4,10 @@ struct Endpoints: Sendable {
     var purge: PurgeEndpoint
     var prefetch: PrefetchEndpoint
     var operation: OperationEndpoint
+    var srcset: SrcsetEndpoint
 
     var routes: [Route] {
-        image.routes + image.info.infoRoutes + purge.routes + prefetch.routes + operation.routes + Contract.routes
-            + ProblemPages.routes
+        image.routes + image.info.infoRoutes + srcset.routes + purge.routes + prefetch.routes + operation.routes
+            + Contract.routes + ProblemPages.routes
     }
 }

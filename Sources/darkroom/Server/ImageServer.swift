@@ -145,7 +145,8 @@ struct ImageServer {
         WebConfiguration(
             host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
             allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
-            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
+            allowGPS: settings.allowGPS, adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
+            publicURL: settings.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,

@@ -22,8 +22,10 @@ struct SettingFlags: ParsableArguments {
     @Option(name: .customLong(SettingKey.allowLongerMaxAge.name), help: .setting(.allowLongerMaxAge))
     var allowLongerMaxAge: String?
     @Option(help: .setting(.allowForcedRefresh)) var allowForcedRefresh: String?
+    @Option(name: .customLong(SettingKey.allowGPS.name), help: .setting(.allowGPS)) var allowGPS: String?
     @Option(help: .setting(.adminToken)) var adminToken: String?
     @Option(help: .setting(.fallbackStatus)) var fallbackStatus: String?
+    @Option(name: .customLong(SettingKey.publicURL.name), help: .setting(.publicURL)) var publicURL: String?
     @Option(help: .setting(.continueInBackground)) var continueInBackground: String?
     @Option(help: .setting(.localRoot)) var localRoot: String?
     @Option(help: .setting(.allowNetworks)) var allowNetworks: String?
@@ -60,7 +62,8 @@ struct SettingFlags: ParsableArguments {
             .cacheKeyDropQuery: cacheKeyDropQuery, .respectOrigin: respectOrigin, .defaultFresh: defaultFresh,
             .minFresh: minFresh, .maxFresh: maxFresh, .staleWhileRevalidate: staleWhileRevalidate,
             .staleIfError: staleIfError, .variantMaxAge: variantMaxAge, .allowLongerMaxAge: allowLongerMaxAge,
-            .allowForcedRefresh: allowForcedRefresh, .adminToken: adminToken, .fallbackStatus: fallbackStatus,
+            .allowForcedRefresh: allowForcedRefresh, .allowGPS: allowGPS, .adminToken: adminToken,
+            .fallbackStatus: fallbackStatus, .publicURL: publicURL,
             .continueInBackground: continueInBackground, .localRoot: localRoot, .allowNetworks: allowNetworks,
             .allowHosts: allowHosts, .allowPorts: allowPorts, .insecureTLSHosts: insecureTLSHosts,
             .maxSourceBytes: maxSourceBytes, .maxSourcePixels: maxSourcePixels,

@@ -37,9 +37,12 @@ extension SettingKey {
             "Whether maxage may give clients more time than the origin does, up to variant-max-age: true or false."
         case .allowForcedRefresh:
             "Whether clients without the admin token may have the origin asked although an answer is fresh: true or false."
+        case .allowGPS: "Whether /info tells anybody who asks with gps=true where a picture was taken: true or false."
         case .adminToken:
             "Bearer token for /cache, /prefetch, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
         case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
+        case .publicURL:
+            "Where clients reach this server, such as https://img.example.com, for addresses in /srcset; none = they are relative."
         case .continueInBackground:
             "Whether work that nobody waits for any more is finished and kept: true or false."
         case .localRoot: "Folder that local:/// sources are read from."

@@ -21,8 +21,10 @@ enum SettingKey: String, CaseIterable, Sendable {
     case variantMaxAge = "variant-max-age"
     case allowLongerMaxAge = "allow-longer-maxage"
     case allowForcedRefresh = "allow-forced-refresh"
+    case allowGPS = "allow-gps"
     case adminToken = "admin-token"
     case fallbackStatus = "fallback-status"
+    case publicURL = "public-url"
     case continueInBackground = "continue-in-background"
     case localRoot = "local-root"
     case allowNetworks = "allow-networks"
@@ -64,7 +66,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheMemoryLowWater: "60"
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
-        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .localRoot, .allowNetworks, .allowHosts,
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .publicURL, .localRoot, .allowNetworks, .allowHosts,
             .insecureTLSHosts, .pixelWorkers:
             ""
         case .respectOrigin: "true"
@@ -72,7 +74,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .minFresh, .staleWhileRevalidate: "0s"
         case .staleIfError: "1d"
         case .maxFresh, .variantMaxAge: "365d"
-        case .allowLongerMaxAge, .allowForcedRefresh, .continueInBackground: "false"
+        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground: "false"
         case .fallbackStatus: "200"
         case .allowPorts: "80,443"
         case .maxSourceBytes: "50MiB"

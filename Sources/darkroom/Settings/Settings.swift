@@ -24,9 +24,12 @@ struct Settings: Equatable, Sendable {
     var variantMaxAge: Duration
     var allowLongerMaxAge: Bool
     var allowForcedRefresh: Bool
+    var allowGPS: Bool
     /// A secret.
     var adminToken: String?
     var fallbackStatus: Int
+    /// Without a slash at its end.
+    var publicURL: String?
     var continueInBackground: Bool
     var localRoot: String?
     var allowNetworks: [CIDR]
@@ -66,8 +69,10 @@ struct Settings: Equatable, Sendable {
         variantMaxAge = try read.required(.variantMaxAge).durationOrZero()
         allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
         allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
+        allowGPS = try read.required(.allowGPS).boolean()
         adminToken = try layers.text(.adminToken)?.token()
         fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
+        publicURL = try layers.text(.publicURL)?.webAddress()
         continueInBackground = try read.required(.continueInBackground).boolean()
         localRoot = try layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
