@@ -26,7 +26,7 @@ enum Negotiation {
 
     /// `0.001`…`1.000`, at most three decimals.
     private static func isPositiveWeight(_ text: Substring) -> Bool {
-        guard let weight = Digits.number(String(text)), text.utf8.count <= 5 else { return false }
+        guard let weight = Digits.decimal(String(text)), text.utf8.count <= 5 else { return false }
         return weight > 0 && weight <= 1
     }
 

@@ -25,7 +25,8 @@ struct GrammarTests {
         "", nil, "x", "1.5", "+1", "0x10", "1e3", "１", " 1", "99999999999999999999",
     ]
     private static let notNumbers: [String?] = [
-        "x", "-1", "1e1", "nan", "inf", "0x1p1", ".", "1.", ".5", "1,5", "1.5.1",
+        "x", "-1", "nan", "inf", "0x1p1", ".", "1.", ".5", "1,5", "1.5.1", "1e", "e0", "1e0.0", "1e-", "1e0e0",
+        "1e+0000",
     ]
     private static let booleans: [String?] = [nil, "", "true", "false", "1", "0"]
     private static let colors: [String?] = [
@@ -37,8 +38,8 @@ struct GrammarTests {
         Row("w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row("h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row(
-            "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00"],
-            bad: ["0", "0.99", "8.01", "1.255", "", nil] + notNumbers),
+            "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00", "125e-2", "1.1500000000000001"],
+            bad: ["0", "0.99", "8.01", "1.255", "1255e-3", "1e1", "", nil] + notNumbers),
         Row("fit", good: ["inside", "outside", "cover", "contain", "fill"], bad: ["", nil, "Cover", "stretch"]),
         Row("enlarge", good: booleans, bad: ["yes", "TRUE", "2"]),
         Row("scaledown", good: booleans, bad: ["yes", "TRUE", "2"]),
@@ -50,7 +51,9 @@ struct GrammarTests {
                 "entropy",
                 "attention", "focal", "c", "t", "tr", "r", "br", "b", "bl", "l", "tl", "right-top", "left-bottom",
             ], bad: ["", nil, "middle", "top-bottom", "focal-1-2"]),
-        Row("fpx", good: ["0", "0.25", "1", "1.0"], bad: ["1.01", "", nil] + notNumbers, beside: "&a=focal"),
+        Row(
+            "fpx", good: ["0", "0.25", "1", "1.0", "0.3333333333333333"], bad: ["1.01", "", nil] + notNumbers,
+            beside: "&a=focal"),
         Row("fpy", good: ["0", "0.25", "1", "1.0"], bad: ["1.01", "", nil] + notNumbers, beside: "&a=focal"),
         Row("resample", good: ["fast", "accurate", "linear"], bad: ["", nil, "best"]),
         Row(
@@ -66,7 +69,9 @@ struct GrammarTests {
         Row("flop", good: booleans, bad: ["yes"]),
         Row("bg", good: colors, bad: notColors),
         Row("blur", good: [nil, "", "0.3", "5", "1000"], bad: ["0", "0.2", "1001"] + notNumbers),
-        Row("sharp", good: [nil, "", "0.000001", "5", "10"], bad: ["0", "10.1"] + notNumbers),
+        Row(
+            "sharp", good: [nil, "", "0.000001", "1e-06", "1E-6", "5", "10"],
+            bad: ["0", "10.1", "9e-7", "1e-999"] + notNumbers),
         Row("bri", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
         Row("con", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
         Row("sat", good: ["0", "1", "1.5", "10"], bad: ["10.1", "", nil] + notNumbers),
@@ -151,8 +156,8 @@ struct GrammarTests {
             "The parameter 'dpr' was given as '9'; allowed is a number from 1 to 8 with at most 2 decimals."
         ),
         ("dpr=2&w=5000", "dpr", "With 'dpr' the parameter 'w' comes to 10000 pixels; allowed are at most 8192."),
-        ("fpx=0.5", "fpx", "'fpx' and 'fpy' mean something only together with a=focal."),
-        ("fpy=0.5&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
+        ("fpx=0.25", "fpx", "'fpx' and 'fpy' mean something only together with a=focal."),
+        ("fpx=0.5&fpy=0.75&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
         ("fields=color", "fields", "'fields' means something only together with output=json."),
         ("fields=color&output=lqip", "fields", "'fields' means something only together with output=json."),
         (

@@ -22,7 +22,7 @@ struct MeaningTests {
         "&bri=0", "&con=0", "&sat=1.0", "&hue=0", "&gam=1", "&ro=0", "&orient=auto", "&dpr=2", "&dpr=1", "&fit=cover",
         "&a=top", "&a=focal&fpx=0.1", "&enlarge=true", "&enlarge=false", "&we", "&we=false", "&resample=linear",
         "&flip=false", "&flop=0", "&ll=false", "&il=false", "&output=auto", "&page=1", "&bg=0000", "&bg=transparent",
-        "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false",
+        "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false", "&fpx=0.5&fpy=0.5",
     ])
     func `a value that does nothing by itself is as good as absent`(query: String) throws {
         #expect(try parse(query) == parse(""))

@@ -17,7 +17,7 @@ public enum PurgeTarget: Hashable, Sendable {
 public struct PurgeReport: Hashable, Sendable {
     /// One source and what is cached of it.
     public struct Source: Hashable, Sendable {
-        /// Its canonical address.
+        /// Its canonical address; empty where the record that has it is gone.
         public var url: String
         /// Original, variants and the record of both, in the larger of the two tiers.
         public var entries: Int

@@ -37,10 +37,10 @@ extension Form where Value == Hundredths {
     /// At most two decimals, kept exact.
     static func hundredths(_ range: ClosedRange<Double>) -> Form {
         Form(.number(range, decimals: 2)) { text in
-            guard let number = Digits.number(text), range.contains(number), Digits.decimals(text) <= 2 else {
-                return nil
-            }
-            return Hundredths(count: Int((number * 100).rounded()))
+            guard let number = Digits.number(text), range.contains(number) else { return nil }
+            let count = (number * 100).rounded()
+            // What programs get by computing may be off in its last digits.
+            return abs(number * 100 - count) < 1e-9 ? Hundredths(count: Int(count)) : nil
         }
     }
 }
