@@ -23,6 +23,9 @@ public struct ImageResponse: Sendable {
     public var timings: Timings
     /// Why the fallback was used in place of the source; nil = it was not.
     public var fallbackReason: PipelineError?
+
+    /// A copy of `body` as Foundation knows bytes.
+    public var data: Data { Data(body.readableBytesView) }
 }
 
 /// Which layer answered, and what the origin had to do with it.
