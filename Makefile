@@ -4,7 +4,7 @@ PORT ?= 8080
 SWIFT_FLAGS ?=
 SERVER ?= .build/debug/darkroom
 
-swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Package.swift \
+swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package.swift \
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help

@@ -86,7 +86,7 @@ let package = Package(
             packages: [asyncHTTPClient, distributedTracing, nio, nioHTTP1, nioSSL, httpTypes, logging, serviceContext]),
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
-            packages: [nioCore, crypto, httpTypes, logging]),
+            packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
         room("Prometheus", packages: [coreMetrics]),
         .target(
             name: "Web",
@@ -115,6 +115,15 @@ let package = Package(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
         tests(of: "Prometheus", packages: [coreMetrics]),
+        // What README shows and links to: the library's public face as its users see it, run by tests of its own.
+        .target(
+            name: "Examples", dependencies: ["Pipeline", "Transforms", "Vips", "Store", "Origin", nioCore],
+            path: "Examples",
+            packageAccess: false,
+            swiftSettings: swiftSettings),
+        tests(
+            of: "Examples", sees: ["TestOrigin", "Pipeline", "Transforms", "Vips", "Store", "Origin"],
+            packages: [nioCore, nioPosix]),
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
             packages: [

@@ -4,7 +4,8 @@ public import NIOCore
 
 /// Brings the bytes of an original from wherever its URL points.
 public protocol OriginFetching: Sendable {
-    /// Fetches once, whole or not at all. Cancelling the task ends the transfer.
+    /// Fetches once, whole or not at all. Cancelling the task ends the transfer. A fetcher whose originals come in pieces tells
+    /// ``OriginRequest/onProgress`` of them.
     ///
     /// - Returns: an original, or "not modified" where the request's validators were sent and are still right.
     /// - Throws: ``OriginError``; no answer is kept, so asking again starts anew.

@@ -48,6 +48,23 @@ public struct ImageRequest: Sendable {
         if let fallback { self.fallback = try Self.source(fallback) }
     }
 
+    /// The picture of an address, scaled to fit into a box without being enlarged; `recipe` can do more. Throws `.invalidURL` with a
+    /// sentence that says what is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - width: of the box in pixels, 1 or more; nil = as the height gives.
+    ///   - height: the same down.
+    ///   - fit: how the picture fills the box where both sides are given.
+    ///   - output: the format and how it is encoded. By default the source's own.
+    public init(
+        url: String, width: Int?, height: Int? = nil, fit: Fit = .inside, output: OutputOptions = OutputOptions()
+    ) throws(PipelineError) {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: height)
+        recipe.fit = fit
+        self.init(source: try Self.source(url), recipe: recipe, output: output)
+    }
+
     private static func source(_ url: String) throws(PipelineError) -> SourceURL {
         do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }

@@ -28,6 +28,9 @@ public struct ImageResponse: Sendable {
     public var placeholders: Placeholders?
     /// What the origin said about the source and about keeping it: of its fields those of `StoredResponse.keptNames`.
     public var originFields = HTTPFields()
+
+    /// A copy of `body` as Foundation knows bytes.
+    public var data: Data { Data(body.readableBytesView) }
 }
 
 /// Which layer answered, and what the origin had to do with it.

@@ -36,6 +36,9 @@ public struct ImageJob: Sendable {
     public var identity: String?
     /// Whether a decode is worth keeping for further jobs on the same bytes. Needs `identity`.
     public var keepsDecoded: Bool
+    /// Whether `source` is only the beginning of a JPEG: what is missing is left grey, and damage is overlooked. For looking at while
+    /// the rest is on its way; the result is never proven. Any other format is `.unsupported`.
+    public var isPartial = false
     public var pages: PageSelection
     public var chain: TransformChain
     /// What the decoder leaves the resampler.

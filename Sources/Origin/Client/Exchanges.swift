@@ -43,7 +43,8 @@ struct Exchanges: Sendable {
             throw ExchangeFailure(.invalidURL(.invalidHost))
         }
         let collector = ResponseCollector(
-            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, phases: phases)
+            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, phases: phases,
+            onProgress: hop.onProgress)
         phases.enter(.connecting)
         let ending = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
             await Self.ending(of: client.execute(request: request, delegate: collector))

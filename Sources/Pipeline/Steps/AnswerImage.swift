@@ -15,7 +15,9 @@ struct AnswerImage: Sendable {
     let load: LoadOriginal
     let ask: AskOrigin
     let produce: ProduceVariant
+    let makePreview: MakePreview
     let asks: Coalescer<Asking, AskOrigin.Answer>
+    let transfers = Transfers<Asking>()
     let background: BackgroundWork
     let now: @Sendable () -> Date
 
@@ -193,12 +195,28 @@ struct AnswerImage: Sendable {
         let ask = ask
         let asking = Asking(
             source: wanted.keys.source, question: question, moment: wanted.moment)
+        let endWatch = watch(asking, wanted)
+        defer { endWatch?() }
         let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {
             urgency throws(PipelineError) in
             if let answer = await answeredMeanwhile(wanted, since: known) { return answer }
-            return try await ask(wanted, question, known: known, urgency: urgency)
+            return try await transfers.run(asking) { report throws(PipelineError) in
+                try await ask(wanted, question, known: known, urgency: urgency, report: report)
+            }
         }
         return (answer, isShared || answer.isShared)
+    }
+
+    /// Tells the request's task of the download, whoever began it, until what is given back is called.
+    private func watch(_ asking: Asking, _ wanted: Wanted) -> (() -> Void)? {
+        guard let watcher = wanted.watcher else { return nil }
+        let number = transfers.listen(to: asking) { [makePreview] partial, transfer in
+            watcher.hear(partial, in: transfer, of: wanted, makePreview)
+        }
+        return {
+            transfers.leave(asking, number)
+            watcher.endDownload()
+        }
     }
 
     /// Whoever asked may have kept less of a confirmation than this request does.

@@ -11,6 +11,8 @@ struct Wanted: Sendable {
     /// When it began, in the life of its source: what it makes is kept only if there was no purge since.
     let moment: Generations.Moment
     var urgency: Urgency
+    /// Hears of its downloads; nil = nobody does.
+    var watcher: DownloadWatcher?
 
     /// Whether the client insists on asking the origin, whatever is remembered.
     var insists: Bool {
@@ -42,6 +44,7 @@ struct Wanted: Sendable {
         wanted.request.cache.demand = CacheDemand()
         wanted.request.cache.waitsForDisk = false
         wanted.urgency = Urgency(.background)
+        wanted.watcher = nil
         return wanted
     }
 }

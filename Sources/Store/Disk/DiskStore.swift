@@ -48,7 +48,8 @@ public final class DiskStore: Storing {
     ///     nothing is written. By default the system is asked.
     /// - Throws: ``StoreError`` if another store has the directory open, or if it can't be created or written.
     public init(
-        _ configuration: Configuration, logger: Logger, now: @escaping @Sendable () -> Date = Date.init,
+        _ configuration: Configuration, logger: Logger = Logger(label: "darkroom.store"),
+        now: @escaping @Sendable () -> Date = Date.init,
         uptime: @escaping @Sendable () -> Duration = DiskStore.uptime,
         freeFraction: @escaping @Sendable (_ path: String) -> Double? = DiskStore.freeFraction(ofVolume:)
     ) async throws(StoreError) {
