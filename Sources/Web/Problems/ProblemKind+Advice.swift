@@ -9,12 +9,19 @@ extension ProblemKind {
             "The source's host, port or address may not be contacted. Private and other special addresses never may, unless whoever runs this server allows them."
         case .refreshNotAllowed:
             "The request would have the origin asked although there may be a fresh answer. Anybody who could do that could stampede an origin."
+        case .invalidBody:
+            "What was posted is no JSON of the form that is taken here, or asks for something that can't be had."
+        case .gpsNotAllowed: "The request asks where a picture was taken, and this server tells that to nobody."
         case .adminDisabled: "What only whoever runs this server may do is switched off: no admin token is set."
         case .adminTokenWrong: "The request came without the admin token, or with another one."
         case .sourceNotFound:
             "The origin said 404 or 410, or there is no such local file. That is remembered for a while."
         case .noSuchRoute: "The path is none of this server's, or none of those that it answers at this port."
         case .methodNotAllowed: "The path exists, but does not take this method."
+        case .noSuchJob:
+            "There is no prefetching job of this id: there never was one, or it ended more than an hour ago."
+        case .bodyTooLarge: "The body has more bytes than are read."
+        case .unsupportedBody: "The body is not declared as JSON."
         case .sourceTooLarge: "The source has more bytes, pixels or frames than this server takes."
         case .targetTooLong: "Path and query together are longer than is read."
         case .unsupportedImage:
@@ -46,6 +53,9 @@ extension ProblemKind {
             "Use a public address. If the source is yours and this server too: 'allow-hosts', 'allow-ports', 'allow-networks' and 'local-root' say what may be asked."
         case .refreshNotAllowed:
             "Leave 'cache' out, send the admin token as 'Authorization: Bearer TOKEN', or have 'allow-forced-refresh' set on this server."
+        case .invalidBody:
+            "The detail says what is wrong with the member that it names. Correct it; trying again as it is won't help."
+        case .gpsNotAllowed: "Leave 'gps' out, or have 'allow-gps' set on this server."
         case .adminDisabled:
             "Set 'admin-token', or give administration a port of its own with 'admin-port', and start the server again."
         case .adminTokenWrong: "Send the server's admin token as 'Authorization: Bearer TOKEN'."
@@ -53,6 +63,9 @@ extension ProblemKind {
             "Check the address in a browser. Once the picture is there, the answer comes back by itself, at once with 'cache=reload'."
         case .noSuchRoute: "Pictures are at /image. /openapi.yaml describes every path that there is."
         case .methodNotAllowed: "Use one of the methods that the answer's 'Allow' field lists."
+        case .noSuchJob: "Post the job again: what it cached is found at once."
+        case .bodyTooLarge: "Post several smaller jobs."
+        case .unsupportedBody: "Send JSON, and 'Content-Type: application/json' with it."
         case .sourceTooLarge:
             "Use a smaller source; for animations and documents ask for fewer frames with 'n'. The limits are 'max-source-bytes', 'max-source-pixels', 'max-animation-pixels' and 'max-frames'."
         case .targetTooLong: "Shorten the source's URL."
