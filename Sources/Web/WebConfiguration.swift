@@ -4,13 +4,18 @@ package struct WebConfiguration: Sendable {
     package var host: String
     /// 0 = any free port.
     package var port: Int
+    /// The address of the port for administration.
+    package var adminHost: String
+    /// A port for administration alone, which the other one then does not answer: 0 = any free port; nil = there is none.
+    package var adminPort: Int?
     /// The longest that a client may use an answer from when it gets it.
     package var variantMaxAge: Duration
     /// Whether `maxage` may give clients more time than the origin does.
     package var allowLongerMaxAge: Bool
     /// Whether anybody may have the origin asked although there is a fresh answer.
     package var allowForcedRefresh: Bool
-    /// Lets its bearer purge, and have the origin asked; nil = nobody.
+    /// Lets its bearer use what is for administration, and have the origin asked; nil = nobody, but at `adminPort` everybody
+    /// may do the former.
     package var adminToken: String?
     /// The status of answers with a fallback picture: 200…599, one that may have a body.
     package var fallbackStatus: Int
@@ -21,12 +26,15 @@ package struct WebConfiguration: Sendable {
 
     /// Every default is that of the command line.
     package init(
-        host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(365 * 86_400),
+        host: String = "127.0.0.1", port: Int = 8080, adminHost: String = "127.0.0.1", adminPort: Int? = nil,
+        variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, adminToken: String? = nil,
         fallbackStatus: Int = 200, viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
     ) {
         self.host = host
         self.port = port
+        self.adminHost = adminHost
+        self.adminPort = adminPort
         self.variantMaxAge = variantMaxAge
         self.allowLongerMaxAge = allowLongerMaxAge
         self.allowForcedRefresh = allowForcedRefresh

@@ -13,7 +13,7 @@ struct OperationTests {
     private func respond(_ path: String, credentials: String?) async throws -> Response {
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
-        return try await TestSite(operation: .idle(token: token)).respond(path, fields: fields)
+        return try await TestSite(configuration: .test(token: token)).respond(path, fields: fields)
     }
 
     @Test func `metrics are the exposition of this moment, which nobody stores`() async throws {
@@ -50,7 +50,7 @@ struct OperationTests {
 
     @Test func `readiness ends when the server is told to end, and liveness does not`() async throws {
         let traffic = Traffic()
-        let site = TestSite(operation: OperationEndpoint(.idle(traffic: traffic), token: nil))
+        let site = TestSite(operation: OperationEndpoint(instruments: .idle(traffic: traffic)))
         #expect(try await site.respond("/health/ready").status == .ok)
         await traffic.drain()
         let response = try await site.respond("/health/ready")

@@ -70,8 +70,8 @@ extension WebContext {
 
 extension PurgeEndpoint {
     /// Finds nothing.
-    static func idle(token: String? = nil) -> PurgeEndpoint {
-        PurgeEndpoint(token: token) { _, _, _, _ in
+    static func idle() -> PurgeEndpoint {
+        PurgeEndpoint { _, _, _, _ in
             PurgeReport()
         } removeExpired: {
             PurgeReport()
@@ -92,7 +92,7 @@ extension Instruments {
 }
 
 extension OperationEndpoint {
-    static func idle(token: String? = nil) -> OperationEndpoint { OperationEndpoint(.idle(), token: token) }
+    static func idle() -> OperationEndpoint { OperationEndpoint(instruments: .idle()) }
 }
 
 extension Endpoints {
@@ -105,18 +105,23 @@ extension Endpoints {
     }
 }
 
+extension WebConfiguration {
+    /// With this admin token.
+    static func test(token: String?) -> WebConfiguration { WebConfiguration(adminToken: token, viaPseudonym: "us") }
+}
+
 /// A site whose pictures come from a closure.
 struct TestSite {
     let responder: RouterResponder<WebContext>
 
     init(
-        configuration: WebConfiguration = WebConfiguration(viaPseudonym: "us"),
+        door: Door = .main, configuration: WebConfiguration = .test(token: nil),
         purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoints = Endpoints.idle(
             image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge, operation: operation)
-        responder = makeRouter(endpoints, logger: logger).buildResponder()
+        responder = makeRouter(endpoints, at: door, configuration: configuration, logger: logger).buildResponder()
     }
 
     func respond(

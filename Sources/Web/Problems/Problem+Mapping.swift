@@ -68,7 +68,9 @@ extension Problem {
         .unavailable, "The server is going down and takes no new requests.", retryAfterSeconds: 1)
 
     static let adminDisabled = Problem(
-        .adminDisabled, "There is no admin token on this server; whoever runs it sets one with 'admin-token'.")
+        .adminDisabled,
+        "There is no admin token on this server; whoever runs it sets one with 'admin-token', or opens an 'admin-port'."
+    )
 
     static let adminTokenWrong = Problem(
         .adminTokenWrong, "Send the admin token of this server as 'Authorization: Bearer TOKEN'.")

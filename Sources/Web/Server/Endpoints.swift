@@ -4,7 +4,21 @@ struct Endpoints: Sendable {
     var purge: PurgeEndpoint
     var operation: OperationEndpoint
 
-    var routes: [Route] {
-        image.routes + image.info.infoRoutes + purge.routes + operation.routes + Contract.routes + ProblemPages.routes
+    /// What is for everybody.
+    var publicRoutes: [Route] { image.routes + image.info.infoRoutes }
+
+    /// What is for whoever runs the server.
+    var adminRoutes: [Route] { purge.routes + operation.adminRoutes }
+
+    /// What tells about the rest, and is at every door.
+    private var commonRoutes: [Route] { operation.healthRoutes + Contract.routes + ProblemPages.routes }
+
+    /// What is behind a door, each route for those alone who may use it.
+    func routes(at door: Door, of configuration: WebConfiguration) -> [Route] {
+        let adminRoutes = adminRoutes.map(AdminAccess(configuration, at: door).guarding)
+        switch door {
+        case .main: return publicRoutes + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+        case .admin: return adminRoutes + commonRoutes
+        }
     }
 }

@@ -57,20 +57,20 @@ struct ImageServer {
     private func serve(
         _ pipeline: ImagePipeline, _ instruments: Instruments, beside upkeep: [any Service]
     ) async -> (any Error)? {
-        let settings = settings
-        let application = makeApplication(
+        let announcement = Announcement(settings)
+        let doors = makeApplications(
             configuration: webConfiguration, pipeline: pipeline, instruments: instruments, logger: logger
-        ) { channel in
-            Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
-        }
+        ) { door, channel in
+            if announcement.note(door, at: channel.localAddress?.port ?? 0) { announcement.print() }
+        }.map(DoorService.init)
         do {
             try await ServiceGroup(
-                services: upkeep + [application, Draining(instruments.traffic)],
+                services: upkeep + doors + [Draining(instruments.traffic)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
         } catch {
-            complain("host and port: cannot listen on \(settings.host):\(settings.port) (\(error)).")
+            complain((error as? DoorFailure)?.sentence(settings) ?? "\(error).")
             return ExitCode.failure
         }
     }
@@ -136,8 +136,9 @@ struct ImageServer {
 
     private var webConfiguration: WebConfiguration {
         WebConfiguration(
-            host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
-            allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
+            host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
+            variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
+            allowForcedRefresh: settings.allowForcedRefresh,
             adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
