@@ -4,6 +4,10 @@ package struct WebConfiguration: Sendable {
     package var host: String
     /// 0 = any free port.
     package var port: Int
+    /// The address of the port for administration.
+    package var adminHost: String
+    /// A port for administration alone, which the other one then does not answer: 0 = any free port; nil = there is none.
+    package var adminPort: Int?
     /// The longest that a client may use an answer from when it gets it.
     package var variantMaxAge: Duration
     /// Whether `maxage` may give clients more time than the origin does.
@@ -12,7 +16,8 @@ package struct WebConfiguration: Sendable {
     package var allowForcedRefresh: Bool
     /// Whether `/info` tells anybody where a picture was taken.
     package var allowGPS: Bool
-    /// Lets its bearer purge, and have the origin asked; nil = nobody.
+    /// Lets its bearer use what is for administration, and have the origin asked; nil = nobody, but at `adminPort` everybody
+    /// may do the former.
     package var adminToken: String?
     /// The status of answers with a fallback picture: 200…599, one that may have a body.
     package var fallbackStatus: Int
@@ -25,14 +30,16 @@ package struct WebConfiguration: Sendable {
 
     /// Every default is that of the command line.
     package init(
-        host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(365 * 86_400),
+        host: String = "127.0.0.1", port: Int = 8080, adminHost: String = "127.0.0.1", adminPort: Int? = nil,
+        variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
-        adminToken: String? = nil,
-        fallbackStatus: Int = 200, publicURL: String? = nil, viaPseudonym: String = "darkroom",
-        limits: GrammarLimits = GrammarLimits()
+        adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
+        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
     ) {
         self.host = host
         self.port = port
+        self.adminHost = adminHost
+        self.adminPort = adminPort
         self.variantMaxAge = variantMaxAge
         self.allowLongerMaxAge = allowLongerMaxAge
         self.allowForcedRefresh = allowForcedRefresh

@@ -61,7 +61,8 @@ struct SettingsTests {
         #expect(
             !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
                 && !settings.continueInBackground)
-        #expect(settings.adminToken == nil)
+        #expect(settings.adminToken == nil && settings.adminPort == nil)
+        #expect(settings.adminHost == "127.0.0.1")
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
@@ -69,7 +70,8 @@ struct SettingsTests {
 
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
-        .host: "localhost", .port: "0", .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
+        .host: "localhost", .port: "0", .adminHost: "localhost", .adminPort: "0",
+        .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
         .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
@@ -194,7 +196,8 @@ struct SettingsTests {
     }
 
     @Test(arguments: [
-        (SettingKey.port, "99999"), (.port, "x"), (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
+        (SettingKey.port, "99999"), (.adminPort, "65536"), (.adminPort, ""), (.adminHost, ""), (.port, "x"),
+        (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
         (.pixelWorkers, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
@@ -216,7 +219,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [
-        [SettingKey.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
+        [SettingKey.adminPort: "8080"], [.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
         [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"], [.minFresh: "366d"],
     ])
     func `An impossible combination is refused by the names of both keys`(flags: [SettingKey: String]) async throws {

@@ -66,7 +66,7 @@ struct ConnectionTests {
     @Test func `a client that leaves a job's events frees the stream, and the job goes on`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
-        try await withServer(prefetch: PrefetchEndpoint(prefetcher, token: "t")) { address in
+        try await withServer(prefetch: PrefetchEndpoint(prefetcher)) { address in
             let client = try await Client.connected(to: address)
             try await client.send(Self.events(of: job))
             while job.watcherCount == 0 { await Task.yield() }
@@ -82,7 +82,7 @@ struct ConnectionTests {
     {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
-        try await withServer(prefetch: PrefetchEndpoint(prefetcher, token: "t")) { address in
+        try await withServer(prefetch: PrefetchEndpoint(prefetcher)) { address in
             let client = try await Client.connected(to: address)
             try await client.send(Self.events(of: job))
             while job.watcherCount == 0 { await Task.yield() }
@@ -119,7 +119,7 @@ struct ConnectionTests {
     ) async throws {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
         let logger = Logger.quiet
-        let configuration = WebConfiguration(port: 0)
+        let configuration = WebConfiguration(port: 0, adminToken: "t")
         let application = makeApplication(
             .idle(image: ImageEndpoint(configuration: configuration, picture: picture), prefetch: prefetch),
             configuration: configuration, logger: logger, lastGrace: lastGrace

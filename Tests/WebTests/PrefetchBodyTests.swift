@@ -14,7 +14,7 @@ struct PrefetchBodyTests {
         defer { prefetcher.shutdown() }
         var fields: HTTPFields = [.authorization: "Bearer \(Self.token)"]
         fields[.contentType] = type
-        let site = TestSite(prefetch: PrefetchEndpoint(prefetcher, token: Self.token))
+        let site = TestSite(configuration: .test(token: Self.token), prefetch: PrefetchEndpoint(prefetcher))
         let response = try await site.respond("/prefetch", method: .post, fields: fields, body: body)
         guard response.status != .accepted else { return nil }
         #expect(prefetcher.jobs.isEmpty)

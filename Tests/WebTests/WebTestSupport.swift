@@ -70,8 +70,8 @@ extension WebContext {
 
 extension PurgeEndpoint {
     /// Finds nothing.
-    static func idle(token: String? = nil) -> PurgeEndpoint {
-        PurgeEndpoint(token: token) { _, _, _, _ in
+    static func idle() -> PurgeEndpoint {
+        PurgeEndpoint { _, _, _, _ in
             PurgeReport()
         } removeExpired: {
             PurgeReport()
@@ -81,25 +81,28 @@ extension PurgeEndpoint {
 
 extension PrefetchEndpoint {
     /// Finds every picture at once.
-    static func idle(token: String? = nil) -> PrefetchEndpoint {
-        PrefetchEndpoint(Prefetcher { _ in .stub() }, token: token)
-    }
+    static func idle() -> PrefetchEndpoint { PrefetchEndpoint(Prefetcher { _ in .stub() }) }
 }
 
 extension Instruments {
     /// Counts nowhere, and tells the same every time.
-    static func idle(metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic()) -> Self {
+    static func idle(
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic(),
+        cacheWorks: @escaping @Sendable () -> Bool = { true }
+    ) -> Self {
         let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
         return Instruments(metrics: metrics, traffic: traffic) {
             "# TYPE a gauge\na 1\n"
         } caches: {
             CacheTiers(memory: tier, disk: nil, decoded: tier)
+        } cacheWorks: {
+            cacheWorks()
         }
     }
 }
 
 extension OperationEndpoint {
-    static func idle(token: String? = nil) -> OperationEndpoint { OperationEndpoint(.idle(), token: token) }
+    static func idle() -> OperationEndpoint { OperationEndpoint(instruments: .idle()) }
 }
 
 extension Endpoints {
@@ -113,12 +116,17 @@ extension Endpoints {
     }
 }
 
+extension WebConfiguration {
+    /// With this admin token.
+    static func test(token: String?) -> WebConfiguration { WebConfiguration(adminToken: token, viaPseudonym: "us") }
+}
+
 /// A site whose pictures come from a closure.
 struct TestSite {
     let responder: RouterResponder<WebContext>
 
     init(
-        configuration: WebConfiguration = WebConfiguration(viaPseudonym: "us"),
+        door: Door = .main, configuration: WebConfiguration = .test(token: nil),
         purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(),
         operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
@@ -126,7 +134,7 @@ struct TestSite {
         let endpoints = Endpoints.idle(
             image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge,
             prefetch: prefetch, operation: operation, srcset: SrcsetEndpoint(configuration: configuration))
-        responder = makeRouter(endpoints, logger: logger).buildResponder()
+        responder = makeRouter(endpoints, at: door, configuration: configuration, logger: logger).buildResponder()
     }
 
     func respond(

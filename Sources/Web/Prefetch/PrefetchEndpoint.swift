@@ -4,53 +4,47 @@ import Hummingbird
 import NIOCore
 import Pipeline
 
-/// `/prefetch`: jobs that cache pictures before anybody asks for them, for whoever has the admin token.
+/// `/prefetch`: jobs that cache pictures before anybody asks for them.
 struct PrefetchEndpoint: Sendable {
     let prefetcher: Prefetcher
-    private let token: AdminToken?
     private let grammar: PrefetchGrammar
     private let clock: any Clock<Duration>
 
     /// The bytes of a body that are read.
     static let maxBodyBytes = 1 << 20
 
-    /// - Parameters:
-    ///   - token: nil = nobody may.
-    ///   - clock: runs the heartbeat of event streams.
+    /// - Parameter clock: runs the heartbeat of event streams.
     init(
-        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(), token: String?,
+        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
-        self.token = token.map(AdminToken.init)
         self.clock = clock
         grammar = PrefetchGrammar(queries: QueryGrammar(limits: limits))
     }
 
     var routes: [Route] {
         [
-            Route("/prefetch") { request, _ throws(Problem) in try jobs(for: request) },
+            Route("/prefetch") { _, _ in jobs() },
             Route("/prefetch", [.post]) { request, _ throws(Problem) in try await start(request) },
-            Route("/prefetch/{id}") { request, context throws(Problem) in
-                .json(PrefetchDocument(try job(of: request, context)))
+            Route("/prefetch/{id}") { _, context throws(Problem) in
+                .json(PrefetchDocument(try job(of: context)))
             },
-            Route("/prefetch/{id}", [.delete]) { request, context throws(Problem) in try cancel(request, context) },
+            Route("/prefetch/{id}", [.delete]) { _, context throws(Problem) in try cancel(context) },
             // HEAD would have to wait for the end to tell what GET does.
-            Route("/prefetch/{id}/events", [.get]) { request, context throws(Problem) in
-                PrefetchEvents(job: try job(of: request, context), clock: clock).response
+            Route("/prefetch/{id}/events", [.get]) { _, context throws(Problem) in
+                PrefetchEvents(job: try job(of: context), clock: clock).response
             },
         ]
     }
 
     /// `GET /prefetch`.
-    private func jobs(for request: Request) throws(Problem) -> Response {
-        try token.require(in: request.headers)
-        return .json(PrefetchList(jobs: prefetcher.jobs.map { PrefetchDocument($0) }))
+    private func jobs() -> Response {
+        .json(PrefetchList(jobs: prefetcher.jobs.map { PrefetchDocument($0) }))
     }
 
     /// `POST /prefetch`.
     private func start(_ request: Request) async throws(Problem) -> Response {
-        try token.require(in: request.headers)
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
         let takesWebP = Negotiation.takesWebP(accept: request.headers[.accept])
         let pictures: [PrefetchPicture]
@@ -71,14 +65,13 @@ struct PrefetchEndpoint: Sendable {
     }
 
     /// `DELETE /prefetch/{id}`.
-    private func cancel(_ request: Request, _ context: WebContext) throws(Problem) -> Response {
-        let job = try job(of: request, context)
+    private func cancel(_ context: WebContext) throws(Problem) -> Response {
+        let job = try job(of: context)
         prefetcher.cancel(job)
         return .json(PrefetchDocument(job))
     }
 
-    private func job(of request: Request, _ context: WebContext) throws(Problem) -> PrefetchJob {
-        try token.require(in: request.headers)
+    private func job(of context: WebContext) throws(Problem) -> PrefetchJob {
         guard let job = context.parameters.get("id").flatMap(UUID.init).flatMap(prefetcher.job) else {
             throw .noSuchJob
         }

@@ -6,8 +6,21 @@ struct Endpoints: Sendable {
     var operation: OperationEndpoint
     var srcset: SrcsetEndpoint
 
-    var routes: [Route] {
-        image.routes + image.info.infoRoutes + srcset.routes + purge.routes + prefetch.routes + operation.routes
-            + Contract.routes + ProblemPages.routes
+    /// What is for everybody.
+    var publicRoutes: [Route] { image.routes + image.info.infoRoutes + srcset.routes }
+
+    /// What is for whoever runs the server.
+    var adminRoutes: [Route] { purge.routes + prefetch.routes + operation.adminRoutes }
+
+    /// What tells about the rest, and is at every door.
+    private var commonRoutes: [Route] { operation.healthRoutes + Contract.routes + ProblemPages.routes }
+
+    /// What is behind a door, each route for those alone who may use it.
+    func routes(at door: Door, of configuration: WebConfiguration) -> [Route] {
+        let adminRoutes = adminRoutes.map(AdminAccess(configuration, at: door).guarding)
+        switch door {
+        case .main: return publicRoutes + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+        case .admin: return adminRoutes + commonRoutes
+        }
     }
 }

@@ -60,21 +60,23 @@ struct ImageServer {
     private func serve(
         _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments, beside upkeep: [any Service]
     ) async -> (any Error)? {
-        let settings = settings
-        let application = makeApplication(
+        let announcement = Announcement(settings)
+        let doors = makeApplications(
             configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
             logger: logger
-        ) { channel in
-            Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
-        }
+        ) { door, channel in
+            guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
+            instruments.traffic.open()
+            announcement.print()
+        }.map(DoorService.init)
         do {
             try await ServiceGroup(
-                services: upkeep + [application, Draining(instruments.traffic, prefetcher)],
+                services: upkeep + doors + [Draining(instruments.traffic, prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
         } catch {
-            complain("host and port: cannot listen on \(settings.host):\(settings.port) (\(error)).")
+            complain((error as? DoorFailure)?.sentence(settings) ?? "\(error).")
             return ExitCode.failure
         }
     }
@@ -95,13 +97,15 @@ struct ImageServer {
     private func instruments(
         of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches
     ) -> Instruments {
-        let traffic = Traffic()
+        let traffic = Traffic(isStarting: true)
         let readings = Readings(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, startedAt: startedAt)
         return Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
+        } cacheWorks: {
+            caches.disk?.isWorking() ?? true
         }
     }
 
@@ -143,10 +147,10 @@ struct ImageServer {
 
     private var webConfiguration: WebConfiguration {
         WebConfiguration(
-            host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
-            allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
-            allowGPS: settings.allowGPS, adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
-            publicURL: settings.publicURL,
+            host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
+            variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
+            allowForcedRefresh: settings.allowForcedRefresh, allowGPS: settings.allowGPS,
+            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus, publicURL: settings.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,

@@ -4,6 +4,8 @@ import ArgumentParser
 struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.host)) var host: String?
     @Option(help: .setting(.port)) var port: String?
+    @Option(help: .setting(.adminHost)) var adminHost: String?
+    @Option(help: .setting(.adminPort)) var adminPort: String?
     @Option(help: .setting(.cacheDir)) var cacheDir: String?
     @Option(help: .setting(.cacheDiskBytes)) var cacheDiskBytes: String?
     @Option(help: .setting(.cacheMemoryBytes)) var cacheMemoryBytes: String?
@@ -56,7 +58,8 @@ struct SettingFlags: ParsableArguments {
     /// The flags that were given.
     var given: [SettingKey: String] {
         let all: [SettingKey: String?] = [
-            .host: host, .port: port, .cacheDir: cacheDir, .cacheDiskBytes: cacheDiskBytes,
+            .host: host, .port: port, .adminHost: adminHost, .adminPort: adminPort, .cacheDir: cacheDir,
+            .cacheDiskBytes: cacheDiskBytes,
             .cacheMemoryBytes: cacheMemoryBytes, .cacheMemoryLowWater: cacheMemoryLowWater,
             .cacheDecodedBytes: cacheDecodedBytes, .cacheMaxAge: cacheMaxAge, .cacheExpireBy: cacheExpireBy,
             .cacheKeyDropQuery: cacheKeyDropQuery, .respectOrigin: respectOrigin, .defaultFresh: defaultFresh,

@@ -4,6 +4,8 @@
 enum SettingKey: String, CaseIterable, Sendable {
     case host
     case port
+    case adminHost = "admin-host"
+    case adminPort = "admin-port"
     case cacheDir = "cache-dir"
     case cacheDiskBytes = "cache-disk-bytes"
     case cacheMemoryBytes = "cache-memory-bytes"
@@ -58,7 +60,7 @@ enum SettingKey: String, CaseIterable, Sendable {
     /// What applies where nobody says otherwise, in the words of the setting; empty = none.
     var standard: String {
         switch self {
-        case .host: "127.0.0.1"
+        case .host, .adminHost: "127.0.0.1"
         case .port: "8080"
         case .cacheDir: CacheFolder.standard
         case .cacheDiskBytes: "10GiB"
@@ -66,7 +68,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheMemoryLowWater: "60"
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
-        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .publicURL, .localRoot, .allowNetworks, .allowHosts,
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks, .allowHosts,
             .insecureTLSHosts, .pixelWorkers:
             ""
         case .respectOrigin: "true"

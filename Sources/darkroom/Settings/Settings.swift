@@ -10,6 +10,9 @@ import Transforms
 struct Settings: Equatable, Sendable {
     var host: String
     var port: Int
+    var adminHost: String
+    /// Nil = administration has no port of its own.
+    var adminPort: Int?
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
@@ -57,6 +60,8 @@ struct Settings: Equatable, Sendable {
         let read = SettingReader(layers: layers)
         host = try read.required(.host).text
         port = try read.integer(.port, 0...65_535)
+        adminHost = try read.required(.adminHost).text
+        adminPort = try layers.text(.adminPort)?.integer(in: 0...65_535)
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
@@ -113,6 +118,11 @@ struct Settings: Equatable, Sendable {
         try require(downloadsPerHost <= maxDownloads, .downloadsPerHost, .maxDownloads)
         try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
         try require(limits.maxOutputSide <= limits.maxOutputPixels, .maxOutputSide, .maxOutputPixels)
+        if let adminPort, adminPort != 0, (adminHost, adminPort) == (host, port) {
+            throw SettingError(
+                "\(layers.spelling(.port)) and \(layers.spelling(.adminPort)): both are \(port); each needs a port of its own."
+            )
+        }
         if let localRoot {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: localRoot, isDirectory: &isFolder), isFolder.boolValue else {
