@@ -15,7 +15,7 @@ from pathlib import Path
 from servers import DOCUMENT, ROOT, TOKEN, Running, running
 
 HERE = Path(__file__).resolve().parent
-FUZZ_SECONDS = 300
+FUZZ_SECONDS = 600
 SEED = 20261121
 
 

@@ -28,10 +28,10 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     names = {parameter.name for parameter in case.operation.query}
-    if {"url", "priority"} <= names:
-        case.query = consistent_picture(case.query, names)
-    elif case.operation.path == "/cache":
+    if case.operation.path == "/cache":
         case.query = consistent_purge(case.query)
+    elif "url" in names:
+        case.query = consistent_picture(case.query, names)
 
 
 @schemathesis.deserializer(*YAML_MEDIA_TYPES, *SIGNATURES)
