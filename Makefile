@@ -7,7 +7,7 @@ swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Package.swift \
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench prove format lint fixtures clean
+.PHONY: help setup run test playground bench prove format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,11 @@ run: setup ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 test: setup ## Build and run all tests; some drive the executable
 	swift build --product darkroom $(SWIFT_FLAGS)
 	swift test --no-parallel $(SWIFT_FLAGS)
+
+playground: setup ## Try the page at / in headless Chromium; screenshots go to .build/playground/screenshots
+	@scripts/setup-playground.sh
+	swift build --product darkroom $(SWIFT_FLAGS)
+	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
 bench: setup ## Measure the service against its floors on this machine
 	Benchmarks/run.sh
