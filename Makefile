@@ -8,7 +8,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance bench prove format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ conformance: setup ## Drive the server with a client generated from its contract
 	@scripts/setup-ci.sh
 	@test -x $(SERVER) || swift build --product darkroom $(SWIFT_FLAGS)
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
+playground: setup ## Try the page at / in headless Chromium; screenshots go to .build/playground/screenshots
+	@scripts/setup-playground.sh
+	swift build --product darkroom $(SWIFT_FLAGS)
+	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
 bench: setup ## Measure the service against its floors on this machine
 	Benchmarks/run.sh

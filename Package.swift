@@ -94,7 +94,8 @@ let package = Package(
                 "Pipeline", "Transforms", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
                 crypto, distributedTracing, logging, serviceContext, yams,
             ],
-            resources: [.embedInCode("openapi.yaml")], swiftSettings: swiftSettings),
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")],
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "darkroom",
             dependencies: [

@@ -5,9 +5,10 @@ struct Endpoints: Sendable {
     var prefetch: PrefetchEndpoint
     var operation: OperationEndpoint
     var srcset: SrcsetEndpoint
+    var playground = PlaygroundEndpoint()
 
     /// What is for everybody.
-    var publicRoutes: [Route] { image.routes + image.info.infoRoutes + srcset.routes }
+    var publicRoutes: [Route] { image.routes + image.info.infoRoutes + srcset.routes + playground.routes }
 
     /// What is for whoever runs the server.
     var adminRoutes: [Route] { purge.routes + prefetch.routes + operation.adminRoutes }
