@@ -164,7 +164,7 @@ return [...document.querySelectorAll('#panel-placeholders canvas')].map((canvas)
 
 def sees_explanation(person: Person) -> None:
     person.clicks("[data-tab=explain]")
-    person.reads("#panel-explain", r"(?s)Freshness.*RFC 9111.*Plan.*source, JPEG.*Keys.*variant.*[0-9a-f]{64}.*max-output-side")
+    person.reads("#panel-explain", r"(?s)Freshness.*RFC 9111.*Plan.*source, JPEG.*Keys.*Variant.*[0-9a-f]{64}.*max-output-side")
     person.sees_no_overflow()
     person.takes_picture("7-explain")
     person.presses("[data-tab=explain]", Keys.ARROW_RIGHT)
