@@ -18,12 +18,15 @@ package struct WebConfiguration: Sendable {
     package var viaPseudonym: String
     /// What queries may ask for.
     package var limits: GrammarLimits
+    /// Bytes of a source that are downloaded.
+    package var maxSourceBytes: Int
 
     /// Every default is that of the command line.
     package init(
         host: String = "127.0.0.1", port: Int = 8080, variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, adminToken: String? = nil,
-        fallbackStatus: Int = 200, viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
+        fallbackStatus: Int = 200, viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(),
+        maxSourceBytes: Int = 50 << 20
     ) {
         self.host = host
         self.port = port
@@ -34,5 +37,6 @@ package struct WebConfiguration: Sendable {
         self.fallbackStatus = fallbackStatus
         self.viaPseudonym = viaPseudonym
         self.limits = limits
+        self.maxSourceBytes = maxSourceBytes
     }
 }

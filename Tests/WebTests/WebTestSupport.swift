@@ -99,9 +99,10 @@ extension Endpoints {
     /// Those that are not given do nothing.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
-        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle()
+        explain: ExplainEndpoint = .idle(), purge: PurgeEndpoint = .idle(), entries: EntriesEndpoint = .idle(),
+        operation: OperationEndpoint = .idle()
     ) -> Endpoints {
-        Endpoints(image: image, purge: purge, operation: operation)
+        Endpoints(image: image, explain: explain, purge: purge, entries: entries, operation: operation)
     }
 }
 

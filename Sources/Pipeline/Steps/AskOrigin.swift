@@ -113,7 +113,7 @@ struct AskOrigin: Sendable {
         _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, known: SourceRecord?, _ urgency: Urgency
     ) async throws(PipelineError) -> OriginResponse {
         guard await delegate.shouldDownload(wanted.request.source) else {
-            throw .notAllowed("This source may not be downloaded.")
+            throw .notDownloadable
         }
         let fields = await delegate.originFields(question.fields, for: wanted.request.source)
         var request = OriginRequest(url: wanted.request.source, headers: fields) { urgency.level.atOrigin }

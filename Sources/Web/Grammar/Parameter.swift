@@ -26,4 +26,13 @@ struct Parameter<Draft>: Sendable {
             place(&draft, value)
         }
     }
+
+    /// The same row of a grammar whose draft holds this one's.
+    init<Part>(_ parameter: Parameter<Part>, within place: WritableKeyPath<Draft, Part> & Sendable) {
+        name = parameter.name
+        shape = parameter.shape
+        mayBeBare = parameter.mayBeBare
+        standard = parameter.standard
+        assign = { text, draft throws(InvalidParameter) in try parameter.assign(text, &draft[keyPath: place]) }
+    }
 }

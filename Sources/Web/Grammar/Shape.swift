@@ -32,7 +32,7 @@ enum Shape: Hashable, Sendable {
     }
 
     /// Without an exponent, and whole numbers without a fraction.
-    private static func plain(_ number: Double) -> String {
+    static func plain(_ number: Double) -> String {
         Decimal(string: "\(number)").map { "\($0)" } ?? "\(number)"
     }
 }

@@ -15,15 +15,20 @@ package func makeApplication(
     onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
     let meter = PictureMeter(instruments.metrics)
+    let image = ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
+        try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+    }
     let endpoints = Endpoints(
-        image: ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
-            try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+        image: image,
+        explain: ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
+            try await pipeline.explain(request, fetch: fetch)
         },
         purge: PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
             await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
         } removeExpired: {
             await pipeline.removeExpired()
         },
+        entries: EntriesEndpoint(token: configuration.adminToken) { await pipeline.entries(of: $0.source) },
         operation: OperationEndpoint(instruments, token: configuration.adminToken))
     return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
 }

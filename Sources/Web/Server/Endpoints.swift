@@ -1,10 +1,13 @@
 /// Everything that answers.
 struct Endpoints: Sendable {
     var image: ImageEndpoint
+    var explain: ExplainEndpoint
     var purge: PurgeEndpoint
+    var entries: EntriesEndpoint
     var operation: OperationEndpoint
 
     var routes: [Route] {
-        image.routes + image.info.infoRoutes + purge.routes + operation.routes + Contract.routes
+        image.routes + image.info.infoRoutes + explain.routes + purge.routes + entries.routes + operation.routes
+            + Contract.routes
     }
 }
