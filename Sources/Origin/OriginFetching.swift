@@ -15,12 +15,17 @@ public protocol OriginFetching: Sendable {
     /// request's own fields.
     func sentFields(for request: OriginRequest) -> HTTPFields
 
+    /// Why a source would be refused before anybody is asked, as far as that can be told without looking up a name; nil = it
+    /// would not. By default nothing is refused.
+    func refusal(of source: SourceURL) -> OriginError?
+
     /// Asks a host again that is left alone because it could not be reached; nil = all hosts. By default there is none.
     func forgetOutages(ofHost host: String?)
 }
 
 extension OriginFetching {
     public func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
+    public func refusal(of source: SourceURL) -> OriginError? { nil }
     public func forgetOutages(ofHost host: String?) {}
 }
 

@@ -22,13 +22,13 @@ public import Transforms
 ///
 /// The façade only builds these parts and runs them in order. Safe to use from any task.
 public final class ImagePipeline: Sendable {
-    private let configuration: PipelineConfiguration
+    let configuration: PipelineConfiguration
     private let delegate: any ImagePipelineDelegate
-    private let keyFilter: any CacheKeyFilter
+    let keyFilter: any CacheKeyFilter
     let answer: AnswerImage
     private let purger: Purger
-    private let clock: any Clock<Duration>
-    private let epoch = EncoderEpoch.current
+    let clock: any Clock<Duration>
+    let epoch = EncoderEpoch.current
     private let logger: Logger
 
     /// - Parameters:
@@ -141,7 +141,7 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    private func wanted(_ request: ImageRequest, watcher: DownloadWatcher? = nil) -> Wanted {
+    func wanted(_ request: ImageRequest, watcher: DownloadWatcher? = nil) -> Wanted {
         var request = request
         if !request.cache.demand.mayStore { request.cache.store = .none }
         let chain = delegate.transforms(

@@ -13,6 +13,10 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
 
+    /// What ``process(_:interrupt:)`` would do about a job, told from the source's header. Throws whatever that would throw before
+    /// it decodes. By default the header is read in this process.
+    func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan
+
     /// Drops what is kept of these bytes for the sake of speed. By default there is nothing.
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that had it kept.
@@ -24,6 +28,7 @@ public protocol ImageProcessing: Sendable {
 }
 
 extension ImageProcessing {
+    public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try ImagePlan(of: job) }
     public func forget(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
 }

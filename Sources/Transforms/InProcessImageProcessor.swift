@@ -41,7 +41,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     private func picture(
         for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> Picture {
-        let plan = try planned(job, header, framesUsed: framesUsed)
+        let plan = try Self.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
         let parameters = try decoder.parameters(
             job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
@@ -59,7 +59,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     /// Everything that the header alone can refuse is refused here, before memory is spent on pixels.
-    private func planned(
+    static func planned(
         _ job: ImageJob, _ header: SourceHeader, framesUsed: Int
     ) throws(ImageProcessingError) -> ChainPlan {
         let plan: ChainPlan

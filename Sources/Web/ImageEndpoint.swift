@@ -66,7 +66,7 @@ struct ImageEndpoint: Sendable {
     }
 
     /// What the query and the fields of a request come to.
-    private func imageRequest(_ query: ImageQuery, of request: Request) throws(Problem) -> ImageRequest {
+    func imageRequest(_ query: ImageQuery, of request: Request) throws(Problem) -> ImageRequest {
         var wanted = try ImageRequest(query.url, givenAs: "url")
         if let fallback = query.fallback { wanted.fallback = try ImageRequest(fallback, givenAs: "default").source }
         wanted.recipe = query.recipe

@@ -27,6 +27,8 @@ package struct WebConfiguration: Sendable {
     package var viaPseudonym: String
     /// What queries may ask for.
     package var limits: GrammarLimits
+    /// Bytes of a source that are downloaded.
+    package var maxSourceBytes: Int
 
     /// Every default is that of the command line.
     package init(
@@ -34,7 +36,7 @@ package struct WebConfiguration: Sendable {
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits()
+        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20
     ) {
         self.host = host
         self.port = port
@@ -49,5 +51,6 @@ package struct WebConfiguration: Sendable {
         self.publicURL = publicURL
         self.viaPseudonym = viaPseudonym
         self.limits = limits
+        self.maxSourceBytes = maxSourceBytes
     }
 }

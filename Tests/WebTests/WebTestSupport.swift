@@ -109,10 +109,13 @@ extension Endpoints {
     /// Those that are not given do nothing.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
-        purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle(),
+        explain: ExplainEndpoint = .idle(), purge: PurgeEndpoint = .idle(), entries: EntriesEndpoint = .idle(),
+        prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle(),
         srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration())
     ) -> Endpoints {
-        Endpoints(image: image, purge: purge, prefetch: prefetch, operation: operation, srcset: srcset)
+        Endpoints(
+            image: image, explain: explain, purge: purge, entries: entries, prefetch: prefetch, operation: operation,
+            srcset: srcset)
     }
 }
 

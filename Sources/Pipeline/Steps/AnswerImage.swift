@@ -76,7 +76,7 @@ struct AnswerImage: Sendable {
     }
 
     /// `Vary` (RFC 9111 §4.1), held against what the origin would be sent now.
-    private func isSelected(_ known: SourceRecord?, _ wanted: Wanted) async -> Bool {
+    func isSelected(_ known: SourceRecord?, _ wanted: Wanted) async -> Bool {
         guard let known, known.varies else { return true }
         let fields = await delegate.originFields([:], for: wanted.request.source)
         return known.response.isSelected(
@@ -172,7 +172,7 @@ struct AnswerImage: Sendable {
         return try await make(wanted, original, report, fetch: watch.lap())
     }
 
-    private func answer(
+    func answer(
         _ wanted: Wanted, _ question: AskOrigin.Question, known: SourceRecord?
     ) async throws(PipelineError) -> (AskOrigin.Answer, Bool) {
         let ask = ask
@@ -226,11 +226,17 @@ struct AnswerImage: Sendable {
     private func stale(
         _ wanted: Wanted, _ known: SourceRecord?, because error: PipelineError
     ) async throws(PipelineError) -> ImageResponse {
-        guard error.excusesStale, wanted.mayUseStale, let known, known.freshness.mayServeStaleOnError(at: now()),
-            await isSelected(known, wanted),
+        guard let known, await mayUse(stale: known, because: error, wanted),
             let picture = try await fromCaches(wanted, known, CacheReport(staleBecause: error))
         else { throw error }
         return picture
+    }
+
+    func mayUse(stale known: SourceRecord, because error: PipelineError, _ wanted: Wanted) async -> Bool {
+        guard error.excusesStale, wanted.mayUseStale, known.freshness.mayServeStaleOnError(at: now()) else {
+            return false
+        }
+        return await isSelected(known, wanted)
     }
 
     private func revalidateInBackground(_ wanted: Wanted, _ known: SourceRecord) {
@@ -275,7 +281,7 @@ extension Wanted {
         return mode != .reload && mode != .noStore
     }
 
-    fileprivate func question(known: SourceRecord?, _ reason: CacheStatus.Reason) -> AskOrigin.Question {
+    func question(known: SourceRecord?, _ reason: CacheStatus.Reason) -> AskOrigin.Question {
         switch request.cache.demand.mode {
         case .reload, .noStore: .contentPastCaches
         default: known == nil || reason == .varyMiss || reason == .miss ? .content : .whetherChanged

@@ -120,7 +120,7 @@ struct AskOrigin: Sendable {
         _ report: @escaping Report
     ) async throws(PipelineError) -> OriginResponse {
         guard await delegate.shouldDownload(wanted.request.source) else {
-            throw .notAllowed("This source may not be downloaded.")
+            throw .notDownloadable
         }
         let fields = await delegate.originFields(question.fields, for: wanted.request.source)
         var request = OriginRequest(url: wanted.request.source, headers: fields) { urgency.level.atOrigin }

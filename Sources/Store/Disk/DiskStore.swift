@@ -159,6 +159,11 @@ public final class DiskStore: Storing {
         await change { $0.totals(ofSources: sources) } ?? [:]
     }
 
+    /// What there is of a source by the index: the first `count` entries in the order of their keys.
+    public func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
+        await change { $0.listing(ofSource: source, count: count) } ?? []
+    }
+
     /// Returns once all that was stored before is on disk or dropped, room is made for it, and the index knows the last
     /// uses.
     public func flush() async {
@@ -212,10 +217,22 @@ public final class DiskStore: Storing {
 
 // Reading.
 extension DiskStore {
+    /// The entry under this key, if it is on disk, undamaged and below its age. It is neither counted nor does it count as a
+    /// use, and what is damaged stays until somebody asks for it.
+    public func peek(_ key: EntryKey) async -> StoredEntry? {
+        guard let tier, case .hit(let entry) = await reader(of: key).perform({ tier.entries.look(for: key) }) else {
+            return nil
+        }
+        return entry
+    }
+
+    private func reader(of key: EntryKey) -> DispatchQueue {
+        readers[Int(UInt(bitPattern: key.hashValue) % UInt(readers.count))]
+    }
+
     private func look(for key: EntryKey) async -> StoredEntry? {
         guard let tier else { return nil }
-        let reader = readers[Int(UInt(bitPattern: key.hashValue) % UInt(readers.count))]
-        switch await reader.perform({ tier.entries.look(for: key) }) {
+        switch await reader(of: key).perform({ tier.entries.look(for: key) }) {
         case .hit(let entry):
             if tier.entries.noteUse(of: key) {
                 tier.writer.enqueue(.change { tier.entries.writeLastUses() })

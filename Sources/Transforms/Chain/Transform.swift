@@ -32,7 +32,7 @@ public protocol Transform: Sendable {
 }
 
 extension Transform {
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.needingEveryPixel() }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.ofUnknownSize() }
 }
 
 /// What a transform may know besides the pixels.

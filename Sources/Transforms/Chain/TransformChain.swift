@@ -25,9 +25,19 @@ public struct TransformChain: Sendable {
 
     /// Walks the chain over a header.
     public func plan(_ start: ChainPlan) throws(TransformError) -> ChainPlan {
+        try plans(start).last ?? start
+    }
+
+    /// The plan after each member.
+    func plans(_ start: ChainPlan) throws(TransformError) -> [ChainPlan] {
         var plan = start
-        for transform in transforms { plan = try transform.planned(plan) }
-        return plan
+        var plans: [ChainPlan] = []
+        plans.reserveCapacity(transforms.count)
+        for transform in transforms {
+            plan = try transform.planned(plan)
+            plans.append(plan)
+        }
+        return plans
     }
 
     /// Runs every member. Pixels may still be lazy afterwards.

@@ -68,7 +68,7 @@ struct Decoder {
         return parameters
     }
 
-    private func options(_ parameters: DecodeParameters) -> KeyValuePairs<String, VipsValue> {
+    func options(_ parameters: DecodeParameters) -> KeyValuePairs<String, VipsValue> {
         switch header.format {
         case .jpeg:
             ["access": "sequential", "shrink": .int(parameters.shrink)]

@@ -22,7 +22,10 @@ public struct ContainExtend: Transform, Hashable {
         "contain(\(canvas.width),\(canvas.height),\(position.key),\(background?.hex ?? "-"))"
     }
 
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.giving(canvas) }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let isExtended = plan.size != canvas
+        return plan.giving(canvas).giving(alpha: plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
+    }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
         guard picture.size != canvas else { return picture }

@@ -10,7 +10,9 @@ public struct Flatten: Transform, Hashable {
 
     public var key: String { "flatten(\(background.hex))" }
 
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.giving(alpha: plan.hasAlpha && background.alpha < 255)
+    }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
         guard picture.first.hasAlpha else { return picture }

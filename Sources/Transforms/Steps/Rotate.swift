@@ -22,8 +22,10 @@ public struct Rotate: Transform, Hashable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let (across, down) = plan.size.canvas(rotatedBy: degrees)
+        let fillsCorners = !degrees.isMultiple(of: 90) && (background?.alpha ?? 0) < 255
         return plan.needingEveryPixel().giving(
-            PixelSize(width: Int(across.rounded()), height: Int(down.rounded())))
+            PixelSize(width: Int(across.rounded()), height: Int(down.rounded()))
+        ).giving(alpha: plan.hasAlpha || fillsCorners)
     }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {

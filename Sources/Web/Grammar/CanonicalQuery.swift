@@ -8,7 +8,7 @@ import Transforms
 /// Read by the grammar of the same limits it gives the same query again, so that two queries mean the same just where their canonical
 /// texts are equal.
 struct CanonicalQuery: Hashable, Sendable {
-    struct Parameter: Hashable, Sendable {
+    struct Parameter: Hashable, Encodable, Sendable {
         let name: String
         /// Not percent-encoded; empty = the bare name.
         let value: String

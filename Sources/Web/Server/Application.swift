@@ -17,17 +17,22 @@ package func makeApplications(
     logger: Logger, onServerRunning: @escaping @Sendable (Door, any Channel) async -> Void = { _, _ in }
 ) -> [(door: Door, application: any ApplicationProtocol)] {
     let meter = PictureMeter(instruments.metrics)
+    let image = ImageEndpoint(configuration: configuration) {
+        await pipeline.location(of: $0)
+    } picture: { request throws(PipelineError) in
+        try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+    }
     let endpoints = Endpoints(
-        image: ImageEndpoint(configuration: configuration) {
-            await pipeline.location(of: $0)
-        } picture: { request throws(PipelineError) in
-            try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+        image: image,
+        explain: ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
+            try await pipeline.explain(request, fetch: fetch)
         },
         purge: PurgeEndpoint { target, soft, dryRun, tiers in
             await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
         } removeExpired: {
             await pipeline.removeExpired()
         },
+        entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
         prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits),
         operation: OperationEndpoint(instruments: instruments), srcset: SrcsetEndpoint(configuration: configuration))
     return configuration.doors.map { door in

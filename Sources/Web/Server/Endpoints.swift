@@ -1,17 +1,21 @@
 /// Everything that answers.
 struct Endpoints: Sendable {
     var image: ImageEndpoint
+    var explain: ExplainEndpoint
     var purge: PurgeEndpoint
+    var entries: EntriesEndpoint
     var prefetch: PrefetchEndpoint
     var operation: OperationEndpoint
     var srcset: SrcsetEndpoint
     var playground = PlaygroundEndpoint()
 
     /// What is for everybody.
-    var publicRoutes: [Route] { image.routes + image.info.infoRoutes + srcset.routes + playground.routes }
+    var publicRoutes: [Route] {
+        image.routes + image.info.infoRoutes + explain.routes + srcset.routes + playground.routes
+    }
 
     /// What is for whoever runs the server.
-    var adminRoutes: [Route] { purge.routes + prefetch.routes + operation.adminRoutes }
+    var adminRoutes: [Route] { purge.routes + entries.routes + prefetch.routes + operation.adminRoutes }
 
     /// What tells about the rest, and is at every door.
     private var commonRoutes: [Route] { operation.healthRoutes + Contract.routes + ProblemPages.routes }

@@ -56,6 +56,8 @@ struct MeasuredProcessing: ImageProcessing {
         }
     }
 
+    func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try processing.plan(job) }
+
     func forget(identity: String) { processing.forget(identity: identity) }
 
     func shrinkMemory(toFraction fraction: Double) { processing.shrinkMemory(toFraction: fraction) }

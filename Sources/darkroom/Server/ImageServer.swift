@@ -154,6 +154,7 @@ struct ImageServer {
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,
-                defaultResampling: settings.resampling))
+                defaultResampling: settings.resampling),
+            maxSourceBytes: settings.maxSourceBytes)
     }
 }
