@@ -81,12 +81,17 @@ extension PurgeEndpoint {
 
 extension Instruments {
     /// Counts nowhere, and tells the same every time.
-    static func idle(metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic()) -> Self {
+    static func idle(
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic(),
+        cacheWorks: @escaping @Sendable () -> Bool = { true }
+    ) -> Self {
         let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
         return Instruments(metrics: metrics, traffic: traffic) {
             "# TYPE a gauge\na 1\n"
         } caches: {
             CacheTiers(memory: tier, disk: nil, decoded: tier)
+        } cacheWorks: {
+            cacheWorks()
         }
     }
 }

@@ -31,6 +31,7 @@ public final class DiskStore: Storing {
     private let tier: Tier?
     private let readers: [DispatchQueue]
     private let state = Mutex(DiskStatistics())
+    private let isTrying = Atomic(false)
 
     /// Opens the store in its directory, in the same short time however many entries it holds.
     ///
@@ -164,6 +165,22 @@ public final class DiskStore: Storing {
             $0.finishEvicting()
             $0.writeLastUses()
         }
+    }
+
+    /// Whether reading and writing work, as far as is known; true where the store is disabled. Answers at once.
+    ///
+    /// While they don't, asking has them tried once more behind the caller's back, so that whoever goes on asking learns when
+    /// they work again, though nothing else uses the store meanwhile.
+    public func isWorking() -> Bool {
+        guard let tier, tier.entries.outages.isFailing else { return true }
+        if !isTrying.exchange(true, ordering: .relaxed) {
+            tier.writer.enqueue(
+                .change { [self] in
+                    tier.entries.tryAgain()
+                    isTrying.store(false, ordering: .relaxed)
+                })
+        }
+        return false
     }
 
     /// Returns once index and files agree, as far as they can: at once unless they are being compared.

@@ -38,6 +38,8 @@ struct OperationEndpoint: Sendable {
     /// `GET /health/ready`: new requests may be sent here.
     func readiness() throws(Problem) -> Response {
         guard !instruments.traffic.isDraining else { throw .goingDown }
+        guard !instruments.traffic.isStarting else { throw .starting }
+        guard instruments.cacheWorks() else { throw .cacheUnavailable }
         return .json(Health())
     }
 

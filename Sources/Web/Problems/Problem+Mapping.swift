@@ -67,6 +67,14 @@ extension Problem {
     static let goingDown = Problem(
         .unavailable, "The server is going down and takes no new requests.", retryAfterSeconds: 1)
 
+    static let starting = Problem(
+        .unavailable, "The server is not listening at all its ports yet.", retryAfterSeconds: 1)
+
+    static let cacheUnavailable = Problem(
+        .cacheUnavailable,
+        "The volume or the folder of the disk cache fails: pictures are answered, but nothing is kept on disk.",
+        retryAfterSeconds: 5)
+
     static let adminDisabled = Problem(
         .adminDisabled,
         "There is no admin token on this server; whoever runs it sets one with 'admin-token', or opens an 'admin-port'."

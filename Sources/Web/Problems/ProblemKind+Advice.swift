@@ -27,6 +27,8 @@ extension ProblemKind {
         case .originUnavailable: "The origin's host failed so often in a row that it is given a rest."
         case .overloaded: "There is more to do than this server has room to queue."
         case .unavailable: "The server is starting or going down."
+        case .cacheUnavailable:
+            "The folder of the disk cache can't be read or written, or is gone. Pictures are answered all the same, but nothing is kept on disk."
         case .originTimeout: "The origin did not deliver the source in time."
         case .timeout: "Download, queue and work together took longer than a request may."
         case .notCached:
@@ -65,6 +67,8 @@ extension ProblemKind {
         case .originFailed:
             "The detail says what the origin did. Check that it answers, and with a picture; the failure is remembered only for seconds."
         case .originUnavailable, .overloaded, .unavailable: "Try again after the seconds that 'Retry-After' gives."
+        case .cacheUnavailable:
+            "Let the load balancer send requests elsewhere, and look at the volume of 'cache-dir': the log says what fails. The server finds out by itself when it works again."
         case .originTimeout: "Try again later. The limits are 'connect-timeout' and 'download-timeout'."
         case .timeout:
             "Try again, or ask for less: fewer frames, a smaller picture, a cheaper format. The limit is 'request-timeout'."

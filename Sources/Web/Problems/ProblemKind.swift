@@ -20,6 +20,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case originUnavailable = "origin-unavailable"
     case overloaded = "overloaded"
     case unavailable = "unavailable"
+    case cacheUnavailable = "cache-unavailable"
     case originTimeout = "origin-timeout"
     case timeout = "timeout"
     case notCached = "not-cached"
@@ -48,7 +49,8 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .originFailed: "The origin failed"
         case .originUnavailable: "The origin is left alone for a while"
         case .overloaded: "The server is busy"
-        case .unavailable: "The server is going down"
+        case .unavailable: "The server is starting or going down"
+        case .cacheUnavailable: "The disk cache fails"
         case .originTimeout: "The origin took too long"
         case .timeout: "The picture took too long"
         case .notCached: "The picture is not cached"
@@ -69,7 +71,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .corruptImage: .unprocessableContent
         case .internalError: .internalServerError
         case .originFailed: .badGateway
-        case .originUnavailable, .overloaded, .unavailable: .serviceUnavailable
+        case .originUnavailable, .overloaded, .unavailable, .cacheUnavailable: .serviceUnavailable
         case .originTimeout, .timeout, .notCached: .gatewayTimeout
         case .loop: HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected")
         }

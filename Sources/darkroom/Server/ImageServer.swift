@@ -61,7 +61,9 @@ struct ImageServer {
         let doors = makeApplications(
             configuration: webConfiguration, pipeline: pipeline, instruments: instruments, logger: logger
         ) { door, channel in
-            if announcement.note(door, at: channel.localAddress?.port ?? 0) { announcement.print() }
+            guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
+            instruments.traffic.open()
+            announcement.print()
         }.map(DoorService.init)
         do {
             try await ServiceGroup(
@@ -89,12 +91,14 @@ struct ImageServer {
     }
 
     private func instruments(of pipeline: ImagePipeline, _ caches: Caches) -> Instruments {
-        let traffic = Traffic()
+        let traffic = Traffic(isStarting: true)
         let readings = Readings(caches: caches, pipeline: pipeline, traffic: traffic, startedAt: startedAt)
         return Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
+        } cacheWorks: {
+            caches.disk?.isWorking() ?? true
         }
     }
 
