@@ -15,7 +15,7 @@ extension SettingKey {
         case .port: "Port to listen on; 0 = any free port, which is printed."
         case .adminHost: "Address to listen on at admin-port."
         case .adminPort:
-            "Port for /cache and /metrics, which port then does not answer: whoever can reach it may use them, unless admin-token is set; 0 = any free port."
+            "Port for /cache, /prefetch and /metrics, which port then does not answer: whoever can reach it may use them, unless admin-token is set; 0 = any free port."
         case .cacheDir: "Folder of the disk cache. One server at a time may use it."
         case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
         case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."

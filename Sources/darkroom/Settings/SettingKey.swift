@@ -68,8 +68,8 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheMemoryLowWater: "60"
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
-        case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks, .allowHosts,
-            .insecureTLSHosts, .pixelWorkers:
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks,
+            .allowHosts, .insecureTLSHosts, .pixelWorkers:
             ""
         case .respectOrigin: "true"
         case .defaultFresh: "1h"

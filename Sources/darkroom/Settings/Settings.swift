@@ -82,8 +82,7 @@ struct Settings: Equatable, Sendable {
         localRoot = try layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
         allowHosts = try read.list(.allowHosts) { $0.text }
-        allowPorts = Set(
-            try read.list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
+        allowPorts = try read.ports()
         insecureTLSHosts = try read.list(.insecureTLSHosts) { $0.text }
         maxSourceBytes = try read.required(.maxSourceBytes).bytes(atLeast: 1)
         limits = try read.pixelLimits()
