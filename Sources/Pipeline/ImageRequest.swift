@@ -18,6 +18,7 @@ public struct ImageRequest: Sendable {
     /// Another source, made into the same picture, for when this one fails; the same rules hold for it.
     public var fallback: SourceURL?
 
+    /// The picture of a source, as it is unless a recipe says otherwise.
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),

@@ -8,8 +8,10 @@ public struct Trim: Transform, Hashable {
     /// How far a sample may lie from the border's colour and still count as border.
     public static let thresholds = 1...254
 
+    /// One of `thresholds`.
     public var threshold: Int
 
+    /// Cuts what is at most so far from the border's colour.
     public init(threshold: Int) {
         self.threshold = threshold
     }
