@@ -21,6 +21,7 @@ public struct ImageRequest: Sendable {
     /// It changes none of the picture's bytes or keys.
     public var placeholders: PictureDetails
 
+    /// The picture of a source, as it is unless a recipe says otherwise.
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),

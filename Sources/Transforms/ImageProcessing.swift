@@ -35,6 +35,7 @@ extension ImageProcessing {
 
 /// One piece of pixel work.
 public struct ImageJob: Sendable {
+    /// The encoded bytes of the source.
     public var source: ByteBuffer
     /// Names the source's bytes by their SHA-256 in hexadecimal, so that a decode of them can be found again. Nil = it is neither
     /// looked for nor kept.
@@ -44,13 +45,18 @@ public struct ImageJob: Sendable {
     /// Whether `source` is only the beginning of a JPEG: what is missing is left grey, and damage is overlooked. For looking at while
     /// the rest is on its way; the result is never proven. Any other format is `.unsupported`.
     public var isPartial = false
+    /// Which frames or pages are kept.
     public var pages: PageSelection
+    /// What is done to them.
     public var chain: TransformChain
     /// What the decoder leaves the resampler.
     public var resampling: Resampling
+    /// How the result is encoded.
     public var output: OutputOptions
+    /// What source and result may come to.
     public var limits: PixelLimits
 
+    /// Work on these bytes that nothing is kept of.
     public init(
         source: ByteBuffer, identity: String? = nil, keepsDecoded: Bool = false,
         pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
@@ -69,16 +75,20 @@ public struct ImageJob: Sendable {
 
 /// An encoded result, or a text about it.
 public struct ProcessedImage: Sendable {
+    /// The encoded bytes.
     public var body: ByteBuffer
+    /// The format of `body`.
     public var format: OutputFormat
     /// Of a text: the size of the picture that it was told from.
     public var size: PixelSize
     /// Frames in the result.
     public var frames: Int
+    /// The format that the source was in.
     public var sourceFormat: SourceFormat
     /// Whether the source was decoded; false = only its header was read, so that the rest of it may be damaged.
     public var isProven: Bool
 
+    /// A result of these facts.
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
         isProven: Bool = true

@@ -128,6 +128,29 @@ struct PreviewTests {
         }
     }
 
+    @Test func `A preview waits for every picture that somebody wants`() async throws {
+        let pipeline = ImagePipeline(
+            configuration: PipelineConfiguration(pixelWorkers: 1), origin: origin, memory: memory,
+            processing: processing, now: { WallClock.start })
+        var (other, narrower) = (request, request)
+        other.source = .example
+        narrower.source = .example
+        narrower.recipe.box.width = 50
+        let goOn = processing.holdNext()
+        async let first = pipeline.image(for: other)
+        origin.finish()
+        await until { processing.runs.value == 1 }
+        let task = pipeline.imageTask(for: request, previews: true)
+        await origin.send(upTo: 20 << 10)
+        await until { pipeline.waitingCount == 1 }
+        async let second = pipeline.image(for: narrower)
+        await until { pipeline.waitingCount == 2 }
+        goOn()
+        var events = task.events.makeAsyncIterator()
+        _ = try await (first, second, preview(&events))
+        #expect(processing.jobs.map(\.isPartial) == [false, false, true])
+    }
+
     @Test func `While one preview is being made no other is begun`() async throws {
         let task = pipeline.imageTask(for: request, previews: true)
         await until { origin.fetches.value == 1 }

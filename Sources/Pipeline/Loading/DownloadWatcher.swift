@@ -44,6 +44,7 @@ final class DownloadWatcher: Sendable {
     }
 
     private func endPreview(_ preview: ImagePreview?) {
+        // Its download is over, and the place may be another's.
         guard !Task.isCancelled else { return }
         // Before anybody sees it and more is received.
         state.withLock { $0.preview = nil }

@@ -2,7 +2,9 @@ import Synchronization
 
 /// The events of an ``ImageTask``, which lives at least as long as somebody goes through them.
 public struct ImageEvents: AsyncSequence, Sendable {
+    /// More of the original, or a preview.
     public typealias Element = ImageTask.Event
+    /// Failures are told by the task's value.
     public typealias Failure = Never
 
     private let task: ImageTask

@@ -50,6 +50,7 @@ public struct TransformError: Error, Sendable, Hashable {
     /// A sentence for the client: what was given and what is allowed.
     public let reason: String
 
+    /// The parameter at fault and a sentence.
     public init(parameter: String, reason: String) {
         self.parameter = parameter
         self.reason = reason

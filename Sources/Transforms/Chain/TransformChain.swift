@@ -5,6 +5,7 @@ public struct TransformChain: Sendable {
     /// The members, first to last.
     public var transforms: [any Transform]
 
+    /// These members in this order; none = the pixels as they are decoded.
     public init(_ transforms: [any Transform] = []) {
         self.transforms = transforms
     }

@@ -3,6 +3,7 @@ import Vips
 
 /// What a source says of itself before any pixel is decoded.
 public struct SourceHeader: Hashable, Sendable {
+    /// Told by the bytes.
     public let format: SourceFormat
     /// One frame, as stored: before EXIF orientation. For a vector picture, its natural size at 72 dpi.
     public let size: PixelSize

@@ -2,8 +2,10 @@ import Vips
 
 /// Lays the picture on a background colour. A translucent background leaves a translucent picture.
 public struct Flatten: Transform, Hashable {
+    /// What shows through.
     public var background: Color
 
+    /// Lays the picture on this colour.
     public init(_ background: Color) {
         self.background = background
     }

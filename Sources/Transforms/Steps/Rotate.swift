@@ -7,6 +7,7 @@ public struct Rotate: Transform, Hashable {
     /// Fill of the corners; nil = transparent, which becomes white in a format without alpha.
     public var background: Color?
 
+    /// Turns by so many degrees.
     public init(degrees: Int, background: Color? = nil) {
         self.degrees = degrees
         self.background = background

@@ -11,8 +11,10 @@ public struct Trim: Transform, Hashable {
     /// `find_trim` takes the median of so many pixels a side to overlook specks, and fails where there are fewer.
     private static let leastSide = 3
 
+    /// One of `thresholds`.
     public var threshold: Int
 
+    /// Cuts what is at most so far from the border's colour.
     public init(threshold: Int) {
         self.threshold = threshold
     }
