@@ -30,6 +30,7 @@ conformance: setup ## Drive the server with a client generated from its contract
 	@scripts/setup-ci.sh
 	@test -x $(SERVER) || swift build --product darkroom $(SWIFT_FLAGS)
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
+
 playground: setup ## Try the page at / in headless Chromium; screenshots go to .build/playground/screenshots
 	@scripts/setup-playground.sh
 	swift build --product darkroom $(SWIFT_FLAGS)

@@ -105,7 +105,7 @@ class OriginHandler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "image/jpeg")
             self.send_header("Cache-Control", "max-age=3600")
             self.send_header("ETag", f'"{picture.stem}"')
-            self.send_header("Surrogate-Key", "holidays")
+            self.send_header("Surrogate-Key", picture.stem)
         self.end_headers()
         self.wfile.write(body)
 

@@ -6,7 +6,7 @@ import struct
 import pytest
 from darkroom_client import AuthenticatedClient
 from darkroom_client.api.pictures import get_image, get_info, head_image, head_info
-from darkroom_client.models import CacheMode, Fit, OutputFormat, Problem, ProblemType, SourceDocument
+from darkroom_client.models import CacheMode, Fit, OutputFormat, Problem, ProblemType, SourceDocument, WaitMode
 from darkroom_client.models.source_document_color_space import SourceDocumentColorSpace
 from darkroom_client.models.source_document_format import SourceDocumentFormat
 from darkroom_client.types import UNSET, File, Response
@@ -26,6 +26,19 @@ def test_get_image(admin: AuthenticatedClient) -> None:
     again = get_image.sync_detailed(client=admin, url_query=SAMPLE, w=100, h=50, fit=Fit.COVER, output=OutputFormat.PNG)
     assert again.headers["Cache-Status"].startswith("darkroom;hit;")
     assert again.content == answer.content
+
+
+def test_get_image_with_placeholders(admin: AuthenticatedClient) -> None:
+    """They are those that the texts of the same picture would be."""
+    answer = get_image.sync_detailed(
+        client=admin, url_query=SAMPLE, w=64, output=OutputFormat.PNG, placeholder="color,blurhash,thumbhash,lqip"
+    )
+    assert png_size(answer.content)[0] == 64
+    names = {"X-Placeholder-Color": OutputFormat.COLOR, "X-Placeholder-BlurHash": OutputFormat.BLURHASH}
+    names |= {"X-Placeholder-ThumbHash": OutputFormat.THUMBHASH, "X-Placeholder-Lqip": OutputFormat.LQIP}
+    for name, output in names.items():
+        text = get_image.sync_detailed(client=admin, url_query=SAMPLE, w=64, output=output).content.decode()
+        assert answer.headers[name] == text
 
 
 def test_get_image_that_the_client_has(admin: AuthenticatedClient) -> None:
@@ -62,6 +75,22 @@ def test_get_info_with_all_fields(admin: AuthenticatedClient) -> None:
     assert isinstance(document.delays, list) and len(document.delays) == document.pages > 1
     assert isinstance(document.palette, list) and document.palette
     assert isinstance(document.blurhash, str) and len(document.blurhash) == 28
+
+
+def test_get_info_about_caching(admin: AuthenticatedClient, things: Running) -> None:
+    url = f"{things.origin}/other.jpg"
+    get_image.sync_detailed(client=admin, url_query=url, w=23, wait=WaitMode.STORED)
+    document = get_info.sync(client=admin, url_query=url, fields="cache")
+    assert isinstance(document, SourceDocument) and document.format_ == SourceDocumentFormat.JPEG
+    cache = document.cache
+    assert cache.fresh and cache.origin["cache-control"] == "max-age=3600"
+    assert 0 <= cache.age_seconds <= 60 and 3_500 < cache.remaining_seconds <= 3_600
+    assert cache.original.memory and cache.original.disk
+
+
+def test_get_info_about_positions(admin: AuthenticatedClient) -> None:
+    problem = problem_of(get_info.sync_detailed(client=admin, url_query=SAMPLE, gps=True))
+    assert (problem.type_, problem.status, problem.parameter) == (ProblemType.GPS_NOT_ALLOWED, 403, "gps")
 
 
 def test_head_info(admin: AuthenticatedClient) -> None:

@@ -3,6 +3,7 @@
 A request that is made up to be good is made to keep them, so that the server must take it: a 400 is then a failure.
 """
 
+import math
 import os
 import zlib
 from collections.abc import Callable, Sequence
@@ -23,6 +24,9 @@ SOURCES = [
     *("local:///hostile/truncated.jpg", "local:///hostile/other.bmp", "local:///hostile/bomb.png"),
     *("local:///nothing.jpg", f"{ORIGIN}/missing.jpg", f"{ORIGIN}/broken.jpg", "https://example.com/photo.jpg"),
 ]
+TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")
+# Queries of /image without a source, for jobs.
+QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=json&fields=all", "ro=90&w=16&q=50", ""]
 SELECTORS = ("url", "prefix", "host", "tag", "all", "expired")
 COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000}
@@ -36,7 +40,34 @@ def consistent_picture(query: Query, takes: set[str]) -> Query:
             rule(chosen)
     if "fields" in chosen and "output" in takes:
         chosen["output"] = "json"
+    if "placeholder" in chosen and chosen.get("output") in TEXTS:
+        chosen.pop("placeholder")
+    if "widths" in takes:
+        pictures_alone(chosen)
     return chosen
+
+
+def pictures_alone(query: Query) -> None:
+    """For /srcset, which has nothing to say of texts."""
+    if query.get("output") in TEXTS:
+        query.pop("output")
+    if "widths" in query:
+        most = MAX_SIDE // math.ceil(float(query.get("dpr", 1)))
+        query["widths"] = ",".join(str(int(width) % most + 1) for width in query["widths"].split(","))
+
+
+def consistent_order(order: Any) -> Any:
+    """For /prefetch: few pictures, and small ones."""
+    chosen = dict(order) | {"urls": few(SOURCES, order["urls"])}
+    if "queries" in order:
+        chosen["queries"] = few(QUERIES, order["queries"])
+    if "widths" in order:
+        chosen["widths"] = [width % 64 + 1 for width in order["widths"][:3]]
+    return chosen
+
+
+def few(choices: Sequence[Choice], seeds: Sequence[object]) -> list[Choice]:
+    return [chosen_of(choices, seed) for seed in seeds[:3]]
 
 
 def chosen_of(choices: Sequence[Choice], seed: object) -> Choice:
@@ -114,6 +145,6 @@ def consistent_purge(query: Query) -> Query:
         chosen["url"] = chosen_of(SOURCES, query)
     if selector == "expired":
         return {"expired": "true"}
-    if selector != "all" or chosen.get("soft") == "true":
+    if selector != "all" or chosen.get("soft") in ("", "true", True):
         chosen.pop("tier", None)
     return chosen

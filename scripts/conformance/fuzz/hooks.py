@@ -4,12 +4,14 @@ import json
 from typing import Any
 
 import schemathesis
-from consistency import consistent_picture, consistent_purge
+from consistency import consistent_order, consistent_picture, consistent_purge
 from schemathesis import Case, CheckContext, HookContext, Response
 from schemathesis.core.media_types import YAML_MEDIA_TYPES
 
 # Not of the application: HTTP/1.1's own.
 TRANSPORT = {"connection", "content-length", "content-type", "date", "keep-alive", "server", "transfer-encoding"}
+# Made-up values of these leave nothing that could be called a request.
+FRAMING = {"content-length", "host", "transfer-encoding"}
 # What kinds of problem a gateway may have with an origin or its client's wishes, by status.
 GATEWAY = {502: {"/problems/origin-failed"}, 504: {"/problems/not-cached"}}
 SIGNATURES = {
@@ -24,6 +26,21 @@ SIGNATURES = {
 
 
 @schemathesis.hook
+def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
+    """OpenAPI 3.1 has no words for one event of a stream; for schemathesis it is what there is a schema of."""
+    media_type = raw_schema["components"]["responses"]["PrefetchEvents"]["content"]["text/event-stream"]
+    job = {"$ref": "#/components/schemas/PrefetchJob"}
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": job}
+    properties = {"event": {"enum": ["progress", "end"]}, "data": data}
+    media_type["schema"] = {"type": "object", "required": list(properties), "properties": properties}
+
+
+@schemathesis.hook
+def filter_headers(context: HookContext, headers: dict[str, Any] | None) -> bool:
+    return not FRAMING & {name.lower() for name in headers or ()}
+
+
+@schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
@@ -32,6 +49,8 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         case.query = consistent_purge(case.query)
     elif "url" in names:
         case.query = consistent_picture(case.query, names)
+    elif case.operation.path == "/prefetch" and case.method == "POST":
+        case.body = consistent_order(case.body)
 
 
 @schemathesis.deserializer(*YAML_MEDIA_TYPES, *SIGNATURES)
@@ -68,6 +87,14 @@ def pictures_are_what_they_say(context: CheckContext, response: Response, case: 
         return
     offset, signature = SIGNATURES[content_type(response)]
     assert response.content[offset:].startswith(signature), "The bytes are not of that type"
+
+
+@schemathesis.check
+def streams_come_to_an_end(context: CheckContext, response: Response, case: Case) -> None:
+    if content_type(response) != "text/event-stream":
+        return
+    events = [block.partition(b"\n")[0] for block in response.content.split(b"\n\n")[:-1]]
+    assert events[-1] == b"event: end" and events.count(b"event: end") == 1
 
 
 @schemathesis.check
