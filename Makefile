@@ -28,7 +28,7 @@ test: setup ## Build and run all tests; some drive the executable
 
 conformance: setup ## Drive the server with a client generated from its contract, then fuzz it after the contract
 	@scripts/setup-ci.sh
-	@test -x $(SERVER) || swift build --product darkroom $(SWIFT_FLAGS)
+	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
 
 playground: setup ## Try the page at / in headless Chromium; screenshots go to .build/playground/screenshots
