@@ -28,7 +28,7 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 // CI sets this: warnings of our own targets are errors then, those of dependencies are not.
 let warnings: [SwiftSetting] =
-    Context.environment["DARKROOM_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+    Context.environment["WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
 let swiftSettings: [SwiftSetting] =
     warnings + [

@@ -53,7 +53,9 @@ def server(executable: Path, folder: Path, log: Path) -> Iterator[str]:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            env=os.environ | {"DARKROOM_ADMIN_TOKEN": TOKEN},
+            # Whatever else whoever runs this has set for a server of their own.
+            env={name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
+            | {"DARKROOM_ADMIN_TOKEN": TOKEN},
         )
         try:
             yield announced(process)
