@@ -2,16 +2,18 @@
 
 PORT ?= 8080
 SWIFT_FLAGS ?=
+SERVER ?= .build/debug/darkroom
 
-swift_paths = $(wildcard Sources Tests Benchmarks/Package.swift Package.swift \
+swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package.swift \
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench prove format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove format lint fixtures clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo '  PORT=8080 chooses the port of run; SWIFT_FLAGS goes to every swift build and test.'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo '  PORT=8080 chooses the port of run; SWIFT_FLAGS goes to every swift build and test;'
+	@echo '  SERVER names the executable that conformance drives, and SEED what it makes up.'
 
 setup:
 	@scripts/setup.sh
@@ -23,6 +25,16 @@ run: setup ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 test: setup ## Build and run all tests; some drive the executable
 	swift build --product darkroom $(SWIFT_FLAGS)
 	swift test --no-parallel $(SWIFT_FLAGS)
+
+conformance: setup ## Drive the server with a client generated from its contract, then fuzz it after the contract
+	@scripts/setup-ci.sh
+	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
+	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
+
+playground: setup ## Try the page at / in headless Chromium; screenshots go to .build/playground/screenshots
+	@scripts/setup-playground.sh
+	swift build --product darkroom $(SWIFT_FLAGS)
+	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
 bench: setup ## Measure the service against its floors on this machine
 	Benchmarks/run.sh

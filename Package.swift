@@ -28,7 +28,7 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 // CI sets this: warnings of our own targets are errors then, those of dependencies are not.
 let warnings: [SwiftSetting] =
-    Context.environment["DARKROOM_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+    Context.environment["WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
 let swiftSettings: [SwiftSetting] =
     warnings + [
@@ -86,7 +86,7 @@ let package = Package(
             packages: [asyncHTTPClient, distributedTracing, nio, nioHTTP1, nioSSL, httpTypes, logging, serviceContext]),
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
-            packages: [nioCore, crypto, httpTypes, logging]),
+            packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
         .target(name: "CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         room("Prometheus", packages: [coreMetrics]),
@@ -96,7 +96,8 @@ let package = Package(
                 "Pipeline", "Transforms", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
                 crypto, distributedTracing, logging, serviceContext, yams,
             ],
-            resources: [.embedInCode("openapi.yaml")], swiftSettings: swiftSettings),
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")],
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "darkroom",
             dependencies: [
@@ -110,22 +111,33 @@ let package = Package(
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
-        tests(of: "Origin", sees: ["TestOrigin"], packages: [nio, nioHTTP1, nioSSL, httpTypes, logging]),
+        tests(
+            of: "Origin", sees: ["TestOrigin"],
+            packages: [nio, nioHTTP1, nioSSL, httpTypes, logging, distributedTracing, serviceContext]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
         tests(of: "Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Prometheus", packages: [coreMetrics]),
+        // What README shows and links to: the library's public face as its users see it, run by tests of its own.
+        .target(
+            name: "Examples", dependencies: ["Pipeline", "Transforms", "Vips", "Store", "Origin", nioCore],
+            path: "Examples",
+            packageAccess: false,
+            swiftSettings: swiftSettings),
+        tests(
+            of: "Examples", sees: ["TestOrigin", "Pipeline", "Transforms", "Vips", "Store", "Origin"],
+            packages: [nioCore, nioPosix]),
         tests(
             of: "Web", sees: ["Pipeline", "Transforms", "Origin", "HTTPCaching"],
             packages: [
-                coreMetrics, hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioPosix, serviceLifecycle,
-                yams,
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioPosix, serviceContext, serviceLifecycle, yams,
             ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store",
+                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging,
                 nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],

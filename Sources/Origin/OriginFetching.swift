@@ -4,7 +4,8 @@ public import NIOCore
 
 /// Brings the bytes of an original from wherever its URL points.
 public protocol OriginFetching: Sendable {
-    /// Fetches once, whole or not at all. Cancelling the task ends the transfer.
+    /// Fetches once, whole or not at all. Cancelling the task ends the transfer. A fetcher whose originals come in pieces tells
+    /// ``OriginRequest/onProgress`` of them.
     ///
     /// - Returns: an original, or "not modified" where the request's validators were sent and are still right.
     /// - Throws: ``OriginError``; no answer is kept, so asking again starts anew.
@@ -14,12 +15,17 @@ public protocol OriginFetching: Sendable {
     /// request's own fields.
     func sentFields(for request: OriginRequest) -> HTTPFields
 
+    /// Why a source would be refused before anybody is asked, as far as that can be told without looking up a name; nil = it
+    /// would not. By default nothing is refused.
+    func refusal(of source: SourceURL) -> OriginError?
+
     /// Asks a host again that is left alone because it could not be reached; nil = all hosts. By default there is none.
     func forgetOutages(ofHost host: String?)
 }
 
 extension OriginFetching {
     public func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
+    public func refusal(of source: SourceURL) -> OriginError? { nil }
     public func forgetOutages(ofHost host: String?) {}
 }
 

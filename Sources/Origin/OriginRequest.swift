@@ -27,6 +27,9 @@ public struct OriginRequest: Sendable {
     /// Where the request stands in line, asked whenever a slot comes free: it may rise while waiting. It must answer at
     /// once, from any thread, and must not call a fetcher.
     public var urgency: @Sendable () -> Priority
+    /// Told of every piece of the original that comes in, with all that came before it; not of redirects' and errors'
+    /// bodies. It must return at once, from any thread, and must not call a fetcher. Nobody is told by default.
+    public var onProgress: @Sendable (PartialOriginal) -> Void = { _ in }
 
     /// A request whose priority may change while it waits.
     public init(

@@ -15,20 +15,22 @@ public struct OriginRouter: OriginFetching {
 
     /// Asks the fetcher of the URL's scheme and throws what that throws.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        try await fetcher(for: request).fetch(request)
+        try await fetcher(for: request.url).fetch(request)
     }
 
     public func sentFields(for request: OriginRequest) -> HTTPFields {
-        fetcher(for: request).sentFields(for: request)
+        fetcher(for: request.url).sentFields(for: request)
     }
+
+    public func refusal(of source: SourceURL) -> OriginError? { fetcher(for: source).refusal(of: source) }
 
     public func forgetOutages(ofHost host: String?) {
         remote.forgetOutages(ofHost: host)
         local.forgetOutages(ofHost: host)
     }
 
-    private func fetcher(for request: OriginRequest) -> any OriginFetching {
-        switch request.url.scheme {
+    private func fetcher(for url: SourceURL) -> any OriginFetching {
+        switch url.scheme {
         case .http, .https: remote
         case .local: local
         }

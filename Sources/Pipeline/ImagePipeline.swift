@@ -22,13 +22,13 @@ public import Transforms
 ///
 /// The façade only builds these parts and runs them in order. Safe to use from any task.
 public final class ImagePipeline: Sendable {
-    private let configuration: PipelineConfiguration
+    let configuration: PipelineConfiguration
     private let delegate: any ImagePipelineDelegate
-    private let keyFilter: any CacheKeyFilter
+    let keyFilter: any CacheKeyFilter
     let answer: AnswerImage
     private let purger: Purger
-    private let clock: any Clock<Duration>
-    private let epoch = EncoderEpoch.current
+    let clock: any Clock<Duration>
+    let epoch = EncoderEpoch.current
     private let logger: Logger
 
     /// - Parameters:
@@ -62,13 +62,38 @@ public final class ImagePipeline: Sendable {
         purger = parts.purger
     }
 
+    deinit {
+        shutdown()
+    }
+
     /// The picture for a request, from a cache or made now. Cancelling the task gives up waiting, and the work ends when
     /// nobody waits for it any more; with `continuesInBackground` cancelling has no effect.
     ///
     /// A source that fails gives way to the request's fallback, where it has one, within the same time.
     public func image(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
+        try await image(for: request, watcher: nil)
+    }
+
+    /// Begins to get the picture for a request and tells how far it is.
+    ///
+    /// - Parameter previews: whether pictures of what has come in so far are made too, of a JPEG while it is downloaded
+    ///   (SDWebImage's `progressiveLoad`): one at 16 KiB and one each time that the bytes have doubled, on pixel threads that
+    ///   have nothing else to do.
+    public func imageTask(for request: ImageRequest, previews: Bool = false) -> ImageTask {
+        let latest = LatestEvents()
+        let watcher = DownloadWatcher(latest, makesPreviews: previews)
+        let work = Task { [self] in
+            defer { latest.finish() }
+            return await Result { () async throws(PipelineError) in try await image(for: request, watcher: watcher) }
+        }
+        return ImageTask(latest, work)
+    }
+
+    private func image(
+        for request: ImageRequest, watcher: DownloadWatcher?
+    ) async throws(PipelineError) -> ImageResponse {
         var watch = Stopwatch()
-        let wanted = wanted(request)
+        let wanted = wanted(request, watcher: watcher)
         var picture: ImageResponse
         if let found = answer.atOnce(wanted) { picture = found } else { picture = try await inTime(wanted) }
         picture.timings.total = watch.lap()
@@ -93,22 +118,22 @@ public final class ImagePipeline: Sendable {
 
     private func answerOrFallback(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await answer(wanted)
+            return try await answer.withOrWithoutPlaceholders(wanted)
         } catch {
             guard let fallback = wanted.request.fallback, error.isFaultOfSource else { throw error }
-            return try await self.fallback(fallback, for: wanted.request, because: error)
+            return try await self.fallback(fallback, for: wanted, because: error)
         }
     }
 
     /// Where the fallback fails too, the source's failure is the one to tell of, unless the fallback cannot be had on principle.
     private func fallback(
-        _ fallback: SourceURL, for request: ImageRequest, because error: PipelineError
+        _ fallback: SourceURL, for failed: Wanted, because error: PipelineError
     ) async throws(PipelineError) -> ImageResponse {
-        var instead = request
+        var instead = failed.request
         instead.source = fallback
         instead.fallback = nil
         do throws(PipelineError) {
-            var picture = try await answer(wanted(instead))
+            var picture = try await answer.withOrWithoutPlaceholders(wanted(instead, watcher: failed.watcher))
             picture.fallbackReason = error
             return picture
         } catch let failure {
@@ -116,16 +141,21 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    private func wanted(_ request: ImageRequest) -> Wanted {
+    func wanted(_ request: ImageRequest, watcher: DownloadWatcher? = nil) -> Wanted {
         var request = request
         if !request.cache.demand.mayStore { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
-        let keys = RequestKeys(
-            request, chain: chain, identity: keyFilter.identity(of: request.source), epoch: epoch)
+        let identity = keyFilter.identity(of: request.source)
+        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: epoch)
+        var document = request
+        document.output = request.placeholderOutput
+        let documentKeys =
+            document.output.details.isEmpty
+            ? nil : RequestKeys(document, chain: chain, identity: identity, epoch: epoch)
         return Wanted(
-            request: request, chain: chain, keys: keys, moment: answer.keep.generations.now(of: keys.source),
-            urgency: Urgency(request.priority))
+            request: request, chain: chain, keys: keys, documentKeys: documentKeys,
+            moment: answer.keep.generations.now(of: keys.source), urgency: Urgency(request.priority), watcher: watcher)
     }
 
     /// Where a request's entries are, without reading them into memory, asking an origin or making anything; whether they are fresh
@@ -164,6 +194,7 @@ public final class ImagePipeline: Sendable {
     public var waitingCount: Int { answer.produce.queue.waitingCount }
 
     /// Ends the pixel threads after the work they have; what waits is refused with `.cancelled`. Work in the background ends.
+    /// A pipeline that nobody holds any more does so by itself.
     public func shutdown() {
         answer.background.shutdown()
         answer.produce.queue.shutdown()

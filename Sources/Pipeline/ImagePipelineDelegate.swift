@@ -40,5 +40,6 @@ extension ImagePipelineDelegate {
 
 /// The delegate that leaves everything as it is.
 public struct DefaultPipelineDelegate: ImagePipelineDelegate {
+    /// A delegate without wishes.
     public init() {}
 }

@@ -17,11 +17,15 @@ public struct ImageRequest: Sendable {
     public var cache: CacheUse
     /// Another source, made into the same picture, for when this one fails; the same rules hold for it.
     public var fallback: SourceURL?
+    /// What is told beside the picture, of the very picture: of `color`, `blurHash`, `thumbHash` and `lqip` those that are wanted.
+    /// It changes none of the picture's bytes or keys.
+    public var placeholders: PictureDetails
 
+    /// The picture of a source, as it is unless a recipe says otherwise.
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: SourceURL? = nil
+        fallback: SourceURL? = nil, placeholders: PictureDetails = []
     ) {
         self.source = source
         self.recipe = recipe
@@ -30,18 +34,36 @@ public struct ImageRequest: Sendable {
         self.priority = priority
         self.cache = cache
         self.fallback = fallback
+        self.placeholders = placeholders
     }
 
     /// As above with the address as text. Throws `.invalidURL` with a sentence that says what is wrong with it.
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: String? = nil
+        fallback: String? = nil, placeholders: PictureDetails = []
     ) throws(PipelineError) {
         self.init(
             source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,
-            cache: cache)
+            cache: cache, placeholders: placeholders)
         if let fallback { self.fallback = try Self.source(fallback) }
+    }
+
+    /// The picture of an address, scaled to fit into a box without being enlarged; `recipe` can do more. Throws `.invalidURL` with a
+    /// sentence that says what is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - width: of the box in pixels, 1 or more; nil = as the height gives.
+    ///   - height: the same down.
+    ///   - fit: how the picture fills the box where both sides are given.
+    ///   - output: the format and how it is encoded. By default the source's own.
+    public init(
+        url: String, width: Int?, height: Int? = nil, fit: Fit = .inside, output: OutputOptions = OutputOptions()
+    ) throws(PipelineError) {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: height)
+        recipe.fit = fit
+        self.init(source: try Self.source(url), recipe: recipe, output: output)
     }
 
     private static func source(_ url: String) throws(PipelineError) -> SourceURL {
@@ -51,7 +73,7 @@ public struct ImageRequest: Sendable {
 
 /// How urgent a piece of work is, in the queues for downloads and for pixels alike.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {
-    /// Below everything that somebody waits for: revalidation behind an answer.
+    /// Below everything that somebody waits for: revalidation behind an answer, and prefetching.
     case background
     case low, normal, high
 

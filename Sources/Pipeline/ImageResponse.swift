@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPCaching
+public import HTTPTypes
 public import NIOCore
 public import Transforms
 
@@ -7,6 +8,7 @@ public import Transforms
 public struct ImageResponse: Sendable {
     /// The encoded picture.
     public var body: ByteBuffer
+    /// The format of `body`.
     public var format: OutputFormat
     /// SHA-256 of the body, 64 hexadecimal digits: a strong validator.
     public var digest: String
@@ -20,9 +22,17 @@ public struct ImageResponse: Sendable {
     public var terms: ClientTerms
     /// Where the picture was found, or why not.
     public var cache: CacheReport
+    /// How long each part of the work took.
     public var timings: Timings
     /// Why the fallback was used in place of the source; nil = it was not.
     public var fallbackReason: PipelineError?
+    /// What the request's `placeholders` asked for; nil = nothing was, or it could not be told.
+    public var placeholders: Placeholders?
+    /// What the origin said about the source and about keeping it: of its fields those of `StoredResponse.keptNames`.
+    public var originFields = HTTPFields()
+
+    /// A copy of `body` as Foundation knows bytes.
+    public var data: Data { Data(body.readableBytesView) }
 }
 
 /// Which layer answered, and what the origin had to do with it.
@@ -47,6 +57,7 @@ public struct CacheReport: Hashable, Sendable {
     /// Why the origin could not confirm a stale picture that is answered all the same (RFC 5861 §4).
     public var staleBecause: PipelineError?
 
+    /// A report of these facts.
     public init(
         variant: Layer? = nil, original: Layer? = nil, forwarded: CacheStatus.Reason? = nil, originStatus: Int? = nil,
         isStored: Bool = false, isShared: Bool = false, staleBecause: PipelineError? = nil
@@ -74,6 +85,7 @@ public struct Timings: Hashable, Sendable {
     /// From the request to the finished picture.
     public var total: Duration
 
+    /// Times of these parts.
     public init(
         fetch: Duration? = nil, queue: Duration? = nil, process: Duration? = nil, store: Duration? = nil,
         total: Duration = .zero
@@ -88,9 +100,12 @@ public struct Timings: Hashable, Sendable {
 
 /// In which tiers the entries of a request are.
 public struct CacheLocation: Hashable, Sendable {
+    /// Where the source's bytes are.
     public var original: Tiers
+    /// Where the finished picture is.
     public var variant: Tiers
 
+    /// Entries in these tiers.
     public init(original: Tiers = [], variant: Tiers = []) {
         self.original = original
         self.variant = variant

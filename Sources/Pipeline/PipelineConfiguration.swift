@@ -16,6 +16,8 @@ public struct PipelineConfiguration: Sendable {
     /// Whether work that nobody waits for any more is finished and kept (SDWebImage's `continueInBackground`).
     public var continuesInBackground: Bool
 
+    /// The defaults of the command line unless said otherwise: 2 threads, 64 pieces of work waiting for each, 30
+    /// seconds.
     public init(
         limits: PixelLimits = PixelLimits(), pixelWorkers: Int = 2, queueDepth: Int = 64,
         requestTimeout: Duration = .seconds(30), freshness: FreshnessPolicy = FreshnessPolicy(),

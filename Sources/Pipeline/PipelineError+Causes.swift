@@ -39,6 +39,9 @@ extension PipelineError {
             }
     }
 
+    /// What a delegate's veto comes to.
+    static let notDownloadable = PipelineError.notAllowed("This source may not be downloaded.")
+
     /// Whether a stale picture is better than this (RFC 5861 §4): the origin is in trouble, and has not said that the
     /// picture is gone.
     var excusesStale: Bool {

@@ -50,8 +50,10 @@ public struct OriginTrouble: Hashable, Sendable {
     public var sentence: String
     /// Its name in RFC 9209; nil = the origin answered, with `receivedStatus`.
     public var proxyError: ProxyStatus.Failure?
+    /// What the origin answered; nil = nothing that has a status.
     public var receivedStatus: Int?
 
+    /// What went wrong, for clients, with its names in the protocols.
     public init(_ sentence: String, proxyError: ProxyStatus.Failure? = nil, receivedStatus: Int? = nil) {
         self.sentence = sentence
         self.proxyError = proxyError

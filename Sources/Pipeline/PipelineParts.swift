@@ -24,6 +24,7 @@ struct PipelineParts {
             memory: memory, disk: disk, records: records, generations: Generations(),
             inUse: OriginalsInUse())
         let failures = FailureMemory(policy: policy, random: random)
+        let queue = WorkQueue(workers: configuration.pixelWorkers, depth: configuration.queueDepth)
         answer = AnswerImage(
             origin: origin, delegate: delegate, keep: keep, failures: failures,
             find: FindVariant(keep: keep), load: LoadOriginal(keep: keep),
@@ -31,9 +32,10 @@ struct PipelineParts {
                 origin: origin, delegate: delegate, policy: policy, keep: keep, failures: failures,
                 now: now),
             produce: ProduceVariant(
-                queue: WorkQueue(workers: configuration.pixelWorkers, depth: configuration.queueDepth),
-                processing: processing, keep: keep, failures: failures, limits: configuration.limits,
+                queue: queue, processing: processing, keep: keep, failures: failures, limits: configuration.limits,
                 productions: Coalescer(), now: now),
+            makePreview: MakePreview(
+                queue: queue, processing: processing, limits: configuration.limits, previews: Coalescer()),
             asks: Coalescer(),
             background: BackgroundWork(timeout: configuration.requestTimeout, clock: clock), now: now)
         purger = Purger(

@@ -60,6 +60,27 @@ public struct StoreTotals: Equatable, Sendable {
     }
 }
 
+/// What is known of an entry without reading it.
+public struct EntryListing: Equatable, Sendable {
+    public var key: EntryKey
+    /// What the entry takes.
+    public var bytes: Int
+    /// How long ago it was stored.
+    public var age: Duration
+    /// How often it was found since then; nil = that is not counted.
+    public var hits: Int?
+    /// The owner's notes; nil = they would have to be read.
+    public var metadata: ByteBuffer?
+
+    public init(key: EntryKey, bytes: Int, age: Duration, hits: Int? = nil, metadata: ByteBuffer? = nil) {
+        self.key = key
+        self.bytes = bytes
+        self.age = age
+        self.hits = hits
+        self.metadata = metadata
+    }
+}
+
 /// Where entries live longer than the process: what the pipeline sees of its disk tier.
 ///
 /// A store may forget anything at any time. What it returns is byte for byte what was stored last under that key,
@@ -104,4 +125,16 @@ public protocol Storing: Sendable {
 
     /// What there is of each of these sources; sources without entries are left out.
     func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals]
+
+    /// The entry under this key as ``entry(for:)`` finds it, without a sign that anyone asked for it. By default that is what
+    /// it finds.
+    func peek(_ key: EntryKey) async -> StoredEntry?
+
+    /// What there is of a source: the first `count` entries in the order of their keys. By default nothing is told.
+    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing]
+}
+
+extension Storing {
+    public func peek(_ key: EntryKey) async -> StoredEntry? { await entry(for: key) }
+    public func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] { [] }
 }

@@ -1,10 +1,15 @@
 /// An sRGB colour with straight alpha, 8 bits a channel.
 public struct Color: Hashable, Codable, Sendable {
+    /// 0…255.
     public var red: UInt8
+    /// 0…255.
     public var green: UInt8
+    /// 0…255.
     public var blue: UInt8
+    /// 0 = transparent, 255 = opaque.
     public var alpha: UInt8
 
+    /// A colour of these channels, opaque unless said otherwise.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
@@ -12,7 +17,9 @@ public struct Color: Hashable, Codable, Sendable {
         self.alpha = alpha
     }
 
+    /// Opaque white.
     public static let white = Color(red: 255, green: 255, blue: 255)
+    /// Transparent black.
     public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 
     /// `rgb`, `rgba`, `rrggbb`, `rrggbbaa` in hexadecimal, with or without `#`, or a CSS colour name; nil for anything else.

@@ -13,6 +13,10 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
 
+    /// What ``process(_:interrupt:)`` would do about a job, told from the source's header. Throws whatever that would throw before
+    /// it decodes. By default the header is read in this process.
+    func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan
+
     /// Drops what is kept of these bytes for the sake of speed. By default there is nothing.
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that had it kept.
@@ -24,25 +28,35 @@ public protocol ImageProcessing: Sendable {
 }
 
 extension ImageProcessing {
+    public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try ImagePlan(of: job) }
     public func forget(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
 }
 
 /// One piece of pixel work.
 public struct ImageJob: Sendable {
+    /// The encoded bytes of the source.
     public var source: ByteBuffer
     /// Names the source's bytes by their SHA-256 in hexadecimal, so that a decode of them can be found again. Nil = it is neither
     /// looked for nor kept.
     public var identity: String?
     /// Whether a decode is worth keeping for further jobs on the same bytes. Needs `identity`.
     public var keepsDecoded: Bool
+    /// Whether `source` is only the beginning of a JPEG: what is missing is left grey, and damage is overlooked. For looking at while
+    /// the rest is on its way; the result is never proven. Any other format is `.unsupported`.
+    public var isPartial = false
+    /// Which frames or pages are kept.
     public var pages: PageSelection
+    /// What is done to them.
     public var chain: TransformChain
     /// What the decoder leaves the resampler.
     public var resampling: Resampling
+    /// How the result is encoded.
     public var output: OutputOptions
+    /// What source and result may come to.
     public var limits: PixelLimits
 
+    /// Work on these bytes that nothing is kept of.
     public init(
         source: ByteBuffer, identity: String? = nil, keepsDecoded: Bool = false,
         pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
@@ -61,16 +75,20 @@ public struct ImageJob: Sendable {
 
 /// An encoded result, or a text about it.
 public struct ProcessedImage: Sendable {
+    /// The encoded bytes.
     public var body: ByteBuffer
+    /// The format of `body`.
     public var format: OutputFormat
     /// Of a text: the size of the picture that it was told from.
     public var size: PixelSize
     /// Frames in the result.
     public var frames: Int
+    /// The format that the source was in.
     public var sourceFormat: SourceFormat
     /// Whether the source was decoded; false = only its header was read, so that the rest of it may be damaged.
     public var isProven: Bool
 
+    /// A result of these facts.
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
         isProven: Bool = true

@@ -13,6 +13,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {
         let header = try SourceHeader(of: job.source)
+        guard !job.isPartial || header.format == .jpeg else { throw .unsupported }
         let several = job.output.format?.holdsSeveral ?? header.format.isAnimation
         let framesUsed = try job.pages.framesUsed(of: header, several: several)
         if job.output.isHeaderOnly {
@@ -32,15 +33,16 @@ public struct InProcessImageProcessor: ImageProcessing {
             : try Encoder(job.output, format: format, interrupt: interrupt).encode(picture)
         return ProcessedImage(
             body: body, format: format, size: picture.size,
-            frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format)
+            frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format,
+            isProven: !job.isPartial)
     }
 
     /// Decodes and runs the chain.
     private func picture(
         for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> Picture {
-        let plan = try planned(job, header, framesUsed: framesUsed)
-        let decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
+        let plan = try Self.planned(job, header, framesUsed: framesUsed)
+        let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
         let parameters = try decoder.parameters(
             job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
@@ -57,7 +59,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     /// Everything that the header alone can refuse is refused here, before memory is spent on pixels.
-    private func planned(
+    static func planned(
         _ job: ImageJob, _ header: SourceHeader, framesUsed: Int
     ) throws(ImageProcessingError) -> ChainPlan {
         let plan: ChainPlan
@@ -77,7 +79,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     private func pixels(
         of job: ImageJob, _ parameters: DecodeParameters, by decoder: Decoder
     ) throws(ImageProcessingError) -> DecodedPixels {
-        guard let identity = job.identity else { return try decoder.decode(parameters) }
+        guard let identity = job.identity, !job.isPartial else { return try decoder.decode(parameters) }
         // Turning it once is worth it only where the chain would begin with just that.
         let turns = job.chain.beginsUpright && parameters.frames == 1 && decoder.header.orientation != 1
         let key = DecodedCache.Key(identity: identity, parameters: parameters, isUpright: turns)

@@ -12,6 +12,7 @@ public struct VipsError: Error, Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { "\(operation): \(message)" }
 
+    /// An error of our own about an operation.
     package init(operation: String, message: String) {
         self.operation = operation
         self.message = message

@@ -31,15 +31,15 @@ public enum VipsLoader: String, Sendable, CaseIterable {
     /// Opens `source` and lends the lazy image to `body`: header fields are there, pixels are computed when read.
     ///
     /// The image reads `source` in place, so it must not leave `body`; give back what `rendered` made of it.
-    /// Damage of any kind is an error (`fail_on: error`), never a partly grey picture.
+    /// Damage of any kind is an error (`fail_on: error`), never a partly grey picture, unless somebody `toleratesDamage`.
     public func withImage<Result>(
-        of source: ByteBuffer, _ options: KeyValuePairs<String, VipsValue> = [:],
+        of source: ByteBuffer, _ options: KeyValuePairs<String, VipsValue> = [:], toleratesDamage: Bool = false,
         _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
         try source.withUnsafeReadableBytes { (bytes) throws(VipsError) -> Result in
             var operation = try VipsOperation(rawValue)
             operation.set("buffer", lending: bytes)
-            try operation.set("fail_on", "error")
+            try operation.set("fail_on", toleratesDamage ? "none" : "error")
             for (name, value) in options { try operation.set(name, value) }
             try operation.run()
             return try body(try operation.image())

@@ -20,11 +20,3 @@ struct AdminToken: Sendable {
 
     private static func hash(_ bytes: some Sequence<UInt8>) -> SHA256.Digest { SHA256.hash(data: Array(bytes)) }
 }
-
-extension AdminToken? {
-    /// Lets nobody pass but who carries the token; nobody at all where there is none.
-    func require(in fields: HTTPFields) throws(Problem) {
-        guard let self else { throw .adminDisabled }
-        guard self.isCarried(by: fields) else { throw .adminTokenWrong }
-    }
-}

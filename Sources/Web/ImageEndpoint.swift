@@ -9,13 +9,17 @@ struct ImageEndpoint: Sendable {
     private(set) var grammar: QueryGrammar
     /// Makes or finds the picture.
     let picture: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+    /// Tells in which caches it is.
+    let location: @Sendable (ImageRequest) async -> CacheLocation
     private let token: AdminToken?
 
     init(
         configuration: WebConfiguration,
+        location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) {
         self.configuration = configuration
+        self.location = location
         self.picture = picture
         grammar = QueryGrammar(limits: configuration.limits)
         token = configuration.adminToken.map(AdminToken.init)
@@ -39,9 +43,11 @@ struct ImageEndpoint: Sendable {
     func respond(to request: Request) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: request)
+        guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
         let wanted = try imageRequest(query, of: request)
         do throws(PipelineError) {
-            let answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
+            var answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
+            if query.tellsCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }
             return answer.response(to: request)
         } catch {
             var problem = Problem(error)
@@ -60,11 +66,12 @@ struct ImageEndpoint: Sendable {
     }
 
     /// What the query and the fields of a request come to.
-    private func imageRequest(_ query: ImageQuery, of request: Request) throws(Problem) -> ImageRequest {
+    func imageRequest(_ query: ImageQuery, of request: Request) throws(Problem) -> ImageRequest {
         var wanted = try ImageRequest(query.url, givenAs: "url")
         if let fallback = query.fallback { wanted.fallback = try ImageRequest(fallback, givenAs: "default").source }
         wanted.recipe = query.recipe
         wanted.pages = query.pages
+        wanted.placeholders = query.placeholders
         wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
         wanted.priority = query.priority ?? Priority(fields: request.headers)
         wanted.cache = CacheUse(

@@ -15,6 +15,14 @@ enum Negotiation {
         }
     }
 
+    /// Why an answer has its format: one sentence for people.
+    static func reason(for output: ImageQuery.Output, accept: String?) -> String {
+        guard output.isNegotiated else { return "The parameter 'output' asks for it." }
+        return takesWebP(accept: accept)
+            ? "Accept names image/webp."
+            : "Accept does not name image/webp, so it is the source's own format, or JPEG or PNG where browsers do not show that."
+    }
+
     /// Whether the weight among a media range's parameters is above zero; without one it is 1 (RFC 9110 §12.4.2).
     private static func isWanted(parameters: ArraySlice<Substring>) -> Bool {
         for parameter in parameters {
@@ -26,7 +34,7 @@ enum Negotiation {
 
     /// `0.001`…`1.000`, at most three decimals.
     private static func isPositiveWeight(_ text: Substring) -> Bool {
-        guard let weight = Digits.number(String(text)), text.utf8.count <= 5 else { return false }
+        guard let weight = Digits.decimal(String(text)), text.utf8.count <= 5 else { return false }
         return weight > 0 && weight <= 1
     }
 

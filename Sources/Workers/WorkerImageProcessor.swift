@@ -61,6 +61,26 @@ package struct WorkerImageProcessor: ImageProcessing {
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
+        try answer(to: job, interrupt: interrupt, request: WorkerRequest.process) { outcome, memory in
+            guard case .image(let wire) = outcome,
+                let body = try? memory?.bytes(maxBytes: pool.configuration.maxResultBytes)
+            else { return nil }
+            return wire.image(body, of: job)
+        }
+    }
+
+    package func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan {
+        try answer(to: job, interrupt: { false }, request: WorkerRequest.plan) { outcome, _ in
+            guard case .plan(let plan) = outcome, plan.isPlausible else { return nil }
+            return plan
+        }
+    }
+
+    /// What a worker makes of the job. `read` gives nil for what no honest worker says.
+    private func answer<Answer>(
+        to job: ImageJob, interrupt: @escaping Interrupt, request: (WireJob) -> WorkerRequest,
+        read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
+    ) throws(ImageProcessingError) -> Answer {
         guard let wire = WireJob(job) else {
             throw .transformFailed("a transform of one's own can't cross into a worker process")
         }
@@ -70,11 +90,11 @@ package struct WorkerImageProcessor: ImageProcessing {
         }
         var kills = 0
         while let (number, worker) = pool.take(for: job.identity, interrupt: interrupt) {
-            let result: Result<ProcessedImage, ImageProcessingError>
+            let result: Result<Answer, ImageProcessingError>
             do throws(Conversation.Loss) {
                 let conversation = pool.converse(with: worker, interrupt: interrupt)
-                let (reply, memory) = try conversation.ask(.process(wire), with: source)
-                result = try self.result(reply, memory, of: job)
+                let (reply, memory) = try conversation.ask(request(wire), with: source)
+                result = try Self.result(reply, memory, read)
                 pool.giveBack(number, after: job, reply.decoded)
             } catch {
                 pool.lose(number, error)
@@ -87,19 +107,12 @@ package struct WorkerImageProcessor: ImageProcessing {
         throw .interrupted
     }
 
-    /// What the worker makes of the job, where it is to be believed.
-    private func result(
-        _ reply: WorkerReply, _ memory: SealedMemory?, of job: ImageJob
-    ) throws(Conversation.Loss) -> Result<ProcessedImage, ImageProcessingError> {
-        switch reply.outcome {
-        case .failure(let error): return .failure(error.bounded)
-        case .done, .attempts: throw .garbled
-        case .image(let wire):
-            guard let body = try? memory?.bytes(maxBytes: pool.configuration.maxResultBytes),
-                let image = wire.image(body, of: job)
-            else { throw .garbled }
-            return .success(image)
-        }
+    private static func result<Answer>(
+        _ reply: WorkerReply, _ memory: SealedMemory?, _ read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
+    ) throws(Conversation.Loss) -> Result<Answer, ImageProcessingError> {
+        if case .failure(let error) = reply.outcome { return .failure(error.bounded) }
+        guard let answer = read(reply.outcome, memory) else { throw .garbled }
+        return .success(answer)
     }
 
     /// The error of a job that cost a worker, and what of it is refused from now on.

@@ -98,6 +98,7 @@ struct CommandLineTests {
         values[.cacheDir] = folder.appendingPathComponent("cache").path
         values[.localRoot] = URL.fixtures.path
         values[.host] = "127.0.0.1"
+        values[.adminHost] = "127.0.0.1"
         values[.maxSourcePixels] = "60000000"
         let server: DarkroomProcess
         switch way {

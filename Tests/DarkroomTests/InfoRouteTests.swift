@@ -75,6 +75,47 @@ struct InfoRouteTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `Where a document is cached is told beside it, and leaves the document as it was`() async throws {
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600", "ETag: \"a\""))
+        let server = try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"])
+        let target = "\(server.base)/info?url=\(origin.url())&fields=color"
+        let plain = try await Client.get(target)
+        let told = try await Client.get(target + ",cache", fields: [("If-None-Match", plain["etag"] ?? "")])
+        #expect(told.status == 200)
+        #expect(told["cache-control"] == "no-store")
+        #expect(told["etag"] == nil)
+        #expect(told["cache-status"]?.contains("hit") == true)
+        let text = String(buffer: told.body)
+        #expect(text.hasPrefix(String(buffer: plain.body).dropLast()))
+        let json = try JSONSerialization.jsonObject(with: Data(buffer: told.body)) as? [String: Any]
+        let cache = try #require(json?["cache"] as? [String: Any])
+        #expect((cache["origin"] as? [String: String])?["cache-control"] == "max-age=600")
+        #expect((cache["original"] as? [String: Bool])?["memory"] == true)
+        #expect((cache["variant"] as? [String: Bool])?["memory"] == true)
+        #expect(cache["fresh"] as? Bool == true)
+        #expect((1...600).contains(cache["remaining_seconds"] as? Int ?? 0))
+        #expect(try await Client.get(target).body == plain.body)
+        #expect(origin.count == 1)
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `A position is told with leave alone, and under a key of its own`() async throws {
+        let closed = try await server()
+        let refused = try await info(closed, "sample.jpg", "&gps=true")
+        #expect(refused.status == 403)
+        #expect(refused.problem?.type == "/problems/gps-not-allowed")
+        #expect(await closed.stop() == 0)
+        let open = try await DarkroomProcess(["--local-root", URL.fixtures.path, "--allow-gps", "true"])
+        for query in ["&fields=color&gps=true", "&gps"] {
+            let told = String(buffer: try await info(open, "sample.jpg", query).body)
+            #expect(told.contains(#""gps":{"latitude":46.5,"longitude":8.25}"#))
+        }
+        for query in ["&fields=color", "&fields=all", ""] {
+            #expect(!String(buffer: try await info(open, "sample.jpg", query).body).contains("gps"))
+        }
+        #expect(await open.stop() == 0)
+    }
+
     @Test(arguments: [
         ("blurhash", "^[0-9A-Za-z#$%*+,.:;=?@\\[\\]^_{|}~-]{28}$"), ("thumbhash", "^[0-9A-Za-z+/=]{20,40}$"),
         ("color", "^#[0-9a-f]{6}$"), ("lqip", "^data:image/webp;base64,[0-9A-Za-z+/=]+$"),

@@ -50,6 +50,7 @@ struct SettingsTests {
         #expect(settings.workerMemoryBytes == 2 << 30)
         #expect(settings.isolation == .auto && settings.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
+        #expect(settings.prefetchConcurrency == 2)
         #expect(settings.downloadsPerHost == 6)
         #expect(settings.maxDownloads == 64)
         #expect(settings.maxRedirects == 5)
@@ -60,8 +61,11 @@ struct SettingsTests {
         #expect(settings.cacheMaxAge == nil && settings.cacheExpireBy == .access)
         #expect(settings.freshness == FreshnessPolicy())
         #expect(settings.variantMaxAge == .seconds(365 * 86_400))
-        #expect(!settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.continueInBackground)
-        #expect(settings.adminToken == nil)
+        #expect(
+            !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
+                && !settings.continueInBackground)
+        #expect(settings.adminToken == nil && settings.adminPort == nil)
+        #expect(settings.adminHost == "127.0.0.1")
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
@@ -69,18 +73,20 @@ struct SettingsTests {
 
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
-        .host: "localhost", .port: "0", .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
+        .host: "localhost", .port: "0", .adminHost: "localhost", .adminPort: "0",
+        .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
         .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
-        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .adminToken: "correct-horse-battery",
-        .fallbackStatus: "404", .continueInBackground: "true", .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
+        .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .allowGPS: "true", .adminToken: "correct-horse-battery",
+        .fallbackStatus: "404", .publicURL: "https://img.example.com", .continueInBackground: "true",
+        .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
         .localRoot: "/tmp",
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
         .requestTimeout: "2m", .pixelWorkers: "7", .workerMemory: "1GiB", .isolation: "none",
-        .quarantine: "0", .queueDepth: "1", .resample: "linear", .downloadsPerHost: "2",
+        .quarantine: "0", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear", .downloadsPerHost: "2",
         .maxDownloads: "8", .logLevel: "debug", .logFormat: "json",
     ]
 
@@ -174,6 +180,15 @@ struct SettingsTests {
         #expect(try await settings(flags: [.adminToken: "exactly-16-chars"]).adminToken == "exactly-16-chars")
     }
 
+    @Test(arguments: [
+        ("https://img.example.com", "https://img.example.com"),
+        ("https://IMG.example.com:443/", "https://img.example.com"),
+        ("http://127.0.0.1:8080/pictures//", "http://127.0.0.1:8080/pictures"),
+    ])
+    func `A public address has one spelling, without a slash at its end`(text: String, address: String) async throws {
+        #expect(try await settings(flags: [.publicURL: text]).publicURL == address)
+    }
+
     @Test func `Nothing that is refused beside a token repeats the token`() async throws {
         let flags: [SettingKey: String] = [.adminToken: "correct-horse-battery"]
         for (key, value) in [(SettingKey.port, "x"), (.minFresh, "366d"), (.localRoot, "/no/such/folder")] {
@@ -184,7 +199,8 @@ struct SettingsTests {
     }
 
     @Test(arguments: [
-        (SettingKey.port, "99999"), (.port, "x"), (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
+        (SettingKey.port, "99999"), (.adminPort, "65536"), (.adminPort, ""), (.adminHost, ""), (.port, "x"),
+        (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
         (.pixelWorkers, "0"), (.workerMemory, "1MiB"), (.isolation, "some"), (.quarantine, "1"), (.logLevel, "loud"),
@@ -193,7 +209,11 @@ struct SettingsTests {
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),
         (.fallbackStatus, "600"), (.fallbackStatus, "204"), (.fallbackStatus, "304"), (.continueInBackground, ""),
-        (.allowForcedRefresh, "TRUE"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"), (.adminToken, ""),
+        (.allowForcedRefresh, "TRUE"), (.allowGPS, "yes"), (.publicURL, ""), (.publicURL, "img.example.com"),
+        (.publicURL, "ftp://a.org"),
+        (.publicURL, "https://a.org/?x"), (.publicURL, "https://a.org/#x"), (.publicURL, "https://me@a.org"),
+        (.publicURL, "local:///a"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"),
+        (.adminToken, ""),
         (.localRoot, "/no/such/folder"),
     ])
     func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {
@@ -203,7 +223,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [
-        [SettingKey.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
+        [SettingKey.adminPort: "8080"], [.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
         [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"], [.minFresh: "366d"],
     ])
     func `An impossible combination is refused by the names of both keys`(flags: [SettingKey: String]) async throws {

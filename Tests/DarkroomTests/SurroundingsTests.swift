@@ -37,6 +37,30 @@ struct SurroundingsTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `While the cache folder can't be had the server is not ready, until it can`() async throws {
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
+        let folder = try URL.temporaryFolder()
+        let server = try await server(cache: folder)
+        let ready = server.base + "/health/ready"
+        #expect(try await Client.get(ready).status == 200)
+        // The server may be quicker to make the folder again, any number of times.
+        repeat {
+            try? FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension(UUID().uuidString))
+        } while (try? Data().write(to: folder)) == nil
+        #expect(try await server.image(origin.url(), "w=20&wait=stored").status == 200)
+        let refused = try await Client.get(ready)
+        #expect(refused.status == 503)
+        #expect(refused.problem?.type == "/problems/cache-unavailable")
+        #expect(refused["retry-after"] == "5")
+        #expect(try await server.image(origin.url(), "w=20").status == 200)
+        #expect(try await Client.get(server.base + "/health/live").status == 200)
+        try FileManager.default.removeItem(at: folder)
+        // Asking is enough to have it tried again.
+        while try await Client.get(ready).status != 200 {}
+        #expect(try await server.image(origin.url("/b.jpg"), "w=20&wait=stored").status == 200)
+        #expect(await server.stop() == 0)
+    }
+
     @Test func `A kill loses nothing that was on disk, and the next start needs no hand`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()

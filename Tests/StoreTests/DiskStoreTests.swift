@@ -187,6 +187,10 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(strange == 0)
+        // More than the budget, however the tasks took turns.
+        for number in 0..<40 {
+            store.store(entry(4000, filler: UInt8(number % 10)), for: key(number % 10, number / 10))
+        }
         await store.flush()
         let statistics = store.statistics
         #expect(statistics.hits > 0)

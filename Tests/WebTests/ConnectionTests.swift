@@ -3,10 +3,10 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOPosix
-import Pipeline
 import ServiceLifecycle
 import Testing
 
+@testable import Pipeline
 @testable import Web
 
 /// The server on a real socket: what only a connection can show.
@@ -63,17 +63,66 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `a client that leaves a job's events frees the stream, and the job goes on`() async throws {
+        let prefetcher = Prefetcher.held
+        let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
+        try await withServer(prefetch: PrefetchEndpoint(prefetcher)) { address in
+            let client = try await Client.connected(to: address)
+            try await client.send(Self.events(of: job))
+            while job.watcherCount == 0 { await Task.yield() }
+            try await client.close()
+            while job.watcherCount > 0 { await Task.yield() }
+            #expect(job.progress.state == .running)
+        }
+        prefetcher.shutdown()
+    }
+
+    @Test func `jobs that end with the server end their streams, so that it need not wait for the readers`()
+        async throws
+    {
+        let prefetcher = Prefetcher.held
+        let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
+        try await withServer(prefetch: PrefetchEndpoint(prefetcher)) { address in
+            let client = try await Client.connected(to: address)
+            try await client.send(Self.events(of: job))
+            while job.watcherCount == 0 { await Task.yield() }
+            prefetcher.shutdown()
+            let text = await client.received(until: "0\r\n\r\n")
+            #expect(text.contains("event: end\ndata: "))
+            // It stays open: the server is what closes it.
+        }
+    }
+
+    @Test func `a client that takes nothing of its answer does not keep the server from ending`() async throws {
+        let (asked, reportRequest) = AsyncStream<Void>.makeStream()
+        // More than the system takes on its way.
+        let body = String(repeating: "x", count: 64 << 20)
+        try await withServer(lastGrace: .milliseconds(1)) { _ in
+            reportRequest.yield()
+            return .stub(body: body)
+        } use: { address in
+            let client = try await Client.connected(to: address, isReading: false)
+            try await client.send("GET /image?url=https://example.com/ HTTP/1.1\r\nHost: x\r\n\r\n")
+            await asked.first { true }
+        }
+    }
+
+    private static func events(of job: PrefetchJob) -> String {
+        "GET /prefetch/\(job.id)/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n\r\n"
+    }
+
     /// Runs a server on a free port while `use` goes on, and shuts it down gracefully.
     private func withServer(
-        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse,
+        prefetch: PrefetchEndpoint = .idle(), lastGrace: TimeAmount = .seconds(20),
+        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() },
         use: @Sendable (SocketAddress) async throws -> Void
     ) async throws {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
         let logger = Logger.quiet
-        let configuration = WebConfiguration(port: 0)
+        let configuration = WebConfiguration(port: 0, adminToken: "t")
         let application = makeApplication(
-            .idle(image: ImageEndpoint(configuration: configuration, picture: picture)), configuration: configuration,
-            logger: logger
+            .idle(image: ImageEndpoint(configuration: configuration, picture: picture), prefetch: prefetch),
+            configuration: configuration, logger: logger, lastGrace: lastGrace
         ) { channel in
             if let address = channel.localAddress { reportAddress.yield(address) }
         }
@@ -105,9 +154,10 @@ private final class Client: Sendable {
         self.bytes = bytes
     }
 
-    static func connected(to address: SocketAddress) async throws -> Client {
+    static func connected(to address: SocketAddress, isReading: Bool = true) async throws -> Client {
         let (bytes, source) = AsyncStream<ByteBuffer>.makeStream()
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.autoRead, value: isReading)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Receiver(source))

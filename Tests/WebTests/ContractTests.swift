@@ -41,7 +41,6 @@ struct ContractTests {
     func `the contract's parameters of a picture are those of the grammar, in its order`(method: String) throws {
         let listed = try parameters(of: "/image", method)
         #expect(listed.compactMap { $0["name"]?.string } == grammar.table.parameters.map(\.name))
-        #expect(contract["components"]?["parameters"]?.mapping?.count == listed.count)
         expect(listed, toDescribe: grammar.table)
     }
 
@@ -53,13 +52,26 @@ struct ContractTests {
         expect(listed, toDescribe: table)
     }
 
+    @Test(arguments: ["get", "head"])
+    func `the contract's parameters of a set of widths are those of its grammar, in its order`(method: String) throws {
+        let listed = try parameters(of: "/srcset", method)
+        let grammar = SrcsetGrammar()
+        #expect(listed.compactMap { $0["name"]?.string } == grammar.table.parameters.map(\.name))
+        expect(listed, toDescribe: grammar.table)
+        for pair in ["widths=320,640,1280", "sizes=(min-width: 60em) 50vw, 100vw"] {
+            #expect(listed.contains { "\($0["name"]?.string ?? "")=\($0["example"]?.string ?? "")" == pair })
+            #expect(throws: Never.self) { try grammar.parse("url=https://example.com/photo.jpg&" + pair) }
+        }
+    }
+
     @Test func `what a document tells is what the contract says, and every text format is in it`() throws {
         let document = contract["components"]?["schemas"]?["SourceDocument"]
-        let described = Set(document?["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
+        // That one is no part of what is cached.
+        let described = Set(document?["properties"]?.mapping?.keys.compactMap(\.string) ?? []).subtracting(["cache"])
         let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
         #expect(Set(required).isSubset(of: described))
         let png = try #require(Data(base64Encoded: Self.pixel))
-        for (details, members) in [(PictureDetails(), 0), (.all, described.count)] {
+        for (details, members) in [(PictureDetails(), 0), (.all.union(.position), described.count)] {
             let job = ImageJob(
                 source: ByteBuffer(bytes: png), chain: TransformChain(Recipe()),
                 output: OutputOptions(format: .json, details: details))
@@ -72,6 +84,22 @@ struct ContractTests {
         let types =
             contract["components"]?["responses"]?["Picture"]?["content"]?.mapping?.keys.compactMap(\.string) ?? []
         #expect(Set(types) == Set(OutputFormat.allCases.map(\.mediaType)))
+    }
+
+    @Test func `what is told of caching is what the contract says`() throws {
+        let told = CachingDocument(.stub(), CacheLocation(original: .memory, variant: .all))
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(told)) as? [String: Any] ?? [:]
+        for (name, members) in [("Caching", json), ("CachePlaces", json["original"] as? [String: Any] ?? [:])] {
+            let schema = try #require(contract["components"]?["schemas"]?[name])
+            #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == Set(members.keys))
+            #expect(Set(schema["required"]?.sequence?.compactMap(\.string) ?? []) == Set(members.keys))
+        }
+    }
+
+    @Test func `no parameter is described that no operation takes`() throws {
+        let lists = operations.compactMap { $0["parameters"]?.sequence }.joined()
+        let taken = Set(lists.compactMap { $0["$ref"]?.string?.split(separator: "/").last.map(String.init) })
+        #expect(Set(contract["components"]?["parameters"]?.mapping?.keys.compactMap(\.string) ?? []) == taken)
     }
 
     /// A PNG of one pixel.
@@ -88,12 +116,14 @@ struct ContractTests {
         try #require(contract["paths"]?[path]?[method]?["parameters"]?.sequence).map(resolved)
     }
 
+    private func schema(of parameter: Node) -> Node { resolved(parameter["schema"] ?? Node("")) }
+
     /// Shape, range and default.
     private func expect<Draft>(_ listed: [Node], toDescribe table: ParameterTable<Draft>) {
         for (parameter, described) in zip(table.parameters, listed) {
-            let schema = described["schema"] ?? Node("")
+            let schema = schema(of: described)
             #expect(described["in"]?.string == "query")
-            let isRequired = parameter.name == "url" && Draft.self == QueryDraft.self
+            let isRequired = parameter.name == "url" && Draft.self != PurgeDraft.self
             #expect((described["required"]?.bool ?? false) == isRequired)
             #expect((described["allowEmptyValue"]?.bool ?? false) == parameter.mayBeBare, "\(parameter.name)")
             #expect(schema["default"]?.string == parameter.standard, "\(parameter.name)")
@@ -130,15 +160,20 @@ struct ContractTests {
     @Test func `examples and defaults are taken by the grammar`() throws {
         for described in try parameters(of: "/image", "get") {
             let name = try #require(described["name"]?.string)
-            let values = [described["example"]?.string, described["schema"]?["default"]?.string].compactMap { $0 }
+            let values = [described["example"]?.string, schema(of: described)["default"]?.string].compactMap { $0 }
             #expect(!values.isEmpty, "\(name)")
             for value in values {
                 var query = "\(name)=\(value)"
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
-                if name.hasPrefix("fp") { query += "&a=focal" }
+                if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
                 if name == "fields" { query += "&output=json" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
             }
+        }
+        for described in try parameters(of: "/info", "get") {
+            let pair = "\(try #require(described["name"]?.string))=\(try #require(described["example"]?.string))"
+            let query = pair.hasPrefix("url=") ? pair : "url=https://example.com/photo.jpg&" + pair
+            #expect(throws: Never.self, "\(query)") { try QueryGrammar.info().parse(query) }
         }
         for described in try parameters(of: "/cache", "delete") {
             let name = try #require(described["name"]?.string)
@@ -156,6 +191,7 @@ struct ContractTests {
             "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
             "tint": (good: ["fff"], bad: ["ff"]),
             "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
+            "placeholder": (good: ["color", "lqip,blurhash"], bad: ["", "all", "lqip,", "lqip,palette"]),
             "prefix": (
                 good: ["https://a", "http://a.org:81/x?y", "local:///a"],
                 bad: ["a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b"]
@@ -165,7 +201,7 @@ struct ContractTests {
         ]
         let all = try parameters(of: "/image", "get") + parameters(of: "/cache", "delete")
         let withPattern = all.compactMap { described in
-            described["schema"]?["pattern"]?.string.map { (name: described["name"]?.string ?? "", pattern: $0) }
+            schema(of: described)["pattern"]?.string.map { (name: described["name"]?.string ?? "", pattern: $0) }
         }
         #expect(Set(withPattern.map(\.name)) == Set(samples.keys))
         for (name, pattern) in withPattern {

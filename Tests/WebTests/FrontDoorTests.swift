@@ -4,7 +4,6 @@ import Hummingbird
 import Logging
 import NIOCore
 import Pipeline
-import Synchronization
 import Testing
 
 @testable import Web
@@ -23,6 +22,27 @@ struct FrontDoorTests {
         #expect(document.status == 404)
         #expect(document.type == "/problems/no-such-route")
         #expect(document.instance == "urn:request:request-7")
+    }
+
+    @Test(arguments: ["7", "a.B_c-9", String(repeating: "x", count: 128)])
+    func `a sane id of the client's is the request's, in the answer, the problem and the log`(id: String) async throws {
+        let log = LogRecorder()
+        let site = TestSite(logger: log.logger)
+        let response = try await site.respond("/nowhere", fields: [.requestID: id])
+        #expect(response.headers[.requestID] == id)
+        let document = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
+        #expect(document.instance == "urn:request:\(id)")
+        #expect(log.lines.map { $0.metadata["request-id"] } == [id])
+    }
+
+    @Test(arguments: ["", " ", "a b", "ä", "a,b", "<b>", "a\"b", "%41", String(repeating: "x", count: 129)])
+    func `any other id of the client's is left aside`(id: String) async throws {
+        #expect(
+            try await site.respond("/image?url=https://a.org/", fields: [.requestID: id]).headers[.requestID]
+                == "request-7")
+        var twice: HTTPFields = [.requestID: "a"]
+        twice.append(HTTPField(name: .requestID, value: "b"))
+        #expect(try await site.respond("/health/live", fields: twice).headers[.requestID] == "request-7")
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch])
@@ -68,8 +88,15 @@ struct FrontDoorTests {
         #expect(line.metadata["bytes"] == "5")
         #expect(line.metadata["cache"] == "darkroom;hit;ttl=3510;detail=memory")
         #expect(line.metadata["request-id"] == "request-7")
-        #expect(line.metadata["duration-ms"] != nil)
+        #expect(line.metadata["client"] == "192.0.2.7")
+        #expect(line.metadata["duration-ms"].flatMap(Double.init) != nil)
         #expect(!line.metadata.values.contains { $0.contains("secret") })
+    }
+
+    @Test func `a long path is cut off in the log`() async throws {
+        let log = LogRecorder()
+        _ = try await TestSite(logger: log.logger).respond("/" + String(repeating: "ä", count: 10_000))
+        #expect(try #require(log.lines.first?.metadata["path"]).utf8.count < 300)
     }
 
     @Test(arguments: ["/health/live", "/health/ready"])
@@ -78,35 +105,5 @@ struct FrontDoorTests {
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "application/json")
         #expect(try await response.text() == #"{"status":"ok"}"#)
-    }
-}
-
-/// Keeps what is logged.
-private final class LogRecorder: Sendable {
-    struct Line: Sendable {
-        var message: String
-        var metadata: [String: String]
-    }
-
-    private let recorded = Mutex<[Line]>([])
-
-    var lines: [Line] { recorded.withLock { $0 } }
-    var logger: Logger { Logger(label: "test") { [self] _ in Handler(recorder: self) } }
-
-    private struct Handler: LogHandler {
-        let recorder: LogRecorder
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let line = Line(
-                message: "\(event.message)", metadata: (event.metadata ?? [:]).mapValues { "\($0)" })
-            recorder.recorded.withLock { $0.append(line) }
-        }
     }
 }

@@ -25,7 +25,8 @@ struct GrammarTests {
         "", nil, "x", "1.5", "+1", "0x10", "1e3", "１", " 1", "99999999999999999999",
     ]
     private static let notNumbers: [String?] = [
-        "x", "-1", "1e1", "nan", "inf", "0x1p1", ".", "1.", ".5", "1,5", "1.5.1",
+        "x", "-1", "nan", "inf", "0x1p1", ".", "1.", ".5", "1,5", "1.5.1", "1e", "e0", "1e0.0", "1e-", "1e0e0",
+        "1e+0000",
     ]
     private static let booleans: [String?] = [nil, "", "true", "false", "1", "0"]
     private static let colors: [String?] = [
@@ -33,12 +34,12 @@ struct GrammarTests {
     ]
     private static let notColors: [String?] = [nil, "", "f", "ff", "fffff", "ggg", "reddish", "rgb(1,2,3)", "ｆｆｆ"]
 
-    private static let rows = [
+    static let rows = [
         Row("w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row("h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
         Row(
-            "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00"],
-            bad: ["0", "0.99", "8.01", "1.255", "", nil] + notNumbers),
+            "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00", "125e-2", "1.1500000000000001"],
+            bad: ["0", "0.99", "8.01", "1.255", "1255e-3", "1e1", "", nil] + notNumbers),
         Row("fit", good: ["inside", "outside", "cover", "contain", "fill"], bad: ["", nil, "Cover", "stretch"]),
         Row("enlarge", good: booleans, bad: ["yes", "TRUE", "2"]),
         Row("scaledown", good: booleans, bad: ["yes", "TRUE", "2"]),
@@ -50,7 +51,9 @@ struct GrammarTests {
                 "entropy",
                 "attention", "focal", "c", "t", "tr", "r", "br", "b", "bl", "l", "tl", "right-top", "left-bottom",
             ], bad: ["", nil, "middle", "top-bottom", "focal-1-2"]),
-        Row("fpx", good: ["0", "0.25", "1", "1.0"], bad: ["1.01", "", nil] + notNumbers, beside: "&a=focal"),
+        Row(
+            "fpx", good: ["0", "0.25", "1", "1.0", "0.3333333333333333"], bad: ["1.01", "", nil] + notNumbers,
+            beside: "&a=focal"),
         Row("fpy", good: ["0", "0.25", "1", "1.0"], bad: ["1.01", "", nil] + notNumbers, beside: "&a=focal"),
         Row("resample", good: ["fast", "accurate", "linear"], bad: ["", nil, "best"]),
         Row(
@@ -66,7 +69,9 @@ struct GrammarTests {
         Row("flop", good: booleans, bad: ["yes"]),
         Row("bg", good: colors, bad: notColors),
         Row("blur", good: [nil, "", "0.3", "5", "1000"], bad: ["0", "0.2", "1001"] + notNumbers),
-        Row("sharp", good: [nil, "", "0.000001", "5", "10"], bad: ["0", "10.1"] + notNumbers),
+        Row(
+            "sharp", good: [nil, "", "0.000001", "1e-06", "1E-6", "5", "10"],
+            bad: ["0", "10.1", "9e-7", "1e-999"] + notNumbers),
         Row("bri", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
         Row("con", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
         Row("sat", good: ["0", "1", "1.5", "10"], bad: ["10.1", "", nil] + notNumbers),
@@ -85,6 +90,10 @@ struct GrammarTests {
             good: ["color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "all,all", "color%2Clqip"],
             bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "All", "gps"],
             beside: "&output=json"),
+        Row(
+            "placeholder",
+            good: ["color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip"],
+            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "Color", "color lqip"]),
         Row("q", good: ["1", "100"], bad: ["0", "101"] + notWhole),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
@@ -147,10 +156,14 @@ struct GrammarTests {
             "The parameter 'dpr' was given as '9'; allowed is a number from 1 to 8 with at most 2 decimals."
         ),
         ("dpr=2&w=5000", "dpr", "With 'dpr' the parameter 'w' comes to 10000 pixels; allowed are at most 8192."),
-        ("fpx=0.5", "fpx", "'fpx' and 'fpy' mean something only together with a=focal."),
-        ("fpy=0.5&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
+        ("fpx=0.25", "fpx", "'fpx' and 'fpy' mean something only together with a=focal."),
+        ("fpx=0.5&fpy=0.75&a=top", "fpy", "'fpx' and 'fpy' mean something only together with a=focal."),
         ("fields=color", "fields", "'fields' means something only together with output=json."),
         ("fields=color&output=lqip", "fields", "'fields' means something only together with output=json."),
+        (
+            "placeholder=color&output=json", "placeholder",
+            "'placeholder' tells of a picture, and output=json gives none."
+        ),
         ("we&enlarge", "we", "'we' means enlarge=false, so it cannot stand beside enlarge=true."),
         ("w=1&w=1", "w", "The parameter 'w' was given more than once."),
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
@@ -173,10 +186,21 @@ struct GrammarTests {
 
     @Test func `a query for information is the one for its document`() throws {
         let info = QueryGrammar.info()
+        var caching = try info.parse("url=x&fields=cache,color")
+        #expect(caching.tellsCaching)
+        caching.tellsCaching = false
+        #expect(try caching == info.parse("url=x&fields=color"))
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&fields=cache") }
         let rest = "&fields=exif,color&page=2&cache=force-cache&store=memory&maxage=1h"
         #expect(try info.parse("url=x" + rest) == grammar.parse("url=x&output=json" + rest))
         #expect(try info.parse("url=x") == grammar.parse("url=x&output=json"))
-        for query in ["url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all"] {
+        #expect(try info.parse("url=x&gps") == info.parse("url=x&gps=true"))
+        #expect(try info.parse("url=x&gps=false") == info.parse("url=x"))
+        #expect(try info.parse("url=x&gps").tellsPosition)
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&gps") }
+        for query in [
+            "url=x&gps=yes", "url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all",
+        ] {
             #expect(throws: InvalidParameter.self, "\(query)") { try info.parse(query) }
         }
     }

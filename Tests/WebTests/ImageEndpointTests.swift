@@ -103,6 +103,25 @@ struct ImageEndpointTests {
         #expect(try await site.problem("/info?url=https%3A%2F%2Fexample.com%2Fa.jpg&w=1").parameter == "w")
     }
 
+    @Test func `positions are asked of the pipeline only where the server tells them`() async throws {
+        let asked = Mutex<[ImageRequest]>([])
+        let source = "/info?url=https%3A%2F%2Fexample.com%2Fa.jpg&fields=color"
+        for mayTell in [false, true] {
+            let site = TestSite(configuration: WebConfiguration(allowGPS: mayTell)) { request in
+                asked.withLock { $0.append(request) }
+                return .stub(body: "{}")
+            }
+            #expect(try await site.respond(source + "&gps=false").status == .ok)
+            #expect(try await site.respond(source + "&gps").status == (mayTell ? .ok : .forbidden))
+            guard !mayTell else { continue }
+            let problem = try await site.problem(source + "&gps=true")
+            #expect(problem.type == "/problems/gps-not-allowed")
+            #expect(problem.parameter == "gps")
+        }
+        let details = asked.withLock { $0.map(\.output.details) }
+        #expect(details == [.color, .color, [.color, .position]])
+    }
+
     @Test(arguments: ["1.1 us", "1.0 fred, 1.1 us (Darkroom)", "HTTP/1.1\tus", "1.1 fred,1.1 us"])
     func `a request that came through here already is a loop`(via: String) async throws {
         let response = try await site.respond(source, fields: [.via: via])

@@ -22,7 +22,7 @@ struct MeaningTests {
         "&bri=0", "&con=0", "&sat=1.0", "&hue=0", "&gam=1", "&ro=0", "&orient=auto", "&dpr=2", "&dpr=1", "&fit=cover",
         "&a=top", "&a=focal&fpx=0.1", "&enlarge=true", "&enlarge=false", "&we", "&we=false", "&resample=linear",
         "&flip=false", "&flop=0", "&ll=false", "&il=false", "&output=auto", "&page=1", "&bg=0000", "&bg=transparent",
-        "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false",
+        "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false", "&fpx=0.5&fpy=0.5",
     ])
     func `a value that does nothing by itself is as good as absent`(query: String) throws {
         #expect(try parse(query) == parse(""))
@@ -44,7 +44,7 @@ struct MeaningTests {
         ("&output=webp&ll&q=10", "&output=webp&ll"),
         ("&output=webp&il", "&output=webp"), ("&ll&q=10", "&ll"), ("&maxage=60m", "&maxage=1h"),
         ("&maxage=60s", "&maxage=1m"), ("&scaledown", "&scaledown=1"),
-        ("&maxage=1y", "&maxage=365d"),
+        ("&maxage=1y", "&maxage=365d"), ("&placeholder=lqip,color,lqip", "&placeholder=color,lqip"),
     ])
     func `two spellings of one meaning are equal`(one: String, other: String) throws {
         #expect(try parse(one) == parse(other))
@@ -61,7 +61,8 @@ struct MeaningTests {
         ("&maxage=1h", "&maxage=2h"), ("&cache=reload", "&cache=refresh"), ("&store=none", "&store=memory"),
         ("&wait=stored", "&store=all"),
         ("&priority=low", "&priority=normal"), ("&priority=normal", ""), ("&default=a", "&default=b"),
-        ("&scaledown", ""), ("&filename=a", "&filename=b"),
+        ("&scaledown", ""), ("&filename=a", "&filename=b"), ("&placeholder=color", ""),
+        ("&placeholder=color", "&placeholder=lqip"),
         ("&w=9&h=9&fit=cover&a=focal", "&w=9&h=9&fit=cover&a=center"),
     ])
     func `two meanings differ`(one: String, other: String) throws {

@@ -14,7 +14,7 @@ struct MeterTests {
     private func site(
         _ picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) -> TestSite {
-        TestSite(operation: OperationEndpoint(.idle(metrics: metrics), token: nil), picture: picture)
+        TestSite(operation: OperationEndpoint(instruments: .idle(metrics: metrics)), picture: picture)
     }
 
     @Test func `requests are counted and timed by route, method and class of status`() async throws {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Synchronization
 import Testing
 import Yams
 
@@ -13,7 +14,7 @@ struct OperationTests {
     private func respond(_ path: String, credentials: String?) async throws -> Response {
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
-        return try await TestSite(operation: .idle(token: token)).respond(path, fields: fields)
+        return try await TestSite(configuration: .test(token: token)).respond(path, fields: fields)
     }
 
     @Test func `metrics are the exposition of this moment, which nobody stores`() async throws {
@@ -50,7 +51,7 @@ struct OperationTests {
 
     @Test func `readiness ends when the server is told to end, and liveness does not`() async throws {
         let traffic = Traffic()
-        let site = TestSite(operation: OperationEndpoint(.idle(traffic: traffic), token: nil))
+        let site = TestSite(operation: OperationEndpoint(instruments: .idle(traffic: traffic)))
         #expect(try await site.respond("/health/ready").status == .ok)
         await traffic.drain()
         let response = try await site.respond("/health/ready")
@@ -60,6 +61,26 @@ struct OperationTests {
         #expect(try await site.respond("/health/ready", method: .head).status == .serviceUnavailable)
         #expect(try await site.respond("/health/live").status == .ok)
         #expect(try await site.respond("/image?url=https://example.com/").status == .ok)
+    }
+
+    @Test func `a server that is starting is not ready until it is open`() async throws {
+        let traffic = Traffic(isStarting: true)
+        let site = TestSite(operation: OperationEndpoint(instruments: .idle(traffic: traffic)))
+        #expect(try await site.problem("/health/ready").type == "/problems/unavailable")
+        #expect(try await site.respond("/health/live").status == .ok)
+        traffic.open()
+        #expect(try await site.respond("/health/ready").status == .ok)
+    }
+
+    @Test func `a cache that fails ends readiness for as long as it does`() async throws {
+        let works = Mutex(false)
+        let site = TestSite(
+            operation: OperationEndpoint(instruments: .idle(cacheWorks: { works.withLock(\.self) })))
+        #expect(try await site.problem("/health/ready").type == "/problems/cache-unavailable")
+        #expect(try await site.respond("/health/ready").headers[.retryAfter] == "5")
+        #expect(try await site.respond("/image?url=https://example.com/").status == .ok)
+        works.withLock { $0 = true }
+        #expect(try await site.respond("/health/ready").status == .ok)
     }
 
     @Test func `the contract describes each member of the caches' document`() throws {
@@ -91,7 +112,7 @@ struct OperationTests {
     @Test func `a server that cannot make pictures is not ready`() async throws {
         var instruments = Instruments.idle()
         instruments.isWell = { false }
-        let site = TestSite(operation: OperationEndpoint(instruments, token: nil))
+        let site = TestSite(operation: OperationEndpoint(instruments: instruments))
         let response = try await site.respond("/health/ready")
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "5")

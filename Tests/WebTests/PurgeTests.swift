@@ -33,8 +33,8 @@ struct PurgeTests {
             return report
         }
 
-        func endpoint(token: String?) -> PurgeEndpoint {
-            PurgeEndpoint(token: token) { [self] target, soft, dryRun, tiers in
+        func endpoint() -> PurgeEndpoint {
+            PurgeEndpoint { [self] target, soft, dryRun, tiers in
                 given.withLock { $0.append(Order(target: target, soft: soft, dryRun: dryRun, tiers: tiers)) }
                 return Self.report
             } removeExpired: { [self] in
@@ -46,7 +46,7 @@ struct PurgeTests {
 
     private func purge(_ query: String) async throws -> (response: Response, orders: [Order]) {
         let orders = Orders()
-        let response = try await TestSite(purge: orders.endpoint(token: token))
+        let response = try await TestSite(configuration: .test(token: token), purge: orders.endpoint())
             .respond("/cache?" + query, method: .delete, fields: [.authorization: "Bearer \(token)"])
         return (response, orders.given.withLock { $0 })
     }
@@ -117,7 +117,7 @@ struct PurgeTests {
         let orders = Orders()
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
-        let site = TestSite(purge: orders.endpoint(token: token))
+        let site = TestSite(configuration: .test(token: token), purge: orders.endpoint())
         let response = try await site.respond("/cache?all", method: .delete, fields: fields)
         #expect(response.status == .unauthorized)
         #expect(response.headers[.wwwAuthenticate] == #"Bearer realm="darkroom""#)
@@ -131,7 +131,7 @@ struct PurgeTests {
         let orders = Orders()
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
-        let problem = try await TestSite(purge: orders.endpoint(token: nil))
+        let problem = try await TestSite(purge: orders.endpoint())
             .problem("/cache?all", method: .delete, fields: fields)
         #expect(problem.status == 403)
         #expect(problem.type == "/problems/admin-disabled")
@@ -140,7 +140,7 @@ struct PurgeTests {
     }
 
     @Test func `what is said about a wrong token does not depend on the query`() async throws {
-        let problem = try await TestSite(purge: .idle(token: token)).problem("/cache?nonsense", method: .delete)
+        let problem = try await TestSite(configuration: .test(token: token)).problem("/cache?nonsense", method: .delete)
         #expect(problem.status == 401)
     }
 }

@@ -44,7 +44,7 @@ extension ImageResponse {
     static func stub(
         cache: CacheReport = CacheReport(variant: .memory), lastModified: Date? = nil, body: String = "bytes",
         origin: HTTPFields = [.cacheControl: "max-age=3600"], remaining: Duration? = nil,
-        fallbackReason: PipelineError? = nil
+        fallbackReason: PipelineError? = nil, placeholders: Placeholders? = nil
     ) -> ImageResponse {
         let stored = StoredResponse(
             status: 200, fields: origin, sent: [:], requestedAt: madeAt, receivedAt: madeAt)
@@ -55,7 +55,7 @@ extension ImageResponse {
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
             terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: cache,
             timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
-            fallbackReason: fallbackReason)
+            fallbackReason: fallbackReason, placeholders: placeholders)
     }
 }
 
@@ -65,13 +65,13 @@ extension Logger {
 }
 
 extension WebContext {
-    static let test = WebContext(logger: .quiet, requestID: "request-7")
+    static let test = WebContext(logger: .quiet, requestID: "request-7", clientAddress: "192.0.2.7")
 }
 
 extension PurgeEndpoint {
     /// Finds nothing.
-    static func idle(token: String? = nil) -> PurgeEndpoint {
-        PurgeEndpoint(token: token) { _, _, _, _ in
+    static func idle() -> PurgeEndpoint {
+        PurgeEndpoint { _, _, _, _ in
             PurgeReport()
         } removeExpired: {
             PurgeReport()
@@ -79,30 +79,49 @@ extension PurgeEndpoint {
     }
 }
 
+extension PrefetchEndpoint {
+    /// Finds every picture at once.
+    static func idle() -> PrefetchEndpoint { PrefetchEndpoint(Prefetcher { _ in .stub() }) }
+}
+
 extension Instruments {
     /// Counts nowhere, and tells the same every time.
-    static func idle(metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic()) -> Self {
+    static func idle(
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic(),
+        cacheWorks: @escaping @Sendable () -> Bool = { true }
+    ) -> Self {
         let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
         return Instruments(metrics: metrics, traffic: traffic) {
             "# TYPE a gauge\na 1\n"
         } caches: {
             CacheTiers(memory: tier, disk: nil, decoded: tier)
+        } cacheWorks: {
+            cacheWorks()
         }
     }
 }
 
 extension OperationEndpoint {
-    static func idle(token: String? = nil) -> OperationEndpoint { OperationEndpoint(.idle(), token: token) }
+    static func idle() -> OperationEndpoint { OperationEndpoint(instruments: .idle()) }
 }
 
 extension Endpoints {
     /// Those that are not given do nothing.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
-        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle()
+        explain: ExplainEndpoint = .idle(), purge: PurgeEndpoint = .idle(), entries: EntriesEndpoint = .idle(),
+        prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle(),
+        srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration())
     ) -> Endpoints {
-        Endpoints(image: image, purge: purge, operation: operation)
+        Endpoints(
+            image: image, explain: explain, purge: purge, entries: entries, prefetch: prefetch, operation: operation,
+            srcset: srcset)
     }
+}
+
+extension WebConfiguration {
+    /// With this admin token.
+    static func test(token: String?) -> WebConfiguration { WebConfiguration(adminToken: token, viaPseudonym: "us") }
 }
 
 /// A site whose pictures come from a closure.
@@ -110,29 +129,31 @@ struct TestSite {
     let responder: RouterResponder<WebContext>
 
     init(
-        configuration: WebConfiguration = WebConfiguration(viaPseudonym: "us"),
-        purge: PurgeEndpoint = .idle(), operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
+        door: Door = .main, configuration: WebConfiguration = .test(token: nil),
+        purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(),
+        operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoints = Endpoints.idle(
-            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge, operation: operation)
-        responder = makeRouter(endpoints, logger: logger).buildResponder()
+            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge,
+            prefetch: prefetch, operation: operation, srcset: SrcsetEndpoint(configuration: configuration))
+        responder = makeRouter(endpoints, at: door, configuration: configuration, logger: logger).buildResponder()
     }
 
     func respond(
-        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Response {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         return try await responder.respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body))), context: .test)
     }
 
     /// The problem that a request ends in.
     func problem(
-        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Problem.Document {
-        let response = try await respond(target, method: method, fields: fields)
+        let response = try await respond(target, method: method, fields: fields, body: body)
         return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
     }
 }

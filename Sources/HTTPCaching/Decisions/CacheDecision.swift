@@ -39,31 +39,6 @@ public enum CacheDecision: Hashable, Sendable {
     public static func decide(
         stored: Freshness?, isSelected: Bool, demand: CacheDemand, now: Date
     ) -> CacheDecision {
-        guard let stored else { return demand.isOnlyIfCached ? .refuse : .ask(.miss) }
-        guard isSelected else { return demand.isOnlyIfCached ? .refuse : .ask(.vary) }
-        let decision = decide(stored, demand, now: now)
-        guard demand.isOnlyIfCached else { return decision }
-        switch decision {
-        case .use, .useAndRevalidate: return .use
-        case .ask, .refuse: return .refuse
-        }
-    }
-
-    /// As if the origin could always be asked.
-    private static func decide(_ stored: Freshness, _ demand: CacheDemand, now: Date) -> CacheDecision {
-        if demand.mode.asksOrigin, demand.mode != .refresh { return .ask(.request) }
-        guard !stored.needsValidation else { return .ask(.stale) }
-        let remaining = stored.remaining(at: now)
-        let isRefused = demand.refuses(stored, now: now)
-        if remaining > .zero {
-            if isRefused { return .ask(.request) }
-            return demand.mode == .refresh ? .useAndRevalidate : .use
-        }
-        guard !isRefused, !demand.turnsDownStale else { return .ask(.stale) }
-        let staleness = .zero - remaining
-        if staleness < stored.staleWhileRevalidate { return .useAndRevalidate }
-        guard !stored.forbidsStale else { return .ask(.stale) }
-        if demand.mode == .refresh { return .useAndRevalidate }
-        return demand.takesStale(by: staleness) ? .use : .ask(.stale)
+        CacheJudgement(stored: stored, isSelected: isSelected, demand: demand, now: now).decision
     }
 }

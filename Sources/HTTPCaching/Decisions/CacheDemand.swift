@@ -2,6 +2,7 @@ import Foundation
 
 /// What a client wants of the cache.
 public struct CacheDemand: Hashable, Sendable {
+    /// What it wants before all else.
     public var mode: CacheMode
     /// Counted where the mode is `standard`, but for `onlyIfCached` and `noStore`, which always count.
     public var directives: RequestDirectives
@@ -12,6 +13,7 @@ public struct CacheDemand: Hashable, Sendable {
     /// ask the origin.
     public var mayForce: Bool
 
+    /// Nothing in particular, unless said otherwise.
     public init(mode: CacheMode = .standard, directives: RequestDirectives = .none, mayForce: Bool = false) {
         self.mode = mode
         self.directives = directives

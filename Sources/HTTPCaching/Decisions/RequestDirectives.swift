@@ -2,8 +2,11 @@ public import HTTPTypes
 
 /// What a client's own cache directives ask for (RFC 9111 §5.2.1).
 public struct RequestDirectives: Hashable, Sendable {
+    /// Nothing without asking the origin.
     public var noCache = false
+    /// Nothing is to be kept.
     public var noStore = false
+    /// The origin is not to be asked.
     public var onlyIfCached = false
     /// The oldest that the client takes. Without `maxStale` it takes nothing stale either.
     public var maxAge: Duration?
@@ -12,6 +15,7 @@ public struct RequestDirectives: Hashable, Sendable {
     /// How long an answer may have been stale; `unlimited` where the client names no time.
     public var maxStale: Duration?
 
+    /// No wishes.
     public static let none = RequestDirectives()
     /// 68 years.
     public static let unlimited = DeltaSeconds.longest

@@ -10,12 +10,15 @@ public struct CacheControl: Hashable, Sendable {
         case nobody
     }
 
+    /// Who may keep it, and for how long.
     public var storage: Storage
     /// For shared caches, in place of the other lifetime.
     public var sharedMaxAge: Duration?
     /// `no-cache`: it may be kept but never used without asking; lifetimes are not written then.
     public var needsValidation = false
+    /// Nothing stale, whatever happens (RFC 9111 §5.2.2.2).
     public var mustRevalidate = false
+    /// The same for shared caches alone (RFC 9111 §5.2.2.8).
     public var proxyRevalidate = false
     /// RFC 8246.
     public var isImmutable = false
@@ -24,10 +27,12 @@ public struct CacheControl: Hashable, Sendable {
     /// RFC 5861 §4.
     public var staleIfError: Duration?
 
+    /// This, and nothing else said.
     public init(_ storage: Storage) {
         self.storage = storage
     }
 
+    /// Nobody may keep it.
     public static let noStore = CacheControl(.nobody)
 }
 

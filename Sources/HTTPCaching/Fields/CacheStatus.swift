@@ -15,6 +15,7 @@ public struct CacheStatus: Hashable, Sendable {
 
     /// The cache's name, a structured field token such as `darkroom`.
     public var cache: Name
+    /// Whether the cache could answer by itself.
     public var outcome: Outcome
     /// The status that the forwarded request was answered with, such as 304.
     public var forwardStatus: Int?
@@ -27,6 +28,7 @@ public struct CacheStatus: Hashable, Sendable {
     /// More about it, in words of the cache's own.
     public var detail: Name?
 
+    /// An outcome, and no more than what is said.
     public init(
         cache: Name, _ outcome: Outcome, forwardStatus: Int? = nil, ttl: Int? = nil, isStored: Bool = false,
         isCollapsed: Bool = false, detail: Name? = nil
@@ -44,6 +46,7 @@ public struct CacheStatus: Hashable, Sendable {
 extension CacheStatus {
     /// A structured field token (RFC 9651 §3.3.4) out of the part of its alphabet that needs no thought.
     public struct Name: Hashable, Sendable, ExpressibleByStringLiteral {
+        /// The token.
         public let text: String
 
         /// Nil unless the text is a letter, followed by letters, digits, `-`, `_` and `.`.

@@ -27,13 +27,16 @@ public struct ProxyStatus: Hashable, Sendable {
     /// A structured field token such as `darkroom`.
     public typealias Name = CacheStatus.Name
 
+    /// The intermediary's name.
     public var proxy: Name
+    /// What went wrong; nil = nothing that has a name.
     public var failure: Failure?
     /// The status that the origin answered with.
     public var receivedStatus: Int?
     /// More about it, in words of the proxy's own.
     public var details: Name?
 
+    /// A member of these parameters.
     public init(proxy: Name, _ failure: Failure?, receivedStatus: Int? = nil, details: Name? = nil) {
         self.proxy = proxy
         self.failure = failure

@@ -7,8 +7,10 @@ public struct RequestPriority: Hashable, Sendable {
     /// Whether a part of the answer is already of use.
     public var isIncremental: Bool
 
+    /// What a request without the field has (RFC 9218 §4).
     public static let standard = RequestPriority(urgency: 3, isIncremental: false)
 
+    /// An urgency, and whether parts are of use by themselves.
     public init(urgency: Int, isIncremental: Bool) {
         self.urgency = urgency
         self.isIncremental = isIncremental

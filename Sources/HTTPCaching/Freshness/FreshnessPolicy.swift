@@ -18,6 +18,7 @@ public struct FreshnessPolicy: Hashable, Sendable {
     /// The most that is guessed from `Last-Modified`, which is a tenth of the time since then (RFC 9111 §4.2.2).
     public static let heuristicCap = Duration.seconds(86_400)
 
+    /// The defaults, unless said otherwise.
     public init(
         defaultFresh: Duration = .seconds(3_600), minFresh: Duration = .zero,
         maxFresh: Duration = .seconds(365 * 86_400), staleWhileRevalidate: Duration = .zero,

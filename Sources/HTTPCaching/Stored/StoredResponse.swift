@@ -3,6 +3,7 @@ public import HTTPTypes
 
 /// A response as a cache keeps it: the head fields that matter, what it was asked with, and when.
 public struct StoredResponse: Hashable, Sendable {
+    /// The status that came with it.
     public var status: Int
     /// Those of `keptNames`, as they were received.
     public var fields: HTTPFields

@@ -37,12 +37,14 @@ struct Exchanges: Sendable {
     func run(
         _ hop: OriginRequest, at address: IPAddress, phases: DownloadProgress
     ) async throws(ExchangeFailure) -> Reply {
-        let headers = RequestHeaders(hop, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym)
+        let headers = RequestHeaders(
+            hop, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym, trace: .trace(for: hop))
         guard let host = hop.url.host, let request = makeRequest(hop.url, host: host, headers: headers.all) else {
             throw ExchangeFailure(.invalidURL(.invalidHost))
         }
         let collector = ResponseCollector(
-            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, phases: phases)
+            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, phases: phases,
+            onProgress: hop.onProgress)
         phases.enter(.connecting)
         let ending = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
             await Self.ending(of: client.execute(request: request, delegate: collector))
@@ -79,7 +81,8 @@ struct Exchanges: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    /// A client that reaches one host at one address, follows nothing, decodes nothing and reports to no tracer.
+    /// A client that reaches one host at one address, follows nothing, decodes nothing and reports to no tracer:
+    /// traces are carried on by our own fields, whichever way the client is asked.
     fileprivate init(pinning key: PinnedClients.Key, settings: GuardedHTTPClient.Settings) {
         self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(settings.connectTimeout)))
         if key.host.matches(anyOf: settings.insecureTLSHosts) {

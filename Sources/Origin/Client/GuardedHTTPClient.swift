@@ -92,6 +92,8 @@ public struct GuardedHTTPClient: OriginFetching {
         RequestHeaders(request, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym).selecting
     }
 
+    public func refusal(of source: SourceURL) -> OriginError? { sourceGuard.refusal(of: source) }
+
     private func follow(_ request: OriginRequest, progress: DownloadProgress) async throws(OriginError)
         -> OriginResponse
     {

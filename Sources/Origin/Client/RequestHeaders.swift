@@ -16,13 +16,17 @@ struct RequestHeaders {
     ]
 
     /// Our own fields, then those of the request that a caller may set; of `Accept` and `User-Agent` the caller's win.
-    init(_ request: OriginRequest, userAgent: String, viaPseudonym: String) {
-        let allowed = request.headers.filtered { !Self.ours.contains($0.name.canonicalName) }
+    ///
+    /// - Parameter trace: what carries the trace on, in place of fields of the same names. It never counts for `Vary`.
+    init(_ request: OriginRequest, userAgent: String, viaPseudonym: String, trace: HTTPFields = [:]) {
+        let allowed = request.headers.filtered {
+            !Self.ours.contains($0.name.canonicalName) && !trace.contains($0.name)
+        }
         let defaults: HTTPFields = [
             .accept: "image/*,*/*;q=0.5", .userAgent: userAgent, .acceptEncoding: "identity",
         ]
         selecting = HTTPFields(defaults.filter { !allowed.contains($0.name) } + allowed)
-        let others = request.conditions + [HTTPField(name: .via, value: "1.1 \(viaPseudonym)")]
+        let others = request.conditions + [HTTPField(name: .via, value: "1.1 \(viaPseudonym)")] + trace
         all = HTTPHeaders((selecting + others).map { ($0.name.rawName, $0.value) })
     }
 }

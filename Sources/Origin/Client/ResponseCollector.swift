@@ -14,6 +14,12 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var receivedAt = Date.distantPast
         var judgement: Judgement?
         var body = ByteBuffer()
+
+        /// What has come in so far, with its announced length.
+        var partial: PartialOriginal? {
+            guard case .content(let sizeHint) = judgement else { return nil }
+            return PartialOriginal(body: body, expectedBytes: sizeHint > 0 ? sizeHint : nil)
+        }
     }
 
     private struct BrokenOff: Error {}
@@ -25,11 +31,16 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     private let maxSourceBytes: Int
     private let isConditional: Bool
     private let phases: DownloadProgress
+    private let onProgress: @Sendable (PartialOriginal) -> Void
 
-    init(maxSourceBytes: Int, isConditional: Bool, phases: DownloadProgress) {
+    init(
+        maxSourceBytes: Int, isConditional: Bool, phases: DownloadProgress,
+        onProgress: @escaping @Sendable (PartialOriginal) -> Void
+    ) {
         self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max))
         self.isConditional = isConditional
         self.phases = phases
+        self.onProgress = onProgress
     }
 
     /// Takes the result out; to be called once, after the exchange.
@@ -64,15 +75,18 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        let fits = state.withLock { state in
+        let partial = state.withLock { state -> PartialOriginal? in
             guard state.body.readableBytes + buffer.readableBytes <= maxSourceBytes else {
                 state.judgement = .refused(.tooLarge(limitBytes: maxSourceBytes))
-                return false
+                return nil
             }
             state.body.writeImmutableBuffer(buffer)
-            return true
+            return state.partial
         }
-        return fits ? task.eventLoop.makeSucceededVoidFuture() : task.eventLoop.makeFailedFuture(BrokenOff())
+        guard let partial else { return task.eventLoop.makeFailedFuture(BrokenOff()) }
+        // Outside of the lock. The share of the body ends with this call, so the next piece is added to it in place.
+        onProgress(partial)
+        return task.eventLoop.makeSucceededVoidFuture()
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}

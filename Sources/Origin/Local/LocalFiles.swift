@@ -38,6 +38,17 @@ public struct LocalFiles: OriginFetching {
             body: contents.body ?? ByteBuffer(), requestedAt: requestedAt, receivedAt: Date())
     }
 
+    /// Whether there is such a file is not looked at.
+    public func refusal(of source: SourceURL) -> OriginError? {
+        guard root != nil else { return .notAllowed(.local) }
+        do throws(OriginError) {
+            _ = try LocalPath(source.path)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private func read(
         _ path: LocalPath, below root: String, conditions: HTTPFields
     ) async throws(OriginError) -> LocalFile.Contents {

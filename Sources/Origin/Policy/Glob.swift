@@ -4,10 +4,12 @@
 package struct Glob: Hashable, Sendable {
     private let pattern: [UInt8]
 
+    /// Reads `*` as any run of characters and `?` as one.
     package init(_ pattern: String) {
         self.pattern = Array(pattern.lowercased().utf8)
     }
 
+    /// Whether the whole text fits.
     package func matches(_ text: some StringProtocol) -> Bool {
         let text = Array(text.lowercased().utf8)
         var (position, index) = (0, 0)

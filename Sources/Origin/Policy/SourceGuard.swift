@@ -10,15 +10,31 @@ struct SourceGuard: Sendable {
     /// who mixes a public with a private address must not be lucky.
     func vet(_ url: SourceURL) async throws(OriginError) -> [IPAddress] {
         guard let host = url.host, let port = url.port else { throw .invalidURL(.emptyHost) }
-        guard hosts.permits(host: host) else { throw .notAllowed(.host) }
-        let portIsListed = hosts.permits(port: port)
-        guard portIsListed || !addresses.allowNetworks.isEmpty else { throw .notAllowed(.port) }
-
+        if let refusal = refusal(of: host, port) { throw refusal }
         let found = try await resolve(host)
         guard !found.isEmpty else { throw .unreachable(.dns) }
-        guard found.allSatisfy(addresses.permits) else { throw .notAllowed(.address) }
-        guard portIsListed || found.allSatisfy(addresses.isExempt) else { throw .notAllowed(.port) }
+        if let refusal = refusal(of: found, port) { throw refusal }
         return found
+    }
+
+    /// What ``vet(_:)`` would throw, as far as that can be told without looking up a name.
+    func refusal(of url: SourceURL) -> OriginError? {
+        guard let host = url.host, let port = url.port else { return .invalidURL(.emptyHost) }
+        if let refusal = refusal(of: host, port) { return refusal }
+        guard case .address(let address) = host else { return nil }
+        return refusal(of: [address], port)
+    }
+
+    private func refusal(of host: SourceURL.Host, _ port: Int) -> OriginError? {
+        guard hosts.permits(host: host) else { return .notAllowed(.host) }
+        let mayBeListed = hosts.permits(port: port) || !addresses.allowNetworks.isEmpty
+        return mayBeListed ? nil : .notAllowed(.port)
+    }
+
+    private func refusal(of found: [IPAddress], _ port: Int) -> OriginError? {
+        guard found.allSatisfy(addresses.permits) else { return .notAllowed(.address) }
+        let isListed = hosts.permits(port: port) || found.allSatisfy(addresses.isExempt)
+        return isListed ? nil : .notAllowed(.port)
     }
 
     private func resolve(_ host: SourceURL.Host) async throws(OriginError) -> [IPAddress] {

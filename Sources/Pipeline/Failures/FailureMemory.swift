@@ -39,7 +39,15 @@ final class FailureMemory: Sendable {
 
     /// The failure that a request meets without asking anybody.
     func current(of wanted: Wanted, now: Date) -> PipelineError? {
-        let failure = table.withLock { $0.value(for: wanted.keys.source) }
+        remembered(table.withLock { $0.value(for: wanted.keys.source) }, of: wanted, now: now)
+    }
+
+    /// The same, without a sign that anyone asked for it.
+    func peek(of wanted: Wanted, now: Date) -> PipelineError? {
+        remembered(table.withLock { $0.peek(wanted.keys.source) }, of: wanted, now: now)
+    }
+
+    private func remembered(_ failure: Failure?, of wanted: Wanted, now: Date) -> PipelineError? {
         // A clock that was set back would keep it for as long as it jumped.
         guard let failure, failure.until > now, failure.notedAt <= now.addingTimeInterval(Self.toleratedSeconds),
             failure.evidence?.concerns(wanted) ?? true

@@ -8,6 +8,7 @@ public protocol CacheKeyFilter: Sendable {
 
 /// The default: the canonical address. Scheme and host are lower case, a default port and the fragment are dropped.
 public struct CanonicalURLFilter: CacheKeyFilter {
+    /// A filter without exceptions.
     public init() {}
 
     public func identity(of source: SourceURL) -> String { source.canonical }
@@ -22,14 +23,17 @@ public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
         /// Names of query parameters, with the same wildcards. A lone `*` drops the whole query.
         public var parameterPatterns: [String]
 
+        /// Leaves out these parameters for these hosts.
         public init(hostPattern: String, parameterPatterns: [String]) {
             self.hostPattern = hostPattern
             self.parameterPatterns = parameterPatterns
         }
     }
 
+    /// All whose host fits count together.
     public var rules: [Rule]
 
+    /// Leaves out what any of these rules names.
     public init(rules: [Rule]) {
         self.rules = rules
     }

@@ -11,10 +11,12 @@ struct RequestKeys: Hashable, Sendable {
     let variant: EntryKey
 
     /// The entry of the source's bytes.
-    var original: EntryKey { Self.entry("original", of: source) }
+    var original: EntryKey { Self.original(of: source) }
 
     /// The entry of what is known about the source; without it, nothing of the source is used.
     var record: EntryKey { Self.record(of: source) }
+
+    static func original(of source: StoreKey) -> EntryKey { entry("original", of: source) }
 
     static func record(of source: StoreKey) -> EntryKey { entry("record", of: source) }
 

@@ -17,10 +17,11 @@ public enum PurgeTarget: Hashable, Sendable {
 public struct PurgeReport: Hashable, Sendable {
     /// One source and what is cached of it.
     public struct Source: Hashable, Sendable {
-        /// Its canonical address.
+        /// Its canonical address; empty where the record that has it is gone.
         public var url: String
         /// Original, variants and the record of both, in the larger of the two tiers.
         public var entries: Int
+        /// Of these entries' files, or their cost in memory.
         public var bytes: Int
     }
 
@@ -28,8 +29,11 @@ public struct PurgeReport: Hashable, Sendable {
     public var sourceCount = 0
     /// Of a dry run, the first thousand that were found, by address.
     public var sources: [Source] = []
+    /// Originals, variants and records of all sources.
     public var entries = 0
+    /// Of these entries.
     public var bytes = 0
 
+    /// Nothing found.
     public init() {}
 }

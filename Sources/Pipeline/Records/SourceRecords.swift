@@ -20,10 +20,18 @@ final class SourceRecords: Sendable {
         table.withLock { $0.value(for: source) }
     }
 
+    /// Memory alone, without a sign that anyone asked for it.
+    func peek(_ source: StoreKey) -> SourceRecord? {
+        table.withLock { $0.peek(source) }
+    }
+
+    /// The record that an entry from disk holds.
+    func parsed(_ entry: StoredEntry) -> SourceRecord? { SourceRecord(entry.metadata, policy: policy) }
+
     /// Disk alone.
     func onDisk(_ source: StoreKey) async -> SourceRecord? {
         guard let entry = await disk?.entry(for: RequestKeys.record(of: source)) else { return nil }
-        return SourceRecord(entry.metadata, policy: policy)
+        return parsed(entry)
     }
 
     /// Memory, then disk.

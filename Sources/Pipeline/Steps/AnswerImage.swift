@@ -15,7 +15,9 @@ struct AnswerImage: Sendable {
     let load: LoadOriginal
     let ask: AskOrigin
     let produce: ProduceVariant
+    let makePreview: MakePreview
     let asks: Coalescer<Asking, AskOrigin.Answer>
+    let transfers = Transfers<Asking>()
     let background: BackgroundWork
     let now: @Sendable () -> Date
 
@@ -34,7 +36,9 @@ struct AnswerImage: Sendable {
             case .use = decide(record, isSelected: true, wanted),
             let found = find.inMemory(wanted, of: record.content)
         else { return nil }
-        return response(found, record, CacheReport(variant: found.layer))
+        let picture = response(found, record, CacheReport(variant: found.layer))
+        guard let document = wanted.document else { return picture }
+        return find.inMemory(document, of: record.content).map { picture.with(Placeholders(toldBy: $0.body)) }
     }
 
     func callAsFunction(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
@@ -58,23 +62,6 @@ struct AnswerImage: Sendable {
         }
     }
 
-    /// In which tiers the entries of a request are.
-    func location(of wanted: Wanted) async -> CacheLocation {
-        var location = CacheLocation()
-        guard let record = await keep.records.anywhere(wanted.keys.source) else { return location }
-        func note(_ layer: CacheReport.Layer, _ tiers: inout Tiers) {
-            tiers.insert(layer == .memory ? .memory : .disk)
-        }
-        for tier in [Tiers.memory, .disk] {
-            var wanted = wanted
-            wanted.request.cache.query = TierChoice(originals: tier, variants: tier)
-            wanted.request.cache.store = .none
-            if let found = await find(wanted, of: record.content) { note(found.layer, &location.variant) }
-            if let layer = await load.stored(wanted, record)?.layer { note(layer, &location.original) }
-        }
-        return location
-    }
-
     /// What is known of the source: from a download whose picture is being made, or from the caches.
     private func known(_ wanted: Wanted) async -> SourceRecord? {
         if let original = keep.inUse[wanted.keys.source], original.layer == nil, original.mayBeStored {
@@ -89,7 +76,7 @@ struct AnswerImage: Sendable {
     }
 
     /// `Vary` (RFC 9111 §4.1), held against what the origin would be sent now.
-    private func isSelected(_ known: SourceRecord?, _ wanted: Wanted) async -> Bool {
+    func isSelected(_ known: SourceRecord?, _ wanted: Wanted) async -> Bool {
         guard let known, known.varies else { return true }
         let fields = await delegate.originFields([:], for: wanted.request.source)
         return known.response.isSelected(
@@ -108,7 +95,7 @@ struct AnswerImage: Sendable {
             if wanted.request.cache.waitsForDisk, wanted.request.cache.store.variants.contains(.disk) {
                 report.isStored = await keep.settle(found.entry, record, wanted)
             }
-            return response(found, record, report)
+            return await withPlaceholders(response(found, record, report), wanted, record)
         }
         // A page that did not decode is not tried again each time, though the original is there for the sake of others.
         if let evidence = failures.undecodable(of: wanted, now: now()), evidence.record.content == record.content {
@@ -129,7 +116,24 @@ struct AnswerImage: Sendable {
         if report.forwarded == nil { report.isShared = isShared }
         var timings = made.timings
         timings.fetch = fetch
-        return response(made.body, made.record, original.record, report, timings)
+        let picture = response(made.body, made.record, original.record, report, timings)
+        return await withPlaceholders(picture, wanted, original.record, original) ?? picture
+    }
+
+    /// The picture with its placeholders, found or made; without them where that fails. Nil where the source's bytes are gone, which
+    /// they are told of.
+    private func withPlaceholders(
+        _ picture: ImageResponse, _ wanted: Wanted, _ record: SourceRecord, _ original: Original? = nil
+    ) async -> ImageResponse? {
+        guard let document = wanted.document else { return picture }
+        if let found = await find(document, of: record.content) {
+            return picture.with(Placeholders(toldBy: found.body))
+        }
+        var original = original
+        if original == nil { original = await load(document, record) }
+        guard let original else { return nil }
+        let told = try? await make(document, original, CacheReport(), fetch: .zero)
+        return picture.with(told.flatMap { Placeholders(toldBy: $0.body) })
     }
 
     // MARK: Asking
@@ -168,18 +172,34 @@ struct AnswerImage: Sendable {
         return try await make(wanted, original, report, fetch: watch.lap())
     }
 
-    private func answer(
+    func answer(
         _ wanted: Wanted, _ question: AskOrigin.Question, known: SourceRecord?
     ) async throws(PipelineError) -> (AskOrigin.Answer, Bool) {
         let ask = ask
         let asking = Asking(
             source: wanted.keys.source, question: question, moment: wanted.moment)
+        let endWatch = watch(asking, wanted)
+        defer { endWatch?() }
         let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {
             urgency throws(PipelineError) in
             if let answer = await answeredMeanwhile(wanted, since: known) { return answer }
-            return try await ask(wanted, question, known: known, urgency: urgency)
+            return try await transfers.run(asking) { report throws(PipelineError) in
+                try await ask(wanted, question, known: known, urgency: urgency, report: report)
+            }
         }
         return (answer, isShared || answer.isShared)
+    }
+
+    /// Tells the request's task of the download, whoever began it, until what is given back is called.
+    private func watch(_ asking: Asking, _ wanted: Wanted) -> (() -> Void)? {
+        guard let watcher = wanted.watcher else { return nil }
+        let number = transfers.listen(to: asking) { [makePreview] partial, transfer in
+            watcher.hear(partial, in: transfer, of: wanted, makePreview)
+        }
+        return {
+            transfers.leave(asking, number)
+            watcher.endDownload()
+        }
     }
 
     /// Whoever asked may have kept less of a confirmation than this request does.
@@ -206,11 +226,17 @@ struct AnswerImage: Sendable {
     private func stale(
         _ wanted: Wanted, _ known: SourceRecord?, because error: PipelineError
     ) async throws(PipelineError) -> ImageResponse {
-        guard error.excusesStale, wanted.mayUseStale, let known, known.freshness.mayServeStaleOnError(at: now()),
-            await isSelected(known, wanted),
+        guard let known, await mayUse(stale: known, because: error, wanted),
             let picture = try await fromCaches(wanted, known, CacheReport(staleBecause: error))
         else { throw error }
         return picture
+    }
+
+    func mayUse(stale known: SourceRecord, because error: PipelineError, _ wanted: Wanted) async -> Bool {
+        guard error.excusesStale, wanted.mayUseStale, known.freshness.mayServeStaleOnError(at: now()) else {
+            return false
+        }
+        return await isSelected(known, wanted)
     }
 
     private func revalidateInBackground(_ wanted: Wanted, _ known: SourceRecord) {
@@ -238,7 +264,7 @@ struct AnswerImage: Sendable {
         return ImageResponse(
             body: body, format: variant.format, digest: variant.digest, lastModified: record.lastModified,
             age: record.freshness.age(at: now), remaining: record.freshness.remaining(at: now), terms: record.terms,
-            cache: report, timings: timings)
+            cache: report, timings: timings, originFields: record.response.fields)
     }
 }
 
@@ -255,7 +281,7 @@ extension Wanted {
         return mode != .reload && mode != .noStore
     }
 
-    fileprivate func question(known: SourceRecord?, _ reason: CacheStatus.Reason) -> AskOrigin.Question {
+    func question(known: SourceRecord?, _ reason: CacheStatus.Reason) -> AskOrigin.Question {
         switch request.cache.demand.mode {
         case .reload, .noStore: .contentPastCaches
         default: known == nil || reason == .varyMiss || reason == .miss ? .content : .whetherChanged

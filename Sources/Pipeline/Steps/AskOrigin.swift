@@ -24,6 +24,9 @@ struct AskOrigin: Sendable {
         case contentPastCaches
     }
 
+    /// Hears of a download.
+    typealias Report = @Sendable (PartialOriginal) -> Void
+
     struct Answer: Sendable {
         let record: SourceRecord
         /// Nil where the known content is still right.
@@ -35,14 +38,16 @@ struct AskOrigin: Sendable {
         var isShared = false
     }
 
-    /// - Parameter known: what the caches have of the source, whether or not it is still fresh.
+    /// - Parameters:
+    ///   - known: what the caches have of the source, whether or not it is still fresh.
+    ///   - report: told of what has come in so far, and of the whole.
     func callAsFunction(
-        _ wanted: Wanted, _ question: Question, known: SourceRecord?, urgency: Urgency
+        _ wanted: Wanted, _ question: Question, known: SourceRecord?, urgency: Urgency, report: @escaping Report
     ) async throws(PipelineError) -> Answer {
         let evidence = failures.undecodable(of: wanted, now: now())
         let asked = question == .whetherChanged ? evidence?.record ?? known : evidence?.record
         let askedAt = ContinuousClock.now
-        let response = try await fetch(wanted, question, asked, known: known, urgency)
+        let response = try await fetch(wanted, question, asked, known: known, urgency, report)
         if response.isNotModified {
             guard let asked, asked.response.isConfirmed(by: response.headers) else {
                 // It speaks of something else than what we know.
@@ -50,13 +55,14 @@ struct AskOrigin: Sendable {
                     throw .originFailed(
                         OriginTrouble("The origin did not send the picture.", proxyError: .httpProtocolError))
                 }
-                return try await self(wanted, .contentPastCaches, known: known, urgency: urgency)
+                return try await self(wanted, .contentPastCaches, known: known, urgency: urgency, report: report)
             }
             let record = asked.freshened(by: response, askedAt: askedAt, policy: policy)
             if record.response.refusal(policy) != nil, question != .contentPastCaches {
                 // What we have may not be kept any longer, not even for when the origin fails.
                 await keep.forget(wanted.keys.source)
-                return try await self(wanted, .contentPastCaches, known: known ?? asked, urgency: urgency)
+                return try await self(
+                    wanted, .contentPastCaches, known: known ?? asked, urgency: urgency, report: report)
             }
             try refuse(evidence, now: record, wanted)
             if record.isProven { await keep.keep(record, wanted) }
@@ -110,10 +116,11 @@ struct AskOrigin: Sendable {
     }
 
     private func fetch(
-        _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, known: SourceRecord?, _ urgency: Urgency
+        _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, known: SourceRecord?, _ urgency: Urgency,
+        _ report: @escaping Report
     ) async throws(PipelineError) -> OriginResponse {
         guard await delegate.shouldDownload(wanted.request.source) else {
-            throw .notAllowed("This source may not be downloaded.")
+            throw .notDownloadable
         }
         let fields = await delegate.originFields(question.fields, for: wanted.request.source)
         var request = OriginRequest(url: wanted.request.source, headers: fields) { urgency.level.atOrigin }
@@ -121,9 +128,11 @@ struct AskOrigin: Sendable {
             request.validators = asked.response.validators
             request.validatedURL = asked.answeredURL
         }
+        request.onProgress = report
         do throws(OriginError) {
             let response = try await origin.fetch(request)
             failures.noteAnswer(of: wanted)
+            if !response.isNotModified { report(response.whole) }
             return response
         } catch {
             throw await failed(error, wanted, isKnown: known != nil)
@@ -153,6 +162,11 @@ extension AskOrigin.Question {
         case .contentPastCaches: [.cacheControl: "no-cache", .pragma: "no-cache"]
         }
     }
+}
+
+extension OriginResponse {
+    /// The end of what is reported of it: fetchers need not come in pieces.
+    fileprivate var whole: PartialOriginal { PartialOriginal(body: body, expectedBytes: body.readableBytes) }
 }
 
 extension HTTPField.Name {

@@ -35,7 +35,7 @@ struct LoadOriginal: Sendable {
         return StoredEntry(body: original.body, metadata: ByteBuffer(bytes: content.bytes), bodyDigest: content)
     }
 
-    private static func content(of entry: StoredEntry) -> StoreKey? {
+    static func content(of entry: StoredEntry) -> StoreKey? {
         StoreKey(digest: entry.metadata.readableBytesView)
     }
 }

@@ -58,12 +58,7 @@ struct ProduceVariant: Sendable {
     ) async throws(PipelineError) -> Produced {
         var watch = Stopwatch()
         var timings = Timings()
-        let request = wanted.request
-        let job = ImageJob(
-            source: original.body, identity: original.record.content.hex, keepsDecoded: original.layer != nil,
-            pages: request.pages, chain: wanted.chain, resampling: request.recipe.resampling,
-            output: request.output, limits: limits)
-        let (image, took) = try await process(job, wanted, original, urgency)
+        let (image, took) = try await process(job(wanted, original), wanted, original, urgency)
         timings.process = took
         timings.queue = watch.lap() - took
 
@@ -76,6 +71,14 @@ struct ProduceVariant: Sendable {
         let isStored = isProven ? await keep.keep(entry, from: original, wanted) : false
         timings.store = watch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
+    }
+
+    func job(_ wanted: Wanted, _ original: Original) -> ImageJob {
+        let request = wanted.request
+        return ImageJob(
+            source: original.body, identity: original.record.content.hex, keepsDecoded: original.layer != nil,
+            pages: request.pages, chain: wanted.chain, resampling: request.recipe.resampling,
+            output: request.output, limits: limits)
     }
 
     private func process(

@@ -36,6 +36,9 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Keys that work is under way for.
     var count: Int { state.withLock { $0.flights.count } }
 
+    /// How many wait, for any key.
+    var waiterCount: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+
     /// How many wait for this key.
     func waiters(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 

@@ -34,6 +34,14 @@ extension DiskEntries {
         attempt { place throws(StorageFault) in try place.index.totals(ofSources: sources) } ?? [:]
     }
 
+    /// What there is of a source, but for what was removed and is still on the volume.
+    func listing(ofSource source: StoreKey, count: Int) -> [EntryListing] {
+        let listed = attempt { place throws(StorageFault) in
+            try place.index.listing(ofSource: source, count: count, now: place.index.clock.microseconds)
+        }
+        return (listed ?? []).filter { entry in !owed.withLock { $0.covers(entry.key) } }
+    }
+
     private func perform(
         _ removal: OwedRemovals.Removal, in place: OpenDirectory
     ) throws(StorageFault) -> StoreTotals {

@@ -31,6 +31,7 @@ public final class DiskStore: Storing {
     private let tier: Tier?
     private let readers: [DispatchQueue]
     private let state = Mutex(DiskStatistics())
+    private let isTrying = Atomic(false)
 
     /// Opens the store in its directory, in the same short time however many entries it holds.
     ///
@@ -48,7 +49,8 @@ public final class DiskStore: Storing {
     ///     nothing is written. By default the system is asked.
     /// - Throws: ``StoreError`` if another store has the directory open, or if it can't be created or written.
     public init(
-        _ configuration: Configuration, logger: Logger, now: @escaping @Sendable () -> Date = Date.init,
+        _ configuration: Configuration, logger: Logger = Logger(label: "darkroom.store"),
+        now: @escaping @Sendable () -> Date = Date.init,
         uptime: @escaping @Sendable () -> Duration = DiskStore.uptime,
         freeFraction: @escaping @Sendable (_ path: String) -> Double? = DiskStore.freeFraction(ofVolume:)
     ) async throws(StoreError) {
@@ -157,6 +159,11 @@ public final class DiskStore: Storing {
         await change { $0.totals(ofSources: sources) } ?? [:]
     }
 
+    /// What there is of a source by the index: the first `count` entries in the order of their keys.
+    public func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
+        await change { $0.listing(ofSource: source, count: count) } ?? []
+    }
+
     /// Returns once all that was stored before is on disk or dropped, room is made for it, and the index knows the last
     /// uses.
     public func flush() async {
@@ -164,6 +171,22 @@ public final class DiskStore: Storing {
             $0.finishEvicting()
             $0.writeLastUses()
         }
+    }
+
+    /// Whether reading and writing work, as far as is known; true where the store is disabled. Answers at once.
+    ///
+    /// While they don't, asking has them tried once more behind the caller's back, so that whoever goes on asking learns when
+    /// they work again, though nothing else uses the store meanwhile.
+    public func isWorking() -> Bool {
+        guard let tier, tier.entries.outages.isFailing else { return true }
+        if !isTrying.exchange(true, ordering: .relaxed) {
+            tier.writer.enqueue(
+                .change { [self] in
+                    tier.entries.tryAgain()
+                    isTrying.store(false, ordering: .relaxed)
+                })
+        }
+        return false
     }
 
     /// Returns once index and files agree, as far as they can: at once unless they are being compared.
@@ -194,10 +217,22 @@ public final class DiskStore: Storing {
 
 // Reading.
 extension DiskStore {
+    /// The entry under this key, if it is on disk, undamaged and below its age. It is neither counted nor does it count as a
+    /// use, and what is damaged stays until somebody asks for it.
+    public func peek(_ key: EntryKey) async -> StoredEntry? {
+        guard let tier, case .hit(let entry) = await reader(of: key).perform({ tier.entries.look(for: key) }) else {
+            return nil
+        }
+        return entry
+    }
+
+    private func reader(of key: EntryKey) -> DispatchQueue {
+        readers[Int(UInt(bitPattern: key.hashValue) % UInt(readers.count))]
+    }
+
     private func look(for key: EntryKey) async -> StoredEntry? {
         guard let tier else { return nil }
-        let reader = readers[Int(UInt(bitPattern: key.hashValue) % UInt(readers.count))]
-        switch await reader.perform({ tier.entries.look(for: key) }) {
+        switch await reader(of: key).perform({ tier.entries.look(for: key) }) {
         case .hit(let entry):
             if tier.entries.noteUse(of: key) {
                 tier.writer.enqueue(.change { tier.entries.writeLastUses() })
@@ -255,15 +290,6 @@ extension DiskStore {
             state.queuedBytes += bytes
             state.queuedWrites += 1
             return true
-        }
-    }
-}
-
-extension DispatchQueue {
-    /// Runs blocking work on this queue while the caller is suspended.
-    fileprivate func perform<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            async { continuation.resume(returning: work()) }
         }
     }
 }

@@ -98,6 +98,26 @@ extension DiskIndex {
         }
     }
 
+    /// The first entries of a source in the order of their keys.
+    ///
+    /// - Parameter now: in microseconds since 1970.
+    func listing(ofSource source: StoreKey, count: Int, now: Int64) throws(StorageFault) -> [EntryListing] {
+        try Self.attempt("list a source") {
+            try pool.unsafeRead { database in
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",
+                    arguments: [source.data, count])
+                return rows.compactMap { row in
+                    guard let key = EntryKey(row: row) else { return nil }
+                    let (age, isOverflow) = now.subtractingReportingOverflow(Int64.fromDatabaseValue(row[3]) ?? now)
+                    return EntryListing(
+                        key: key, bytes: fileBytes(row[2]), age: .microseconds(isOverflow ? 0 : max(0, age)))
+                }
+            }
+        }
+    }
+
     /// What there is of each of these sources.
     func totals(ofSources sources: [StoreKey]) throws(StorageFault) -> [StoreKey: StoreTotals] {
         try Self.attempt("sum up") {

@@ -24,6 +24,12 @@ final class Outages: Sendable {
         current.withLock { !$0.isDisjoint(with: [.space, .writing, .directory]) }
     }
 
+    /// Whether the volume or the directory fails, as far as is known. A volume that is nearly full does not, and an index
+    /// can be made again.
+    var isFailing: Bool {
+        current.withLock { !$0.isDisjoint(with: [.writing, .reading, .directory]) }
+    }
+
     /// It doesn't work now.
     func begin(_ kind: Kind, _ metadata: @autoclosure () -> Logger.Metadata) {
         guard current.withLock({ $0.insert(kind).inserted }) else { return }

@@ -19,10 +19,14 @@ public final class MemoryStore: Sendable {
     public let budgetBytes: Int
 
     private let state: Mutex<State>
+    private let uptime: @Sendable () -> Duration
 
     /// A store of at most `budgetBytes`; 0 disables it.
-    public init(budgetBytes: Int) {
+    ///
+    /// - Parameter uptime: the time since an arbitrary moment, by which entries age; it is never set.
+    public init(budgetBytes: Int, uptime: @escaping @Sendable () -> Duration = DiskStore.uptime) {
         self.budgetBytes = max(0, budgetBytes)
+        self.uptime = uptime
         state = Mutex(State(budgetBytes: self.budgetBytes))
     }
 
@@ -41,10 +45,27 @@ public final class MemoryStore: Sendable {
         state.withLock { $0.entry(for: key) }
     }
 
+    /// The entry under this key, without a sign that anyone asked for it.
+    public func peek(_ key: EntryKey) -> StoredEntry? {
+        state.withLock { $0.peek(key) }
+    }
+
+    /// What there is of a source, without a sign that anyone asked for it: the first `count` entries in the order of their
+    /// keys.
+    public func listing(ofSource source: StoreKey, count: Int) -> [EntryListing] {
+        let now = uptime()
+        let held = state.withLock { $0.listed(ofSource: source) }
+        return held.map { held, hits in
+            EntryListing(
+                key: held.key, bytes: held.costBytes, age: now - held.storedAt, hits: hits,
+                metadata: held.entry.metadata)
+        }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)
+    }
+
     /// Keeps the entry under this key in place of one that is there, and evicts others if that takes the store over its
     /// budget. An entry that costs more than the whole budget is not kept, nor is what was there before.
     public func store(_ entry: StoredEntry, for key: EntryKey) {
-        let held = Held(key: key, entry: entry.compacted)
+        let held = Held(key: key, entry: entry.compacted, storedAt: uptime())
         let freed = state.withLock { $0.store(held) }
         // The freed bodies go here, after the lock; so it is in all that follows.
         _ = consume freed
@@ -97,10 +118,12 @@ private struct Held: Sendable {
     let key: EntryKey
     let entry: StoredEntry
     let costBytes: Int
+    let storedAt: Duration
 
-    init(key: EntryKey, entry: StoredEntry) {
+    init(key: EntryKey, entry: StoredEntry, storedAt: Duration) {
         self.key = key
         self.entry = entry
+        self.storedAt = storedAt
         costBytes =
             entry.body.readableBytes + entry.metadata.readableBytes + entry.labels.reduce(0) { $0 + $1.utf8.count }
             + MemoryStore.entryOverheadBytes
@@ -165,6 +188,12 @@ private struct State: Sendable {
         table.removeAll()
         entriesBySource = [:]
         return before
+    }
+
+    func peek(_ key: EntryKey) -> StoredEntry? { table.peek(key)?.entry }
+
+    func listed(ofSource source: StoreKey) -> [(Held, hits: Int)] {
+        entries(ofSource: source).map { ($0, table.hits($0.key)) }
     }
 
     func entries(ofSource source: StoreKey) -> [Held] {

@@ -13,6 +13,7 @@ struct SieveQueue<Element> {
         var newer: Slot?
         var older: Slot?
         var isVisited = false
+        var visits: UInt32 = 0
     }
 
     private var nodes: [Node] = []
@@ -48,7 +49,11 @@ struct SieveQueue<Element> {
     /// Marks the element as wanted; it keeps its place.
     mutating func visit(_ slot: Slot) {
         nodes[slot].isVisited = true
+        nodes[slot].visits &+= 1
     }
+
+    /// How often the element was wanted since it came; 0 if the slot is free.
+    func visits(of slot: Slot) -> Int { Int(nodes[slot].visits) }
 
     /// Takes the element out.
     @discardableResult

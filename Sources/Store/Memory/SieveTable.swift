@@ -38,6 +38,9 @@ public struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         slots[key].flatMap { queue.element(at: $0) }?.value
     }
 
+    /// How often the value under this key was found since it came; 0 where there is none.
+    public func hits(_ key: Key) -> Int { slots[key].map { queue.visits(of: $0) } ?? 0 }
+
     /// Keeps the value under this key in place of one that is there, and evicts others if that takes the table over its
     /// budget. A value that costs more than the whole budget is not kept, nor is what was there before.
     ///

@@ -22,6 +22,10 @@ public struct ChainPlan: Hashable, Sendable {
     public private(set) var decode: Decode = .undecided
     /// The largest raster that any step so far gives, the source itself aside.
     public private(set) var largest: PixelSize
+    /// Whether the picture has an alpha channel after the steps so far.
+    private(set) var hasAlpha: Bool
+    /// Whether every step so far knew what it gives.
+    private(set) var isSizeKnown = true
     /// Whether the chain makes do with fewer pixels than the source has, since the source is over the limits.
     private(set) var isReduced = false
     private let shrinking: ShrinkOnLoad
@@ -29,13 +33,14 @@ public struct ChainPlan: Hashable, Sendable {
 
     /// A plan that no step has seen yet.
     public init(source: PixelSize, orientation: Int = 1, isVector: Bool = false) {
-        self.init(source: source, orientation: orientation, isVector: isVector, shrinking: .never)
+        self.init(source: source, orientation: orientation, isVector: isVector, hasAlpha: false, shrinking: .never)
     }
 
-    init(source: PixelSize, orientation: Int, isVector: Bool, shrinking: ShrinkOnLoad) {
+    init(source: PixelSize, orientation: Int, isVector: Bool, hasAlpha: Bool, shrinking: ShrinkOnLoad) {
         self.source = source
         self.sourceOrientation = orientation
         self.isVector = isVector
+        self.hasAlpha = hasAlpha
         self.shrinking = shrinking
         self.size = source
         self.largest = PixelSize(width: 1, height: 1)
@@ -46,6 +51,26 @@ public struct ChainPlan: Hashable, Sendable {
         var plan = self
         if plan.decode == .undecided { plan.decode = .everyPixel }
         return plan
+    }
+
+    /// The step may give any size: it learns that from pixels.
+    func ofUnknownSize() -> ChainPlan {
+        var plan = needingEveryPixel()
+        plan.isSizeKnown = false
+        return plan
+    }
+
+    /// The step gives a picture with an alpha channel, or without one.
+    func giving(alpha: Bool) -> ChainPlan {
+        var plan = self
+        plan.hasAlpha = alpha
+        return plan
+    }
+
+    /// What the step's raster is where the decoder gave one of that size: its own until a step has said how large it has to be.
+    func raster(decoded: PixelSize) -> PixelSize {
+        guard decode == .undecided else { return size }
+        return isTransposed ? decoded.transposed : decoded
     }
 
     /// The step exchanges width and height before anything is scaled.

@@ -13,6 +13,7 @@ public struct FitLimits: Hashable, Sendable {
     /// What the picture is rotated by after it is scaled: it needs a larger canvas then.
     public var rotationDegrees: Int
 
+    /// The limits for results and sources, of a picture that is then rotated.
     public init(_ limits: PixelLimits, rotationDegrees: Int = 0) {
         maxSide = limits.maxOutputSide
         maxPixels = limits.maxOutputPixels

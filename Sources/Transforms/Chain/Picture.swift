@@ -27,6 +27,7 @@ public struct Picture: Sendable {
     public var first: VipsImage { frames[0] }
     /// The raster's size.
     public var size: PixelSize { PixelSize(width: first.width, height: first.height) }
+    /// Whether there is more than one frame.
     public var isAnimated: Bool { frames.count > 1 }
 
     /// The picture with `change` made to every frame. Where that changes the size, the extent becomes the new raster.

@@ -2,13 +2,21 @@
 ///
 /// Two recipes that mean the same picture compare equal after `TransformChain.init(_:)` has left out what does nothing.
 public struct Recipe: Hashable, Codable, Sendable {
+    /// Which way up.
     public var orientation: Orient.Rule = .auto
+    /// Cut before anything is scaled; nil = nothing is.
     public var crop: Crop?
+    /// Border cut after the crop; nil = none is.
     public var trim: Trim?
+    /// What the picture is scaled to; without sides it is not.
     public var box = Box(width: nil, height: nil)
+    /// How it fills a box of two sides.
     public var fit: Fit = .inside
+    /// Whether a picture smaller than its box is scaled up.
     public var enlarge = false
+    /// Where `cover` cuts and `contain` places.
     public var position: Position = .center
+    /// How it is scaled: fast, accurate, or in linear light.
     public var resampling: Resampling
     /// Whether a result, or a source that its decoder can shrink, is scaled down to the limits instead of refused
     /// (SDWebImage's `scaleDownLargeImages`).
@@ -19,17 +27,28 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var flip = false
     /// Mirrored left to right.
     public var flop = false
+    /// Fills a `contain` canvas, corners and transparency; nil = they stay transparent where the format can hold that.
     public var background: Color?
+    /// Nil = none.
     public var blur: Blur?
+    /// Nil = none.
     public var sharpen: Sharpen?
+    /// Nil = as it is.
     public var brightness: Brightness?
+    /// Nil = as it is.
     public var contrast: Contrast?
+    /// Nil = as it is.
     public var saturation: Saturation?
+    /// Nil = as it is.
     public var hue: Hue?
+    /// Nil = as it is.
     public var gamma: Gamma?
+    /// Nil = none.
     public var tint: Tint?
+    /// Nil = none.
     public var filter: Filter?
 
+    /// A recipe that leaves a picture as it is, but upright and in sRGB.
     public init(resampling: Resampling = .fast) {
         self.resampling = resampling
     }

@@ -32,7 +32,7 @@ public protocol Transform: Sendable {
 }
 
 extension Transform {
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.needingEveryPixel() }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.ofUnknownSize() }
 }
 
 /// What a transform may know besides the pixels.
@@ -50,6 +50,7 @@ public struct TransformError: Error, Codable, Sendable, Hashable {
     /// A sentence for the client: what was given and what is allowed.
     public let reason: String
 
+    /// The parameter at fault and a sentence.
     public init(parameter: String, reason: String) {
         self.parameter = parameter
         self.reason = reason

@@ -9,6 +9,7 @@ public struct TransformChain: Sendable {
     /// What the chain was made from; nil where somebody has put it together, or changed it since.
     public internal(set) var recipe: Recipe?
 
+    /// These members in this order; none = the pixels as they are decoded.
     public init(_ transforms: [any Transform] = []) {
         self.transforms = transforms
     }
@@ -29,9 +30,19 @@ public struct TransformChain: Sendable {
 
     /// Walks the chain over a header.
     public func plan(_ start: ChainPlan) throws(TransformError) -> ChainPlan {
+        try plans(start).last ?? start
+    }
+
+    /// The plan after each member.
+    func plans(_ start: ChainPlan) throws(TransformError) -> [ChainPlan] {
         var plan = start
-        for transform in transforms { plan = try transform.planned(plan) }
-        return plan
+        var plans: [ChainPlan] = []
+        plans.reserveCapacity(transforms.count)
+        for transform in transforms {
+            plan = try transform.planned(plan)
+            plans.append(plan)
+        }
+        return plans
     }
 
     /// Runs every member. Pixels may still be lazy afterwards.

@@ -5,6 +5,8 @@ import Vips
 struct Decoder {
     let source: ByteBuffer
     let header: SourceHeader
+    /// Whether the end of the source is still to come.
+    var isPartial = false
     let interrupt: Interrupt
 
     /// All pixels that `parameters` name.
@@ -12,7 +14,9 @@ struct Decoder {
         if header.format == .gif, GIFBlocks.isCutOff(source) { throw .corrupt("GIF: ends inside a block") }
         let readable = header.format == .svg ? try SVGSource.plain(source) : source
         do {
-            let image = try header.format.loader.withImage(of: readable, options(parameters)) {
+            let image = try header.format.loader.withImage(
+                of: readable, options(parameters), toleratesDamage: isPartial
+            ) {
                 lazy throws(VipsError) in try lazy.withUnsignedSamples().rendered(interrupt: interrupt)
             }
             return DecodedPixels(
@@ -64,7 +68,7 @@ struct Decoder {
         return parameters
     }
 
-    private func options(_ parameters: DecodeParameters) -> KeyValuePairs<String, VipsValue> {
+    func options(_ parameters: DecodeParameters) -> KeyValuePairs<String, VipsValue> {
         switch header.format {
         case .jpeg:
             ["access": "sequential", "shrink": .int(parameters.shrink)]
@@ -87,7 +91,7 @@ struct Decoder {
         guard case .covering(let target) = request else { return 1 }
         let least = JPEGShrink.factor(source: header.size, within: maxPixels) ?? 1
         let factor = max(least, JPEGShrink.factor(source: header.size, covering: target, headroom: headroom))
-        if JPEGShrink.seesDamage(in: source, height: header.size.height, factor: factor) { return factor }
+        if isPartial || JPEGShrink.seesDamage(in: source, height: header.size.height, factor: factor) { return factor }
         guard least == 1 else { throw .corrupt("JPEG: its end is missing, and it is too large to be decoded unshrunk") }
         return 1
     }

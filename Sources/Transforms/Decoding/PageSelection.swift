@@ -5,6 +5,7 @@ public struct PageSelection: Hashable, Codable, Sendable {
     /// How many are kept; nil = all of an animation, one of a document.
     public var count: Int?
 
+    /// All of an animation, or the first page, unless said otherwise.
     public init(first: Int = 1, count: Int? = nil) {
         self.first = first
         self.count = count

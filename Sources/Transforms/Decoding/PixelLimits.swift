@@ -11,6 +11,8 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     /// Pixels of a result.
     public var maxOutputPixels: Int
 
+    /// 60 megapixels a frame, 120 an animation of at most 256 frames, results of 8192 a side and 50 megapixels, unless
+    /// said otherwise.
     public init(
         maxSourcePixels: Int = 60_000_000, maxAnimationPixels: Int = 120_000_000, maxFrames: Int = 256,
         maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000

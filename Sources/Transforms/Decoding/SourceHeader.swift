@@ -3,6 +3,7 @@ import Vips
 
 /// What a source says of itself before any pixel is decoded.
 public struct SourceHeader: Hashable, Sendable {
+    /// Told by the bytes.
     public let format: SourceFormat
     /// One frame, as stored: before EXIF orientation. For a vector picture, its natural size at 72 dpi.
     public let size: PixelSize
@@ -10,6 +11,7 @@ public struct SourceHeader: Hashable, Sendable {
     public let frames: Int
     /// EXIF orientation 1…8. HEIC and AVIF carry theirs in the container and are upright already: 1.
     public let orientation: Int
+    let hasAlpha: Bool
     let shrinking: ShrinkOnLoad
 
     /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
@@ -35,11 +37,13 @@ public struct SourceHeader: Hashable, Sendable {
         frames = max(image.int("n-pages") ?? 1, 1)
         let stated = image.int("orientation") ?? 1
         orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1
+        hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
     }
 
     /// The plan's first line.
     public var plan: ChainPlan {
-        ChainPlan(source: size, orientation: orientation, isVector: format.isVector, shrinking: shrinking)
+        ChainPlan(
+            source: size, orientation: orientation, isVector: format.isVector, hasAlpha: hasAlpha, shrinking: shrinking)
     }
 }

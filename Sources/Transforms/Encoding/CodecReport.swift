@@ -11,6 +11,7 @@ public struct CodecReport: Sendable {
     /// Formats that it encodes pictures in.
     public let writable: [OutputFormat]
 
+    /// Asks libvips, which is started if need be.
     public init() {
         libvips = VipsRuntime.version
         codecs = VipsRuntime.codecs.map(\.description)

@@ -15,19 +15,7 @@ struct Encoder {
 
     /// Pixels that are still lazy are computed on the way, so whatever can fail in the chain fails here at the latest.
     func encode(_ picture: Picture) throws(ImageProcessingError) -> ByteBuffer {
-        guard let saver = format.saver, format.isAvailable else {
-            throw .badParameter(
-                TransformError(
-                    parameter: "output",
-                    reason: "\(format.rawValue) cannot be written by this server's libvips; ask for another format"))
-        }
-        guard max(picture.size.width, picture.size.height) <= format.maxSide else {
-            throw .badParameter(
-                TransformError(
-                    parameter: "output",
-                    reason: "\(format.rawValue) holds at most \(format.maxSide) pixels a side and the result has "
-                        + "\(picture.size); ask for a smaller w or h, or for another format"))
-        }
+        let saver = try requireWritable(picture.size)
         do {
             let notice = CopyrightNotice(of: picture.first)
             let opaque = try opaque(picture).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
@@ -36,6 +24,25 @@ struct Encoder {
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }
+    }
+
+    /// Throws where the format cannot hold a picture of that size, or cannot be written here at all.
+    @discardableResult
+    func requireWritable(_ size: PixelSize) throws(ImageProcessingError) -> VipsSaver {
+        guard let saver = format.saver, format.isAvailable else {
+            throw .badParameter(
+                TransformError(
+                    parameter: "output",
+                    reason: "\(format.rawValue) cannot be written by this server's libvips; ask for another format"))
+        }
+        guard max(size.width, size.height) <= format.maxSide else {
+            throw .badParameter(
+                TransformError(
+                    parameter: "output",
+                    reason: "\(format.rawValue) holds at most \(format.maxSide) pixels a side and the result has "
+                        + "\(size); ask for a smaller w or h, or for another format"))
+        }
+        return saver
     }
 
     /// A format without alpha shows white where nothing is.

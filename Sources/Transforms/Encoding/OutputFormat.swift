@@ -28,7 +28,9 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     /// Whether it is a text about a picture, and no picture.
     public var isText: Bool { saver == nil }
 
+    /// Whether transparency survives.
     public var holdsAlpha: Bool { self != .jpeg }
+    /// Whether frames keep their delays.
     public var holdsAnimation: Bool { self == .webp || self == .gif }
     /// Whether several pages or frames fit in one file.
     public var holdsSeveral: Bool { holdsAnimation || self == .tiff }

@@ -6,11 +6,14 @@ public struct OutputOptions: Hashable, Sendable {
     public let format: OutputFormat?
     /// 1…100; nil = the format's default.
     public let quality: Int?
+    /// Whether pixels survive unchanged, in a format that has such a mode.
     public let lossless: Bool
+    /// Whether it is stored coarse to fine (progressive JPEG, interlaced PNG and GIF).
     public let interlaced: Bool
     /// What a document tells besides the header; only `json` has a use for it.
     public let details: PictureDetails
 
+    /// The source's own format at its default quality, unless said otherwise.
     public init(
         format: OutputFormat? = nil, quality: Int? = nil, lossless: Bool = false, interlaced: Bool = false,
         details: PictureDetails = []

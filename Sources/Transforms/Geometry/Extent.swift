@@ -8,9 +8,12 @@ public struct Extent: Hashable, Sendable {
     public var x: Double
     /// The picture's upper edge.
     public var y: Double
+    /// In raster pixels, fractions included.
     public var width: Double
+    /// In raster pixels, fractions included.
     public var height: Double
 
+    /// A rectangle on a raster.
     public init(x: Double = 0, y: Double = 0, width: Double, height: Double) {
         self.x = x
         self.y = y

@@ -1,8 +1,11 @@
 /// Width and height in whole pixels.
-public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
+    /// Columns.
     public var width: Int
+    /// Rows.
     public var height: Int
 
+    /// So many columns and rows.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height

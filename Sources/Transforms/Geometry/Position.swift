@@ -9,6 +9,7 @@ public enum Position: Hashable, Codable, Sendable {
     /// The part that draws the eye: skin tones, saturated colours, edges.
     case attention
 
+    /// In the middle.
     public static let center = Position.anchor(x: 0.5, y: 0.5)
 
     /// The text that keys use.

@@ -14,9 +14,12 @@ public enum Fit: String, Codable, Sendable, CaseIterable {
 
 /// A box in device pixels; one side alone leaves the other to the picture's aspect ratio.
 public struct Box: Hashable, Codable, Sendable {
+    /// In pixels, 1 or more; nil = as the height gives.
     public var width: Int?
+    /// In pixels, 1 or more; nil = as the width gives.
     public var height: Int?
 
+    /// A box of these sides; without any, nothing is scaled.
     public init(width: Int?, height: Int?) {
         self.width = width
         self.height = height
@@ -32,7 +35,9 @@ public struct Box: Hashable, Codable, Sendable {
 /// What a resize comes to for one picture: the size it is scaled to, and the size of the canvas that is then cut
 /// (`cover`) or filled (`contain`).
 public struct ResizeGeometry: Hashable, Sendable {
+    /// What the picture is scaled to.
     public var scaled: PixelSize
+    /// The size of the result.
     public var canvas: PixelSize
 
     /// Pure arithmetic: sides are rounded to the nearest pixel and never fall below one.

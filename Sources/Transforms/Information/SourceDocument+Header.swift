@@ -39,6 +39,7 @@ extension SourceDocument {
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(texts.clean)
         metadata = Metadata(texts)
         exif = job.output.details.contains(.exif) ? CameraSettings(texts) : nil
+        gps = job.output.details.contains(.position) ? image.blob("exif-data").flatMap(GPSPosition.init(exif:)) : nil
     }
 
     private static let maxTextLength = 200

@@ -32,6 +32,7 @@ struct SourceDocument: Encodable {
     let chromaSubsampling: String?
     let metadata: Metadata
     let exif: CameraSettings?
+    let gps: GPSPosition?
     var dominantColor: String?
     var averageColor: String?
     var palette: [String]?
@@ -45,7 +46,7 @@ struct SourceDocument: Encodable {
         let y: Double
     }
 
-    /// From EXIF, else IPTC, else XMP. Where a picture was taken is never among it.
+    /// From EXIF, else IPTC, else XMP. Where a picture was taken is not among it.
     struct Metadata: Encodable {
         let make: String?
         let model: String?
@@ -87,7 +88,7 @@ struct SourceDocument: Encodable {
         case iccProfile = "icc_profile"
         case density, progressive
         case chromaSubsampling = "chroma_subsampling"
-        case metadata, exif
+        case metadata, exif, gps
         case dominantColor = "dominant_color"
         case averageColor = "average_color"
         case palette

@@ -8,6 +8,7 @@ public struct Blur: Transform, Hashable, Codable {
     /// Nil = a mild blur over 3×3 pixels.
     public var sigma: Double?
 
+    /// A blur of one of `sigmas`, or a mild one.
     public init(sigma: Double? = nil) {
         self.sigma = sigma
     }

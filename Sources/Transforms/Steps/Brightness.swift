@@ -5,8 +5,10 @@ public struct Brightness: Transform, Hashable, Codable {
     /// Percent of full scale; 0 changes nothing.
     public static let percents = -100...100
 
+    /// One of `percents`.
     public var percent: Int
 
+    /// Adds so much of full scale.
     public init(percent: Int) {
         self.percent = percent
     }

@@ -2,11 +2,14 @@ import Vips
 
 /// Fills a `contain` picture up to its exact canvas.
 public struct ContainExtend: Transform, Hashable {
+    /// The size of the result.
     public var canvas: PixelSize
+    /// Where on it the picture lies.
     public var position: Position
     /// Nil = transparent, which becomes white in a format without alpha.
     public var background: Color?
 
+    /// A canvas of this size, transparent around the picture unless said otherwise.
     public init(canvas: PixelSize, position: Position = .center, background: Color? = nil) {
         self.canvas = canvas
         self.position = position
@@ -22,7 +25,10 @@ public struct ContainExtend: Transform, Hashable {
         "contain(\(canvas.width),\(canvas.height),\(position.key),\(background?.hex ?? "-"))"
     }
 
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.giving(canvas) }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let isExtended = plan.size != canvas
+        return plan.giving(canvas).giving(alpha: plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
+    }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
         guard picture.size != canvas else { return picture }

@@ -6,8 +6,10 @@ public struct Contrast: Transform, Hashable, Codable {
     /// 0 changes nothing.
     public static let percents = -100...100
 
+    /// One of `percents`.
     public var percent: Int
 
+    /// More contrast above 0, less below.
     public init(percent: Int) {
         self.percent = percent
     }

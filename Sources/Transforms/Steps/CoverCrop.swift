@@ -2,10 +2,14 @@ import Vips
 
 /// Cuts what hangs over the box after a `cover` resize.
 public struct CoverCrop: Transform, Hashable {
+    /// What is to be covered.
     public var box: PixelSize
+    /// Whether the box keeps its size where the source is smaller.
     public var enlarge: Bool
+    /// Which part is kept.
     public var position: Position
 
+    /// Cuts to a box, or to its aspect ratio within the source.
     public init(box: PixelSize, enlarge: Bool = false, position: Position = .center) {
         self.box = box
         self.enlarge = enlarge

@@ -2,13 +2,16 @@ import Vips
 
 /// Cuts a rectangle out of the upright source, before anything is scaled.
 public struct Crop: Transform, Hashable, Codable {
-    /// Left and upper edge, in pixels of the upright source, from 0.
+    /// Left edge, in pixels of the upright source, from 0.
     public var x: Int
+    /// Upper edge, in pixels of the upright source, from 0.
     public var y: Int
-    /// At least one pixel each.
+    /// At least one pixel.
     public var width: Int
+    /// At least one pixel.
     public var height: Int
 
+    /// A rectangle that has to lie within the upright source; where it does not, the request fails.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y

@@ -2,15 +2,19 @@ import Vips
 
 /// Lays the picture on a background colour. A translucent background leaves a translucent picture.
 public struct Flatten: Transform, Hashable {
+    /// What shows through.
     public var background: Color
 
+    /// Lays the picture on this colour.
     public init(_ background: Color) {
         self.background = background
     }
 
     public var key: String { "flatten(\(background.hex))" }
 
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.giving(alpha: plan.hasAlpha && background.alpha < 255)
+    }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
         guard picture.first.hasAlpha else { return picture }

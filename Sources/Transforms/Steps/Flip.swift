@@ -1,5 +1,6 @@
 /// Mirrors top to bottom.
 public struct Flip: Transform, Hashable {
+    /// It has no parameters.
     public init() {}
 
     public var key: String { "flip" }

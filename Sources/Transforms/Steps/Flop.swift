@@ -1,5 +1,6 @@
 /// Mirrors left to right.
 public struct Flop: Transform, Hashable {
+    /// It has no parameters.
     public init() {}
 
     public var key: String { "flop" }

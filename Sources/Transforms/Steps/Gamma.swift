@@ -3,6 +3,7 @@ import Vips
 
 /// Brightens dark tones by a power curve: each tone to the power of 1 / `exponent`.
 public struct Gamma: Transform, Hashable, Codable {
+    /// Exponents that may be asked for.
     public static let exponents = 1.0...3.0
     /// What `gam` without a value means.
     public static let standard = 2.2
@@ -10,6 +11,7 @@ public struct Gamma: Transform, Hashable, Codable {
     /// 1 changes nothing.
     public var exponent: Double
 
+    /// An exponent of `exponents`.
     public init(exponent: Double = Gamma.standard) {
         self.exponent = exponent
     }

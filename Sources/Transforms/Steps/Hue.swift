@@ -5,8 +5,10 @@ public struct Hue: Transform, Hashable, Codable {
     /// 0 changes nothing; red goes towards yellow.
     public static let degrees = 0...359
 
+    /// 0…359.
     public var degrees: Int
 
+    /// Turns by so many degrees.
     public init(degrees: Int) {
         self.degrees = degrees
     }

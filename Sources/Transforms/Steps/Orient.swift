@@ -2,6 +2,7 @@ import Vips
 
 /// Turns the picture upright: by the EXIF orientation it states, or by one that the request states instead.
 public struct Orient: Transform, Hashable {
+    /// Which way up.
     public enum Rule: Hashable, Codable, Sendable {
         /// The source's own EXIF orientation.
         case auto
@@ -11,8 +12,10 @@ public struct Orient: Transform, Hashable {
         case exif(Int)
     }
 
+    /// Which way up.
     public var rule: Rule
 
+    /// Turns by this rule.
     public init(_ rule: Rule) {
         self.rule = rule
     }

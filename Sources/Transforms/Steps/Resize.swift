@@ -16,13 +16,18 @@ public enum Resampling: String, Codable, Sendable, CaseIterable {
 /// Scales to the size that box and fit come to. It tells the decoder beforehand how much it needs, and then goes the rest
 /// of the way exactly: no profile ever stretches what a decoder's shrink rounded off.
 public struct Resize: Transform, Hashable {
+    /// What the picture is scaled to.
     public var box: Box
+    /// How it fills a box of two sides.
     public var fit: Fit
+    /// Whether a picture smaller than its box is scaled up.
     public var enlarge: Bool
+    /// How it is scaled.
     public var resampling: Resampling
     /// Nil = what comes out too large is refused.
     public var limits: FitLimits?
 
+    /// Scales into a box, without enlarging unless said otherwise.
     public init(
         box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast, limits: FitLimits? = nil
     ) {

@@ -7,6 +7,7 @@ public struct Rotate: Transform, Hashable {
     /// Fill of the corners; nil = transparent, which becomes white in a format without alpha.
     public var background: Color?
 
+    /// Turns by so many degrees.
     public init(degrees: Int, background: Color? = nil) {
         self.degrees = degrees
         self.background = background
@@ -22,8 +23,10 @@ public struct Rotate: Transform, Hashable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let (across, down) = plan.size.canvas(rotatedBy: degrees)
+        let fillsCorners = !degrees.isMultiple(of: 90) && (background?.alpha ?? 0) < 255
         return plan.needingEveryPixel().giving(
-            PixelSize(width: Int(across.rounded()), height: Int(down.rounded())))
+            PixelSize(width: Int(across.rounded()), height: Int(down.rounded()))
+        ).giving(alpha: plan.hasAlpha || fillsCorners)
     }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {

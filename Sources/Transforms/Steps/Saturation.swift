@@ -5,8 +5,10 @@ public struct Saturation: Transform, Hashable, Codable {
     /// 0 = grey, 1 changes nothing.
     public static let factors = 0.0...10.0
 
+    /// One of `factors`.
     public var factor: Double
 
+    /// Multiplies chroma by this.
     public init(factor: Double) {
         self.factor = factor
     }

@@ -8,6 +8,7 @@ public struct Sharpen: Transform, Hashable, Codable {
     /// Nil = a mild sharpening over 3×3 pixels.
     public var sigma: Double?
 
+    /// A sharpening of one of `sigmas`, or a mild one.
     public init(sigma: Double? = nil) {
         self.sigma = sigma
     }

@@ -2,6 +2,7 @@ import Vips
 
 /// Gives every pixel the hue and chroma of one colour and leaves its lightness (CIELAB).
 public struct Tint: Transform, Hashable, Codable {
+    /// Whose hue and chroma every pixel gets.
     public var color: Color
 
     /// The colour's alpha has no meaning here.

@@ -2,6 +2,7 @@ import Vips
 
 /// Brings whatever colours the source has to 8-bit sRGB: embedded profiles, CMYK, Display P3, 16 bits, grey, Lab.
 public struct ToSRGB: Transform, Hashable {
+    /// It has no parameters.
     public init() {}
 
     public var key: String { "srgb" }

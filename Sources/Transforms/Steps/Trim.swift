@@ -3,13 +3,18 @@ import Vips
 /// Cuts a border of one colour: that of the upper left pixel.
 ///
 /// In an animation the same border is cut from every frame, so much as is free in all of them. A picture of nothing but
-/// border stays as it is.
+/// border stays as it is, and so does one of less than 3 pixels in width or height.
 public struct Trim: Transform, Hashable, Codable {
     /// How far a sample may lie from the border's colour and still count as border.
     public static let thresholds = 1...254
 
+    /// `find_trim` takes the median of so many pixels a side to overlook specks, and fails where there are fewer.
+    private static let leastSide = 3
+
+    /// One of `thresholds`.
     public var threshold: Int
 
+    /// Cuts what is at most so far from the border's colour.
     public init(threshold: Int) {
         self.threshold = threshold
     }
@@ -17,6 +22,7 @@ public struct Trim: Transform, Hashable, Codable {
     public var key: String { "trim(\(threshold))" }
 
     public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+        guard min(picture.size.width, picture.size.height) >= Self.leastSide else { return picture }
         var kept: Area?
         for frame in picture.frames {
             guard let area = try content(of: frame) else { continue }

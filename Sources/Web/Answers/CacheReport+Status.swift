@@ -26,7 +26,7 @@ extension CacheReport {
 
 extension Duration {
     /// Rounded down, so that what has just become stale is below zero.
-    fileprivate var wholeSeconds: Int {
+    var wholeSeconds: Int {
         let (seconds, attoseconds) = components
         return Int(attoseconds < 0 ? seconds - 1 : seconds)
     }

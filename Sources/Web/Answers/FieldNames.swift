@@ -8,6 +8,11 @@ extension HTTPField.Name {
     /// The id of the request in logs and in problems.
     static let requestID = known("X-Request-Id")
 
+    static let placeholderBlurHash = known("X-Placeholder-BlurHash")
+    static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
+    static let placeholderColor = known("X-Placeholder-Color")
+    static let placeholderLqip = known("X-Placeholder-Lqip")
+
     private static func known(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("'\(text)' is no field name") }
         return name

@@ -11,6 +11,8 @@ struct ImageAnswer {
     let picture: ImageResponse
     let query: ImageQuery
     let configuration: WebConfiguration
+    /// What the answer tells besides; it is true of this moment, so that nobody is to keep it.
+    var caching: CachingDocument?
 
     /// The content's hash: same tag, same bytes. 128 bits of it are plenty.
     var tag: EntityTag { EntityTag(String(picture.digest.prefix(32))) }
@@ -25,12 +27,13 @@ struct ImageAnswer {
         var fields = fields
         fields[.contentType] = picture.format.mediaType
         fields[.contentDisposition] = query.fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: picture.body))
+        let body = caching?.added(to: picture.body) ?? picture.body
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
     /// Preconditions mean something only where the answer would be a success (RFC 9110 §13.2.1).
     private func isKnown(to request: Request) -> Bool {
-        guard status.kind == .successful else { return false }
+        guard status.kind == .successful, caching == nil else { return false }
         return Preconditions.evaluate(
             method: request.method, fields: request.headers, tag: tag, lastModified: lastModified) == .notModified
     }
@@ -42,12 +45,12 @@ struct ImageAnswer {
     }
 
     /// That of a fallback is left out: the source itself, once it is back, may well be older.
-    private var lastModified: Date? { isFallback ? nil : picture.lastModified }
+    private var lastModified: Date? { isFallback || caching != nil ? nil : picture.lastModified }
 
     /// What a 304 carries too (RFC 9110 §15.4.5), and what makes tricks with the content inert.
     private var fields: HTTPFields {
         var fields = Self.protection
-        fields[.eTag] = tag.description
+        fields[.eTag] = caching == nil ? tag.description : nil
         fields[.cacheControl] = cacheControl
         // RFC 9111 §1.2.2: no more than 2³¹.
         fields[.age] = String(min(max(0, picture.age.components.seconds), 1 << 31))
@@ -56,6 +59,10 @@ struct ImageAnswer {
         fields[.cacheStatus] = picture.cache.status(remaining: picture.remaining).description
         fields[.proxyStatus] = (picture.fallbackReason ?? picture.cache.staleBecause)?.proxyStatus?.description
         fields[.serverTiming] = picture.timings.serverTiming
+        fields[.placeholderBlurHash] = picture.placeholders?.blurHash
+        fields[.placeholderThumbHash] = picture.placeholders?.thumbHash
+        fields[.placeholderColor] = picture.placeholders?.dominantColor
+        fields[.placeholderLqip] = picture.placeholders?.lqip
         return fields
     }
 
@@ -64,7 +71,12 @@ struct ImageAnswer {
         .crossOriginResourcePolicy: "cross-origin",
     ]
 
+    /// Whether placeholders were wanted that could not be told.
+    private var isIncomplete: Bool { !query.placeholders.isEmpty && picture.placeholders == nil }
+
     private var cacheControl: String {
+        // The next answer may have them.
+        guard !isIncomplete, caching == nil else { return CacheControl.noStore.description }
         let cap = configuration.variantMaxAge
         return picture.terms.cacheControl(
             age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge,

@@ -1,4 +1,4 @@
-/// Numbers as the grammar has them: ASCII digits only, so neither `+5`, `0x10`, `1e3`, `nan` nor other scripts' digits.
+/// Numbers as the grammar has them: ASCII digits only, so neither `+5`, `0x10`, `nan` nor other scripts' digits.
 enum Digits {
     /// At most nine digits, a minus in front or not.
     static func integer(_ text: String) -> Int? {
@@ -7,21 +7,27 @@ enum Digits {
         return Int(text)
     }
 
-    /// Digits with or without a fraction, at most 16 characters. Never negative.
+    /// A number as JSON has it, which is how programs write one: a decimal number, or that and an exponent as in `1e-06`.
+    /// At most 32 characters. Never negative.
     static func number(_ text: String) -> Double? {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= 16, parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) })
-        else {
-            return nil
-        }
+        let parts = text.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
+        guard text.utf8.count <= 32, isDecimal(parts[0]), parts.dropFirst().allSatisfy(isExponent) else { return nil }
         return Double(text)
     }
 
-    /// How many digits follow the point, trailing zeros aside.
-    static func decimals(_ text: String) -> Int {
-        guard let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return 0 }
-        let fraction = text.utf8[point...].dropFirst()
-        return (fraction.lastIndex { $0 != UInt8(ascii: "0") }).map { fraction[...$0].count } ?? 0
+    /// Digits with or without a fraction, at most 16 characters. Never negative.
+    static func decimal(_ text: String) -> Double? {
+        text.utf8.count <= 16 && isDecimal(text.utf8[...]) ? Double(text) : nil
+    }
+
+    private static func isDecimal(_ text: Substring.UTF8View) -> Bool {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
+    }
+
+    private static func isExponent(_ text: Substring.UTF8View) -> Bool {
+        let digits = text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") ? text.dropFirst() : text
+        return (1...3).contains(digits.count) && digits.allSatisfy(isDigit)
     }
 
     static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

@@ -76,15 +76,10 @@ enum PlaceName: Hashable, Sendable {
 }
 
 extension Form where Value == PlaceName {
-    /// Names as CSS and sharp have them; the aliases are those of weserv/images, and the two words in the other order.
+    /// The aliases are those of weserv/images, and the two words in the other order.
     static var place: Form {
         .choice(
-            [
-                "center": .at(0.5, 0.5), "top": .at(0.5, 0), "top-right": .at(1, 0), "right": .at(1, 0.5),
-                "bottom-right": .at(1, 1), "bottom": .at(0.5, 1), "bottom-left": .at(0, 1), "left": .at(0, 0.5),
-                "top-left": .at(0, 0), "entropy": .position(.entropy), "attention": .position(.attention),
-                "focal": .focal,
-            ],
+            PlaceName.names,
             aliases: [
                 "c": .at(0.5, 0.5), "t": .at(0.5, 0), "tr": .at(1, 0), "r": .at(1, 0.5), "br": .at(1, 1),
                 "b": .at(0.5, 1), "bl": .at(0, 1), "l": .at(0, 0.5), "tl": .at(0, 0), "right-top": .at(1, 0),
@@ -94,5 +89,12 @@ extension Form where Value == PlaceName {
 }
 
 extension PlaceName {
+    /// As CSS and sharp have them.
+    static let names: KeyValuePairs<String, PlaceName> = [
+        "center": .at(0.5, 0.5), "top": .at(0.5, 0), "top-right": .at(1, 0), "right": .at(1, 0.5),
+        "bottom-right": .at(1, 1), "bottom": .at(0.5, 1), "bottom-left": .at(0, 1), "left": .at(0, 0.5),
+        "top-left": .at(0, 0), "entropy": .position(.entropy), "attention": .position(.attention), "focal": .focal,
+    ]
+
     fileprivate static func at(_ x: Double, _ y: Double) -> PlaceName { .position(.anchor(x: x, y: y)) }
 }

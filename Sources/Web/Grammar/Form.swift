@@ -37,10 +37,10 @@ extension Form where Value == Hundredths {
     /// At most two decimals, kept exact.
     static func hundredths(_ range: ClosedRange<Double>) -> Form {
         Form(.number(range, decimals: 2)) { text in
-            guard let number = Digits.number(text), range.contains(number), Digits.decimals(text) <= 2 else {
-                return nil
-            }
-            return Hundredths(count: Int((number * 100).rounded()))
+            guard let number = Digits.number(text), range.contains(number) else { return nil }
+            let count = (number * 100).rounded()
+            // What programs get by computing may be off in its last digits.
+            return abs(number * 100 - count) < 1e-9 ? Hundredths(count: Int(count)) : nil
         }
     }
 }
@@ -72,6 +72,22 @@ extension Form {
     static func choice(_ type: Value.Type) -> Form
     where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
         Form(.choice(Value.allCases.map(\.rawValue))) { Value(rawValue: $0) }
+    }
+}
+
+extension Form where Value: SetAlgebra {
+    /// Names with commas between them, each with its value; their order does not matter, and twice the same is once.
+    static func names(of members: [(String, Value)]) -> Form {
+        let names = members.map(\.0)
+        let name = "(\(names.joined(separator: "|")))"
+        let allowed =
+            "one or more of \(names.dropLast().joined(separator: ", ")) and \(names.last ?? ""), with commas between them"
+        let values = Dictionary(members) { first, _ in first }
+        return Form(.text(pattern: "^\(name)(,\(name))*$", allowed: allowed)) { text in
+            let given = text.split(separator: ",", omittingEmptySubsequences: false)
+            let known = given.compactMap { values[String($0)] }
+            return known.count == given.count ? known.reduce(Value()) { $0.union($1) } : nil
+        }
     }
 }
 

@@ -11,6 +11,10 @@ struct ImageQuery: Hashable, Sendable {
     var recipe: Recipe
     var pages: PageSelection
     var output: Output
+    /// What is told beside the picture: some of `color`, `blurHash`, `thumbHash` and `lqip`.
+    var placeholders: PictureDetails
+    /// Whether the answer tells besides where the document and its source are cached.
+    var tellsCaching: Bool
     /// What the caches may answer, and whether the origin has to be asked.
     var cache: CacheMode
     /// Where results are kept.
@@ -31,6 +35,12 @@ struct ImageQuery: Hashable, Sendable {
         case explicit(OutputOptions)
     }
 
+    /// Whether it asks where the picture was taken.
+    var tellsPosition: Bool {
+        if case .explicit(let options) = output { return options.details.contains(.position) }
+        return false
+    }
+
     /// Weighs the parts of a draft against each other, and leaves out what does nothing.
     init(_ draft: QueryDraft, limits: GrammarLimits) throws(InvalidParameter) {
         guard let url = draft.url else {
@@ -47,6 +57,12 @@ struct ImageQuery: Hashable, Sendable {
         priority = draft.priority
         maxAge = draft.maxAge
         fileName = draft.fileName
+        placeholders = draft.placeholders
+        tellsCaching = draft.tellsCaching
+        if case .format(let format) = draft.output, format.isText, !placeholders.isEmpty {
+            throw InvalidParameter(
+                "placeholder", "'placeholder' tells of a picture, and output=\(format.rawValue) gives none.")
+        }
         guard draft.details == nil || draft.output == .format(.json) else {
             throw InvalidParameter("fields", "'fields' means something only together with output=json.")
         }
@@ -58,7 +74,7 @@ struct ImageQuery: Hashable, Sendable {
             output = .explicit(
                 OutputOptions(
                     format: format, quality: draft.quality, lossless: draft.lossless, interlaced: draft.interlaced,
-                    details: draft.details ?? []))
+                    details: (draft.details ?? []).union(draft.tellsPosition ? .position : [])))
         }
     }
 }

@@ -26,4 +26,17 @@ struct Parameter<Draft>: Sendable {
             place(&draft, value)
         }
     }
+
+    private init<Part>(_ parameter: Parameter<Part>, in path: WritableKeyPath<Draft, Part> & Sendable) {
+        name = parameter.name
+        shape = parameter.shape
+        mayBeBare = parameter.mayBeBare
+        standard = parameter.standard
+        assign = { text, draft throws(InvalidParameter) in try parameter.assign(text, &draft[keyPath: path]) }
+    }
+
+    /// The same row for drafts of which the draft is a part.
+    func within<Whole>(_ path: WritableKeyPath<Whole, Draft> & Sendable) -> Parameter<Whole> {
+        Parameter<Whole>(self, in: path)
+    }
 }

@@ -68,11 +68,11 @@ extension QueryDraft {
     private func position() throws(InvalidParameter) -> Position {
         switch place {
         case .focal:
-            return .focal(x: focalX ?? 0.5, y: focalY ?? 0.5)
+            return .focal(x: focalX, y: focalY)
         case .position, nil:
-            guard focalX == nil, focalY == nil else {
+            guard focalX == Self.middle, focalY == Self.middle else {
                 throw InvalidParameter(
-                    focalX == nil ? "fpy" : "fpx", "'fpx' and 'fpy' mean something only together with a=focal.")
+                    focalX == Self.middle ? "fpy" : "fpx", "'fpx' and 'fpy' mean something only together with a=focal.")
             }
             if case .position(let position) = place { return position }
             return .center

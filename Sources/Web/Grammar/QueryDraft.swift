@@ -4,6 +4,9 @@ import Transforms
 
 /// The values of a query as given, before they are weighed against each other.
 struct QueryDraft: Sendable {
+    /// What leaving out a side of the focal point means, so that without a focal point it may be written out too.
+    static let middle = 0.5
+
     var url: String?
     var fallback: String?
     var width: Int?
@@ -14,8 +17,8 @@ struct QueryDraft: Sendable {
     var withoutEnlargement = false
     var scaleDown = false
     var place: PlaceName?
-    var focalX: Double?
-    var focalY: Double?
+    var focalX = QueryDraft.middle
+    var focalY = QueryDraft.middle
     var crop: Crop?
     var trim: Int?
     var orientation = Orient.Rule.auto
@@ -35,6 +38,9 @@ struct QueryDraft: Sendable {
     var resampling: Resampling?
     var output = OutputName.auto
     var details: PictureDetails?
+    var placeholders: PictureDetails = []
+    var tellsPosition = false
+    var tellsCaching = false
     var quality: Int?
     var lossless = false
     var interlaced = false

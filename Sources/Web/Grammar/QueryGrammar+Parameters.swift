@@ -3,11 +3,20 @@ import Pipeline
 import Transforms
 
 extension QueryGrammar {
-    /// Every parameter there is, in the order of the documentation.
+    /// Every parameter of `/image`, in the order of the documentation.
     static func parameters(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         source + box(limits) + geometry + colors + effects + encoding(limits) + caching
             + delivery
     }
+
+    /// Those of `/info` alone.
+    static let information: [Parameter<QueryDraft>] = [
+        Parameter("fields", Form.names(of: InformationField.names)) { draft, fields in
+            draft.details = PictureDetails(fields.compactMap(\.detail))
+            draft.tellsCaching = fields.contains(.caching)
+        },
+        Parameter("gps", .boolean, standard: "false") { $0.tellsPosition = $1 },
+    ]
 
     private static let source: [Parameter<QueryDraft>] = [
         Parameter("url", .url) { $0.url = $1 },
@@ -60,7 +69,8 @@ extension QueryGrammar {
     private static func encoding(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("output", .output, standard: "auto") { $0.output = $1 },
-            Parameter("fields", .details) { $0.details = $1 },
+            Parameter("fields", Form.names(of: PictureDetails.names + [("all", .all)])) { $0.details = $1 },
+            Parameter("placeholder", Form.names(of: PictureDetails.placeholderNames)) { $0.placeholders = $1 },
             Parameter("q", .integer(1...100)) { $0.quality = $1 },
             Parameter("ll", .boolean, standard: "false") { $0.lossless = $1 },
             Parameter("il", .boolean, standard: "false") { $0.interlaced = $1 },
@@ -71,9 +81,9 @@ extension QueryGrammar {
 
     private static let caching: [Parameter<QueryDraft>] = [
         Parameter("cache", .choice(CacheMode.self), standard: CacheMode.standard.rawValue) { $0.cache = $1 },
-        Parameter("store", .tiers, standard: "all") { $0.store = $1 },
+        Parameter("store", .choice(TierChoice.names), standard: "all") { $0.store = $1 },
         Parameter("wait", .choice(["stored": true])) { $0.waitsForDisk = $1 },
-        Parameter("priority", .priority) { $0.priority = $1 },
+        Parameter("priority", .choice(Priority.names)) { $0.priority = $1 },
     ]
 
     private static let delivery: [Parameter<QueryDraft>] = [
@@ -102,39 +112,41 @@ extension Form where Value == OutputName {
     }
 }
 
-extension Form where Value == PictureDetails {
-    /// Names with commas between them; twice the same is once.
-    fileprivate static var details: Form {
-        let name = "(color|palette|blurhash|thumbhash|lqip|exif|all)"
-        return Form(
-            .text(
-                pattern: "^\(name)(,\(name))*$",
-                allowed:
-                    "one or more of color, palette, blurhash, thumbhash, lqip, exif and all, with commas between them")
-        ) { text in
-            let names = text.split(separator: ",", omittingEmptySubsequences: false)
-            let known = names.compactMap { detailNames[String($0)] }
-            return known.count == names.count ? PictureDetails(known) : nil
-        }
+/// What `fields` of `/info` may name.
+private enum InformationField: Hashable {
+    case detail(PictureDetails)
+    case caching
+
+    var detail: PictureDetails? {
+        if case .detail(let detail) = self { detail } else { nil }
     }
 
-    private static var detailNames: [String: PictureDetails] {
-        [
-            "color": .color, "palette": .palette, "blurhash": .blurHash, "thumbhash": .thumbHash, "lqip": .lqip,
-            "exif": .exif, "all": .all,
-        ]
+    static var names: [(String, Set<InformationField>)] {
+        (PictureDetails.names + [("all", .all)]).map { ($0.name, [.detail($0.detail)]) } + [("cache", [.caching])]
     }
 }
 
-extension Form where Value == TierChoice {
-    fileprivate static var tiers: Form {
-        .choice([
-            "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
-        ])
+extension PictureDetails {
+    /// What queries and documents call them, in the order of the documentation.
+    static let names: [(name: String, detail: PictureDetails)] = [
+        ("color", .color), ("palette", .palette), ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("lqip", .lqip),
+        ("exif", .exif),
+    ]
+
+    /// Those that may stand in for a picture.
+    static let placeholderNames: [(name: String, detail: PictureDetails)] = names.filter {
+        ![.palette, .exif].contains($0.detail)
     }
 }
 
-extension Form where Value == Priority {
+extension TierChoice {
+    /// What queries call them.
+    static let names: KeyValuePairs<String, TierChoice> = [
+        "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
+    ]
+}
+
+extension Priority {
     /// What clients may choose from; `background` is for work that nobody waits for.
-    fileprivate static var priority: Form { .choice(["low": .low, "normal": .normal, "high": .high]) }
+    static let names: KeyValuePairs<String, Priority> = ["low": .low, "normal": .normal, "high": .high]
 }

@@ -30,16 +30,16 @@ struct QueryGrammar: Sendable {
         table = ParameterTable(Self.parameters(limits))
     }
 
-    private init(limits: GrammarLimits, only names: Set<String>) {
+    private init(limits: GrammarLimits, _ parameters: [Parameter<QueryDraft>]) {
         self.limits = limits
-        table = ParameterTable(Self.parameters(limits).filter { names.contains($0.name) })
+        table = ParameterTable(parameters)
     }
 
-    /// The language of `/info`: what means something for `output=json` of an unchanged picture.
+    /// The language of `/info`: what means something for `output=json` of an unchanged picture, and what only `/info` tells.
     static func info(limits: GrammarLimits = GrammarLimits()) -> QueryGrammar {
-        var grammar = QueryGrammar(
-            limits: limits,
-            only: ["url", "fields", "page", "cache", "store", "wait", "priority", "maxage", "filename"])
+        let shared = ["url", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
+        let parameters = parameters(limits).filter { shared.contains($0.name) }
+        var grammar = QueryGrammar(limits: limits, Array(parameters.prefix(1)) + information + parameters.dropFirst())
         grammar.draft.output = .format(.json)
         return grammar
     }

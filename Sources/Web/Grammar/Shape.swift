@@ -5,7 +5,7 @@ enum Shape: Hashable, Sendable {
     /// An absolute URL, checked later on.
     case url
     case integer(ClosedRange<Int>)
-    /// A decimal number without exponent; at most `decimals` digits after the point, nil = any number of them.
+    /// A number as JSON has it, never negative; with at most `decimals` digits after the point, nil = any number of them.
     case number(ClosedRange<Double>, decimals: Int? = nil)
     /// `true` or `1`, `false` or `0`.
     case boolean
@@ -32,7 +32,7 @@ enum Shape: Hashable, Sendable {
     }
 
     /// Without an exponent, and whole numbers without a fraction.
-    private static func plain(_ number: Double) -> String {
+    static func plain(_ number: Double) -> String {
         Decimal(string: "\(number)").map { "\($0)" } ?? "\(number)"
     }
 }

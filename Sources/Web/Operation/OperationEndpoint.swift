@@ -3,30 +3,27 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What whoever runs the server asks of it: its metrics and caches, which take the admin token, and its health.
+/// What whoever runs the server asks of it: its metrics, its caches and its health.
 struct OperationEndpoint: Sendable {
     let instruments: Instruments
-    private let token: AdminToken?
 
-    /// - Parameter token: nil = nobody sees metrics and caches.
-    init(_ instruments: Instruments, token: String?) {
-        self.instruments = instruments
-        self.token = token.map(AdminToken.init)
+    var adminRoutes: [Route] {
+        [
+            Route("/cache") { _, _ in .json(instruments.caches()) },
+            Route("/metrics") { _, _ in metrics() },
+        ]
     }
 
-    var routes: [Route] {
+    var healthRoutes: [Route] {
         [
-            Route("/cache") { request, _ throws(Problem) in try caches(for: request) },
-            Route("/metrics") { request, _ throws(Problem) in try metrics(for: request) },
             Route("/health/live") { _, _ in liveness() },
             Route("/health/ready") { _, _ throws(Problem) in try readiness() },
         ]
     }
 
     /// `GET /metrics`.
-    func metrics(for request: Request) throws(Problem) -> Response {
-        try token.require(in: request.headers)
-        return Response(
+    func metrics() -> Response {
+        Response(
             status: .ok,
             headers: [
                 .contentType: Self.textFormat, .cacheControl: CacheControl.noStore.description,
@@ -35,19 +32,15 @@ struct OperationEndpoint: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: instruments.exposition())))
     }
 
-    /// `GET /cache`.
-    func caches(for request: Request) throws(Problem) -> Response {
-        try token.require(in: request.headers)
-        return .json(instruments.caches())
-    }
-
     /// `GET /health/live`: the process answers.
     func liveness() -> Response { .json(Health()) }
 
     /// `GET /health/ready`: new requests may be sent here.
     func readiness() throws(Problem) -> Response {
         guard !instruments.traffic.isDraining else { throw .goingDown }
+        guard !instruments.traffic.isStarting else { throw .starting }
         guard instruments.isWell() else { throw .unwell }
+        guard instruments.cacheWorks() else { throw .cacheUnavailable }
         return .json(Health())
     }
 

@@ -4,13 +4,25 @@ import Synchronization
 package final class Traffic: Sendable {
     private struct State {
         var underWay = 0
+        var isStarting: Bool
         var isDraining = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    package init() {}
+    /// - Parameter isStarting: whether requests are not wanted before ``open()``.
+    package init(isStarting: Bool = false) {
+        state = Mutex(State(isStarting: isStarting))
+    }
+
+    /// Whether the server is not up yet.
+    package var isStarting: Bool { state.withLock(\.isStarting) }
+
+    /// From now on requests are wanted.
+    package func open() {
+        state.withLock { $0.isStarting = false }
+    }
 
     /// Requests that have no answer yet. The body of an answer may still be on its way when its request no longer counts.
     package var underWay: Int { state.withLock(\.underWay) }

@@ -69,9 +69,18 @@ extension Problem {
 
     static let unwell = Problem(
         .unavailable, "The processes that decode pictures end faster than they can be replaced.", retryAfterSeconds: 5)
+    static let starting = Problem(
+        .unavailable, "The server is not listening at all its ports yet.", retryAfterSeconds: 1)
+
+    static let cacheUnavailable = Problem(
+        .cacheUnavailable,
+        "The volume or the folder of the disk cache fails: pictures are answered, but nothing is kept on disk.",
+        retryAfterSeconds: 5)
 
     static let adminDisabled = Problem(
-        .adminDisabled, "There is no admin token on this server; whoever runs it sets one with 'admin-token'.")
+        .adminDisabled,
+        "There is no admin token on this server; whoever runs it sets one with 'admin-token', or opens an 'admin-port'."
+    )
 
     static let adminTokenWrong = Problem(
         .adminTokenWrong, "Send the admin token of this server as 'Authorization: Bearer TOKEN'.")
@@ -82,6 +91,11 @@ extension Problem {
             "cache=\(mode.rawValue) has the origin asked, which takes the admin token as 'Authorization: Bearer TOKEN', "
                 + "or the setting 'allow-forced-refresh' on this server.", parameter: "cache")
     }
+
+    static let gpsNotAllowed = Problem(
+        .gpsNotAllowed,
+        "Where a picture was taken is told only by servers with the setting 'allow-gps'; leave 'gps' out on this one.",
+        parameter: "gps")
 
     static func noSuchRoute() -> Problem {
         Problem(.noSuchRoute, "Pictures are at /image; /openapi.yaml describes everything there is.")

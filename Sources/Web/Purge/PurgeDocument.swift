@@ -5,7 +5,8 @@ import Pipeline
 struct PurgeDocument: Codable, Hashable {
     /// One source and what is cached of it.
     struct Source: Codable, Hashable {
-        var url: String
+        /// Nil where nothing is left that would say it.
+        var url: String?
         var entries: Int
         var bytes: Int
     }
@@ -32,7 +33,9 @@ struct PurgeDocument: Codable, Hashable {
         isDryRun = query.isDryRun
         isSoft = query.isSoft
         guard query.isDryRun else { return }
-        list = report.sources.prefix(Self.maxListed).map { Source(url: $0.url, entries: $0.entries, bytes: $0.bytes) }
+        list = report.sources.prefix(Self.maxListed).map {
+            Source(url: $0.url.isEmpty ? nil : $0.url, entries: $0.entries, bytes: $0.bytes)
+        }
     }
 
     /// Longer lists are cut; the counts are those of all.

@@ -2,20 +2,16 @@ import HTTPTypes
 import Hummingbird
 import Pipeline
 
-/// `DELETE /cache`: removes what is cached of the sources that a query names, for whoever has the admin token.
+/// `DELETE /cache`: removes what is cached of the sources that a query names.
 struct PurgeEndpoint: Sendable {
-    /// Nil = nobody may.
-    let token: AdminToken?
     let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: Tiers) async -> PurgeReport
     let removeExpired: @Sendable () async -> PurgeReport
     private let grammar = PurgeGrammar()
 
     init(
-        token: String?,
         purge: @escaping @Sendable (PurgeTarget, Bool, Bool, Tiers) async -> PurgeReport,
         removeExpired: @escaping @Sendable () async -> PurgeReport
     ) {
-        self.token = token.map(AdminToken.init)
         self.purge = purge
         self.removeExpired = removeExpired
     }
@@ -25,7 +21,6 @@ struct PurgeEndpoint: Sendable {
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
-        try token.require(in: request.headers)
         try request.requireReadableTarget()
         let query: PurgeQuery
         do throws(InvalidParameter) {

@@ -3,54 +3,77 @@ import HummingbirdCore
 package import Logging
 package import NIOCore
 package import Pipeline
+import Tracing
 
-/// The HTTP server, ready to run as a service.
+/// The HTTP server, ready to run as services: one for each door of the configuration.
 ///
 /// - Parameters:
+///   - prefetcher: takes the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the server.
 ///   - instruments: where it counts, and what it tells whoever runs it.
 ///   - logger: takes one line at `info` for each request.
-///   - onServerRunning: called with the listening channel, whose local address has the port.
-package func makeApplication(
-    configuration: WebConfiguration, pipeline: ImagePipeline, instruments: Instruments, logger: Logger,
-    onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
-) -> some ApplicationProtocol {
+///   - onServerRunning: called for each door with the listening channel, whose local address has the port.
+package func makeApplications(
+    configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, instruments: Instruments,
+    logger: Logger, onServerRunning: @escaping @Sendable (Door, any Channel) async -> Void = { _, _ in }
+) -> [(door: Door, application: any ApplicationProtocol)] {
     let meter = PictureMeter(instruments.metrics)
+    let image = ImageEndpoint(configuration: configuration) {
+        await pipeline.location(of: $0)
+    } picture: { request throws(PipelineError) in
+        try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+    }
     let endpoints = Endpoints(
-        image: ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
-            try await meter.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+        image: image,
+        explain: ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
+            try await pipeline.explain(request, fetch: fetch)
         },
-        purge: PurgeEndpoint(token: configuration.adminToken) { target, soft, dryRun, tiers in
+        purge: PurgeEndpoint { target, soft, dryRun, tiers in
             await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
         } removeExpired: {
             await pipeline.removeExpired()
         },
-        operation: OperationEndpoint(instruments, token: configuration.adminToken))
-    return makeApplication(endpoints, configuration: configuration, logger: logger, onServerRunning: onServerRunning)
+        entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
+        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits),
+        operation: OperationEndpoint(instruments: instruments), srcset: SrcsetEndpoint(configuration: configuration))
+    return configuration.doors.map { door in
+        let application = makeApplication(endpoints, at: door, configuration: configuration, logger: logger) {
+            await onServerRunning(door, $0)
+        }
+        return (door, application)
+    }
 }
 
+/// - Parameter lastGrace: how long clients may still take answers once the server has stopped to listen.
 func makeApplication(
-    _ endpoints: Endpoints, configuration: WebConfiguration, logger: Logger,
+    _ endpoints: Endpoints, at door: Door = .main, configuration: WebConfiguration, logger: Logger,
+    lastGrace: TimeAmount = .seconds(20),
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
-    Application(
-        router: makeRouter(endpoints, logger: logger),
+    let address = configuration.address(of: door)
+    return Application(
+        router: makeRouter(endpoints, at: door, configuration: configuration, logger: logger),
         server: HTTPServerBuilder { responder in
             DisconnectAwareChannel(
-                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)))
+                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)),
+                lastGrace: lastGrace)
         },
         configuration: ApplicationConfiguration(
-            address: .hostname(configuration.host, port: configuration.port),
+            address: .hostname(address.host, port: address.port),
             serverName: "darkroom", backlog: listenBacklog,
             availableConnectionsDelegate: .maximum(maxConnections, logger: logger)),
         onServerRunning: onServerRunning, logger: logger)
 }
 
-func makeRouter(_ endpoints: Endpoints, logger: Logger) -> Router<WebContext> {
-    let routes = endpoints.routes
+func makeRouter(
+    _ endpoints: Endpoints, at door: Door = .main, configuration: WebConfiguration = WebConfiguration(),
+    logger: Logger, instrument: any Instrument = InstrumentationSystem.instrument
+) -> Router<WebContext> {
+    let routes = endpoints.routes(at: door, of: configuration)
     let router = Router(context: WebContext.self)
     router.add(
         middleware: FrontDoor(
-            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger))
+            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger,
+            instrument: instrument))
     for route in routes {
         for method in route.methods {
             router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }

@@ -8,7 +8,7 @@ import NIOCore
 /// The server otherwise leaves a handler running when its client disconnects, and its own remedy, reading on behind the
 /// request, costs every connection its keep-alive. Here a channel handler sees the client's end of stream, and the one
 /// task that serves the connection is cancelled: nothing is spent per request. A client that closes only its sending
-/// side is gone too.
+/// side is gone too, and so is one that still takes its answer a while after the server was told to end.
 struct DisconnectAwareChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: HTTP1Channel.Value
@@ -19,11 +19,13 @@ struct DisconnectAwareChannel: ServerChildChannel {
     }
 
     let http: HTTP1Channel
+    /// How long answers may still be taken once the server ends.
+    let lastGrace: TimeAmount
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let gone = channel.eventLoop.makePromise(of: Void.self)
         return channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(EndOfStreamHandler(gone))
+            try channel.pipeline.syncOperations.addHandler(EndOfStreamHandler(gone, lastGrace: lastGrace))
         }.flatMapErrorThrowing { error in
             gone.fail(error)
             throw error
@@ -45,18 +47,24 @@ struct DisconnectAwareChannel: ServerChildChannel {
     }
 }
 
-/// Keeps a promise when the client has closed its side, or the whole connection is closed.
+/// Keeps a promise when the client has closed its side, the whole connection is closed, or the server's end is a while past.
 private final class EndOfStreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private var promise: EventLoopPromise<Void>?
+    private let lastGrace: TimeAmount
 
-    init(_ promise: EventLoopPromise<Void>) {
+    init(_ promise: EventLoopPromise<Void>, lastGrace: TimeAmount) {
         self.promise = promise
+        self.lastGrace = lastGrace
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .inputClosed? = event as? ChannelEvent { keepPromise() }
+        if event is ChannelShouldQuiesceEvent, let promise {
+            // Who takes nothing of an answer must not keep the server from ending. A promise is kept once, whoever comes first.
+            context.eventLoop.scheduleTask(in: lastGrace) { promise.succeed() }
+        }
         context.fireUserInboundEventTriggered(event)
     }
 

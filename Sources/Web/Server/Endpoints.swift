@@ -1,10 +1,31 @@
 /// Everything that answers.
 struct Endpoints: Sendable {
     var image: ImageEndpoint
+    var explain: ExplainEndpoint
     var purge: PurgeEndpoint
+    var entries: EntriesEndpoint
+    var prefetch: PrefetchEndpoint
     var operation: OperationEndpoint
+    var srcset: SrcsetEndpoint
+    var playground = PlaygroundEndpoint()
 
-    var routes: [Route] {
-        image.routes + image.info.infoRoutes + purge.routes + operation.routes + Contract.routes
+    /// What is for everybody.
+    var publicRoutes: [Route] {
+        image.routes + image.info.infoRoutes + explain.routes + srcset.routes + playground.routes
+    }
+
+    /// What is for whoever runs the server.
+    var adminRoutes: [Route] { purge.routes + entries.routes + prefetch.routes + operation.adminRoutes }
+
+    /// What tells about the rest, and is at every door.
+    private var commonRoutes: [Route] { operation.healthRoutes + Contract.routes + ProblemPages.routes }
+
+    /// What is behind a door, each route for those alone who may use it.
+    func routes(at door: Door, of configuration: WebConfiguration) -> [Route] {
+        let adminRoutes = adminRoutes.map(AdminAccess(configuration, at: door).guarding)
+        switch door {
+        case .main: return publicRoutes + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+        case .admin: return adminRoutes + commonRoutes
+        }
     }
 }

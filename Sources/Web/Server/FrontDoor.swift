@@ -1,6 +1,8 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import ServiceContextModule
+import Tracing
 
 /// What every request passes, whatever its path: each failure becomes a problem, each answer gets its request id, HEAD
 /// loses the body, and it is counted and logged.
@@ -11,15 +13,32 @@ struct FrontDoor: RouterMiddleware {
     let meter: RequestMeter
     let traffic: Traffic
     let logger: Logger
+    private let log: AccessLog
+    private let instrument: any Instrument
 
-    init(routes: RouteTable, instruments: Instruments, logger: Logger) {
+    /// - Parameter instrument: takes over the traces that requests belong to.
+    init(
+        routes: RouteTable, instruments: Instruments, logger: Logger,
+        instrument: any Instrument = InstrumentationSystem.instrument
+    ) {
         self.routes = routes
         meter = RequestMeter(instruments.metrics)
         traffic = instruments.traffic
         self.logger = logger
+        log = AccessLog(logger: logger)
+        self.instrument = instrument
     }
 
     func handle(
+        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.takeOverID(from: request.headers)
+        let service = ServiceContext(request.headers, requestID: context.requestID, by: instrument)
+        return try await ServiceContext.withValue(service) { try await answer(request, context: context, next: next) }
+    }
+
+    private func answer(
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
@@ -36,9 +55,9 @@ struct FrontDoor: RouterMiddleware {
         meter.note(
             response.status, request.method, route: routes.route(of: request.uri.path), took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
-        let bytes = response.body.contentLength ?? 0
+        let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
-        log(request, response, bytes: request.method == .head ? 0 : bytes, since: start, context)
+        log.note(request, response, bytes: bytes, took: start.duration(to: .now), context)
         return response
     }
 
@@ -50,22 +69,5 @@ struct FrontDoor: RouterMiddleware {
         }
         logger.error("unexpected error", metadata: ["error": "\(error)", "request-id": "\(context.requestID)"])
         return .internalError
-    }
-
-    /// Queries stay out of it: they hold source URLs, and those hold tokens.
-    private func log(
-        _ request: Request, _ response: Response, bytes: Int, since start: ContinuousClock.Instant,
-        _ context: WebContext
-    ) {
-        guard logger.logLevel <= .info else { return }
-        var metadata: Logger.Metadata = [
-            "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
-            "status": "\(response.status.code)", "bytes": "\(bytes)",
-            "duration-ms": "\(start.duration(to: .now).milliseconds)", "request-id": "\(context.requestID)",
-        ]
-        if let cache = response.headers[.cacheStatus] { metadata["cache"] = "\(cache)" }
-        // The answer then reached nobody.
-        if Task.isCancelled { metadata["disconnected"] = "true" }
-        logger.info("request", metadata: metadata)
     }
 }

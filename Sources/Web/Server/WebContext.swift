@@ -1,21 +1,46 @@
+import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 
 /// What a request carries along besides itself.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Unique among all requests of all servers, for practical purposes.
-    let requestID: String
+    /// The client's own where it sent a sane one, else unique among all requests of all servers, for practical purposes.
+    private(set) var requestID: String
+    /// The address that the connection comes from, without its port; nil = unknown.
+    let clientAddress: String?
 
     /// Takes over the id that the server's own log lines carry; log handlers that keep no metadata have none.
     init(source: ApplicationRequestContextSource) {
         let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
-        self.init(logger: source.logger, requestID: logged ?? "\(RequestID())")
+        self.init(
+            logger: source.logger, requestID: logged ?? "\(RequestID())",
+            clientAddress: source.channel.remoteAddress?.ipAddress)
     }
 
-    init(logger: Logger, requestID: String) {
+    init(logger: Logger, requestID: String, clientAddress: String?) {
         coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
         self.requestID = requestID
+        self.clientAddress = clientAddress
+    }
+
+    /// Takes over `X-Request-Id`, so that a request has one id wherever it comes through. Anything but 1 to 128 letters and
+    /// digits of ASCII, dots, hyphens and underscores is not taken: the id stands in logs, header fields and URNs.
+    mutating func takeOverID(from fields: HTTPFields) {
+        guard let id = fields[.requestID], (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPlain) else {
+            return
+        }
+        requestID = id
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 
     private struct LoggerSource: RequestContextSource {

@@ -45,6 +45,9 @@ struct WorkerLoop {
             case .process(let job):
                 guard let memory else { throw .malformed }
                 try process(job, memory)
+            case .plan(let job):
+                guard let memory else { throw .malformed }
+                try plan(job, memory)
             case .forget(let identity):
                 processor.forget(identity: identity)
                 try reply(.done)
@@ -72,6 +75,15 @@ struct WorkerLoop {
                 .failure(.tooLarge("The result is more than the \(setup.maxResultBytes) bytes accepted.")))
         }
         try reply(.image(WireImage(image)), with: result)
+    }
+
+    private func plan(_ wire: WireJob, _ memory: SealedMemory) throws(WireError) {
+        let job = wire.job(source: try memory.bytes(maxBytes: .max))
+        let outcome: WorkerReply.Outcome
+        do throws(ImageProcessingError) { outcome = .plan(try processor.plan(job)) } catch {
+            outcome = .failure(error.bounded)
+        }
+        try reply(outcome)
     }
 
     private func reply(_ outcome: WorkerReply.Outcome, with memory: SealedMemory? = nil) throws(WireError) {

@@ -22,6 +22,8 @@ struct WorkerHello: Codable, Sendable {
 enum WorkerRequest: Codable, Sendable {
     /// The source comes with it, and the result with the reply.
     case process(WireJob)
+    /// The source comes with it.
+    case plan(WireJob)
     case forget(identity: String)
     case shrink(fraction: Double)
     /// The job under way has no use any more. To a worker at work, any message means this.
@@ -33,6 +35,7 @@ enum WorkerRequest: Codable, Sendable {
 struct WorkerReply: Codable, Sendable {
     enum Outcome: Codable, Sendable {
         case image(WireImage)
+        case plan(ImagePlan)
         case failure(ImageProcessingError)
         case done
         /// By attempt, the `errno` of its failure, or 0 where it succeeded.

@@ -31,6 +31,17 @@ struct WireImage: Codable, Sendable {
     }
 }
 
+extension ImagePlan {
+    /// Whether an honest worker could say this, and whoever reckons with its numbers stays within what an `Int` holds.
+    var isPlausible: Bool {
+        let sizes = [sourceSize, size, largest] + steps.map(\.size)
+        let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
+        return steps.count <= 64 && steps.allSatisfy { $0.name.utf8.count <= 64 } && shrinkOnLoad.isFinite
+            && sizes.allSatisfy { (0...1_000_000_000).contains($0.width) && (0...1_000_000_000).contains($0.height) }
+            && numbers.allSatisfy((0...1 << 60).contains)
+    }
+}
+
 extension ImageProcessingError {
     /// With texts that are no longer than an honest worker's.
     var bounded: ImageProcessingError {

@@ -5,6 +5,7 @@ import Transforms
 struct WireJob: Codable, Sendable {
     var identity: String?
     var keepsDecoded: Bool
+    var isPartial: Bool
     var pages: PageSelection
     var recipe: Recipe
     var resampling: Resampling
@@ -22,6 +23,7 @@ struct WireJob: Codable, Sendable {
         }
         identity = job.identity
         keepsDecoded = job.keepsDecoded
+        isPartial = job.isPartial
         pages = job.pages
         self.recipe = recipe
         resampling = job.resampling
@@ -35,12 +37,14 @@ struct WireJob: Codable, Sendable {
 
     /// The job as it was.
     func job(source: ByteBuffer) -> ImageJob {
-        ImageJob(
+        var job = ImageJob(
             source: source, identity: identity, keepsDecoded: keepsDecoded, pages: pages,
             chain: TransformChain(recipe, limits: limits), resampling: resampling,
             output: OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
                 details: PictureDetails(rawValue: details)),
             limits: limits)
+        job.isPartial = isPartial
+        return job
     }
 }

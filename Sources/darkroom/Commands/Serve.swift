@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import Tracing
+import Web
 
 /// `darkroom serve`
 struct Serve: AsyncParsableCommand {
@@ -24,6 +26,7 @@ struct Serve: AsyncParsableCommand {
             FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
             throw ExitCode(EX_CONFIG)
         }
+        InstrumentationSystem.bootstrap(W3CTraceContext())
         try await ImageServer(settings).run()
     }
 }

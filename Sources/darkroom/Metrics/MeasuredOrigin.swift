@@ -65,6 +65,8 @@ struct MeasuredOrigin: OriginFetching {
 
     func sentFields(for request: OriginRequest) -> HTTPFields { origin.sentFields(for: request) }
 
+    func refusal(of source: SourceURL) -> OriginError? { origin.refusal(of: source) }
+
     func forgetOutages(ofHost host: String?) { origin.forgetOutages(ofHost: host) }
 }
 

@@ -40,6 +40,8 @@ struct MeasuredProcessing: ImageProcessing {
     func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
+        // A preview is no variant, and that it could not be made yet is no failure.
+        guard !job.isPartial else { return try processing.process(job, interrupt: interrupt) }
         do throws(ImageProcessingError) {
             let image = try processing.process(job, interrupt: interrupt)
             let counters = made[image.format]
@@ -53,6 +55,8 @@ struct MeasuredProcessing: ImageProcessing {
             throw error
         }
     }
+
+    func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try processing.plan(job) }
 
     func forget(identity: String) { processing.forget(identity: identity) }
 

@@ -8,12 +8,15 @@ import Workers
 struct Readings: Sendable {
     let caches: Caches
     let pipeline: ImagePipeline
+    let prefetcher: Prefetcher
     let traffic: Traffic
     /// Nil = there are none.
     let workers: WorkerImageProcessor?
     let startedAt: Date
 
-    var families: [MetricFamily] { cacheFamilies + serverFamilies + workerFamilies + processFamilies }
+    var families: [MetricFamily] {
+        cacheFamilies + serverFamilies + prefetchFamilies + workerFamilies + processFamilies
+    }
 
     private var serverFamilies: [MetricFamily] {
         [
@@ -23,6 +26,21 @@ struct Readings: Sendable {
             MetricFamily(
                 "darkroom_pixel_queue_waiting", .gauge, help: "Pictures that wait for a pixel thread.",
                 Double(pipeline.waitingCount)),
+        ]
+    }
+
+    private var prefetchFamilies: [MetricFamily] {
+        let counts = prefetcher.pictureCounts
+        return [
+            MetricFamily(
+                "darkroom_prefetch_jobs_running", .gauge, help: "Prefetching jobs that have not ended.",
+                Double(prefetcher.runningCount)),
+            MetricFamily(
+                "darkroom_prefetch_pictures_total", .counter,
+                help: "Pictures of prefetching jobs, by result: ready (made or found) or failed.",
+                [("ready", counts.done), ("failed", counts.failed)].map { result, count in
+                    MetricFamily.Series(SeriesLabels([("result", result)]), .number(Double(count)))
+                }),
         ]
     }
 

@@ -26,7 +26,9 @@ struct ImageServer {
     init(_ settings: Settings) {
         self.settings = settings
         let format = settings.logFormat
-        var logger = Logger(label: "darkroom") { _ in LineLogHandler(format: format) }
+        var handler = LineLogHandler(format: format)
+        handler.metadataProvider = .request
+        var logger = Logger(label: "darkroom") { [handler] _ in handler }
         logger.logLevel = settings.logLevel
         self.logger = logger
     }
@@ -42,11 +44,14 @@ struct ImageServer {
             diskBudgetBytes: settings.cacheDiskBytes, decodedBudgetBytes: settings.cacheDecodedBytes,
             decoded: pixels.decoded)
         let pipeline = pipeline(over: client, caches, pixels)
+        let prefetcher = Prefetcher(pipeline, concurrency: settings.prefetchConcurrency)
         let relief = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, instruments(of: pipeline, caches, pixels), beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels),
+            beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+        prefetcher.shutdown()
         pipeline.shutdown()
         pixels.stop()
         await client.shutdown()
@@ -56,22 +61,25 @@ struct ImageServer {
 
     /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
     private func serve(
-        _ pipeline: ImagePipeline, _ instruments: Instruments, beside upkeep: [any Service]
+        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments, beside upkeep: [any Service]
     ) async -> (any Error)? {
-        let settings = settings
-        let application = makeApplication(
-            configuration: webConfiguration, pipeline: pipeline, instruments: instruments, logger: logger
-        ) { channel in
-            Announcement(settings: settings, port: channel.localAddress?.port ?? settings.port).print()
-        }
+        let announcement = Announcement(settings)
+        let doors = makeApplications(
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            logger: logger
+        ) { door, channel in
+            guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
+            instruments.traffic.open()
+            announcement.print()
+        }.map(DoorService.init)
         do {
             try await ServiceGroup(
-                services: upkeep + [application, Draining(instruments.traffic)],
+                services: upkeep + doors + [Draining(instruments.traffic, prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
         } catch {
-            complain("host and port: cannot listen on \(settings.host):\(settings.port) (\(error)).")
+            complain((error as? DoorFailure)?.sentence(settings) ?? "\(error).")
             return ExitCode.failure
         }
     }
@@ -91,14 +99,19 @@ struct ImageServer {
             logger: logger)
     }
 
-    private func instruments(of pipeline: ImagePipeline, _ caches: Caches, _ pixels: PixelWork) -> Instruments {
-        let traffic = Traffic()
+    private func instruments(
+        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork
+    ) -> Instruments {
+        let traffic = Traffic(isStarting: true)
         let readings = Readings(
-            caches: caches, pipeline: pipeline, traffic: traffic, workers: pixels.workers, startedAt: startedAt)
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            startedAt: startedAt)
         var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
+        } cacheWorks: {
+            caches.disk?.isWorking() ?? true
         }
         instruments.isWell = { pixels.isWell }
         return instruments
@@ -151,12 +164,14 @@ struct ImageServer {
 
     private var webConfiguration: WebConfiguration {
         WebConfiguration(
-            host: settings.host, port: settings.port, variantMaxAge: settings.variantMaxAge,
-            allowLongerMaxAge: settings.allowLongerMaxAge, allowForcedRefresh: settings.allowForcedRefresh,
-            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus,
+            host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
+            variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
+            allowForcedRefresh: settings.allowForcedRefresh, allowGPS: settings.allowGPS,
+            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus, publicURL: settings.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
             limits: GrammarLimits(
                 maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,
-                defaultResampling: settings.resampling))
+                defaultResampling: settings.resampling),
+            maxSourceBytes: settings.maxSourceBytes)
     }
 }

@@ -4,6 +4,8 @@ import ArgumentParser
 struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.host)) var host: String?
     @Option(help: .setting(.port)) var port: String?
+    @Option(help: .setting(.adminHost)) var adminHost: String?
+    @Option(help: .setting(.adminPort)) var adminPort: String?
     @Option(help: .setting(.cacheDir)) var cacheDir: String?
     @Option(help: .setting(.cacheDiskBytes)) var cacheDiskBytes: String?
     @Option(help: .setting(.cacheMemoryBytes)) var cacheMemoryBytes: String?
@@ -22,8 +24,10 @@ struct SettingFlags: ParsableArguments {
     @Option(name: .customLong(SettingKey.allowLongerMaxAge.name), help: .setting(.allowLongerMaxAge))
     var allowLongerMaxAge: String?
     @Option(help: .setting(.allowForcedRefresh)) var allowForcedRefresh: String?
+    @Option(name: .customLong(SettingKey.allowGPS.name), help: .setting(.allowGPS)) var allowGPS: String?
     @Option(help: .setting(.adminToken)) var adminToken: String?
     @Option(help: .setting(.fallbackStatus)) var fallbackStatus: String?
+    @Option(name: .customLong(SettingKey.publicURL.name), help: .setting(.publicURL)) var publicURL: String?
     @Option(help: .setting(.continueInBackground)) var continueInBackground: String?
     @Option(help: .setting(.localRoot)) var localRoot: String?
     @Option(help: .setting(.allowNetworks)) var allowNetworks: String?
@@ -46,6 +50,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.isolation)) var isolation: String?
     @Option(help: .setting(.quarantine)) var quarantine: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
+    @Option(help: .setting(.prefetchConcurrency)) var prefetchConcurrency: String?
     @Option(help: .setting(.resample)) var resample: String?
     @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
     @Option(help: .setting(.maxDownloads)) var maxDownloads: String?
@@ -56,13 +61,15 @@ struct SettingFlags: ParsableArguments {
     /// The flags that were given.
     var given: [SettingKey: String] {
         let all: [SettingKey: String?] = [
-            .host: host, .port: port, .cacheDir: cacheDir, .cacheDiskBytes: cacheDiskBytes,
+            .host: host, .port: port, .adminHost: adminHost, .adminPort: adminPort, .cacheDir: cacheDir,
+            .cacheDiskBytes: cacheDiskBytes,
             .cacheMemoryBytes: cacheMemoryBytes, .cacheMemoryLowWater: cacheMemoryLowWater,
             .cacheDecodedBytes: cacheDecodedBytes, .cacheMaxAge: cacheMaxAge, .cacheExpireBy: cacheExpireBy,
             .cacheKeyDropQuery: cacheKeyDropQuery, .respectOrigin: respectOrigin, .defaultFresh: defaultFresh,
             .minFresh: minFresh, .maxFresh: maxFresh, .staleWhileRevalidate: staleWhileRevalidate,
             .staleIfError: staleIfError, .variantMaxAge: variantMaxAge, .allowLongerMaxAge: allowLongerMaxAge,
-            .allowForcedRefresh: allowForcedRefresh, .adminToken: adminToken, .fallbackStatus: fallbackStatus,
+            .allowForcedRefresh: allowForcedRefresh, .allowGPS: allowGPS, .adminToken: adminToken,
+            .fallbackStatus: fallbackStatus, .publicURL: publicURL,
             .continueInBackground: continueInBackground, .localRoot: localRoot, .allowNetworks: allowNetworks,
             .allowHosts: allowHosts, .allowPorts: allowPorts, .insecureTLSHosts: insecureTLSHosts,
             .maxSourceBytes: maxSourceBytes, .maxSourcePixels: maxSourcePixels,
@@ -70,7 +77,7 @@ struct SettingFlags: ParsableArguments {
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
             .workerMemory: workerMemory, .isolation: isolation, .quarantine: quarantine, .queueDepth: queueDepth,
-            .resample: resample, .downloadsPerHost: downloadsPerHost,
+            .prefetchConcurrency: prefetchConcurrency, .resample: resample, .downloadsPerHost: downloadsPerHost,
             .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }

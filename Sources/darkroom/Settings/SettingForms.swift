@@ -78,6 +78,16 @@ struct SettingText {
         return choice
     }
 
+    /// An absolute http or https URL without user, query and fragment, as it stands before paths: without slashes at its end.
+    func webAddress() throws(SettingError) -> String {
+        guard !text.contains(where: { "?#@".contains($0) }), let url = try? SourceURL(parsing: text),
+            url.scheme != .local
+        else { throw refused("an absolute http or https URL without user, query and fragment") }
+        var address = url.canonical
+        while address.hasSuffix("/") { address.removeLast() }
+        return address
+    }
+
     func network() throws(SettingError) -> CIDR {
         do {
             return try CIDR(parsing: text)

@@ -13,6 +13,9 @@ extension SettingKey {
         switch self {
         case .host: "Address to listen on."
         case .port: "Port to listen on; 0 = any free port, which is printed."
+        case .adminHost: "Address to listen on at admin-port."
+        case .adminPort:
+            "Port for /cache, /prefetch and /metrics, which port then does not answer: whoever can reach it may use them, unless admin-token is set; 0 = any free port."
         case .cacheDir: "Folder of the disk cache. One server at a time may use it."
         case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
         case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."
@@ -37,9 +40,12 @@ extension SettingKey {
             "Whether maxage may give clients more time than the origin does, up to variant-max-age: true or false."
         case .allowForcedRefresh:
             "Whether clients without the admin token may have the origin asked although an answer is fresh: true or false."
+        case .allowGPS: "Whether /info tells anybody who asks with gps=true where a picture was taken: true or false."
         case .adminToken:
-            "Bearer token for /cache, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
+            "Bearer token for /cache, /prefetch, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
         case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
+        case .publicURL:
+            "Where clients reach this server, such as https://img.example.com, for addresses in /srcset; none = they are relative."
         case .continueInBackground:
             "Whether work that nobody waits for any more is finished and kept: true or false."
         case .localRoot: "Folder that local:/// sources are read from."
@@ -65,6 +71,7 @@ extension SettingKey {
             "Where pictures are decoded: strict (sandboxed worker processes, or no start), auto (with what layers the system has), none (in the server)."
         case .quarantine: "How long a picture that killed a worker is refused at once. Duration or 0."
         case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
+        case .prefetchConcurrency: "Pictures of all prefetching jobs that are worked on at a time."
         case .resample: "What leaving out the query parameter means: fast, accurate or linear."
         case .downloadsPerHost: "Downloads at a time from one host."
         case .maxDownloads: "Downloads at a time."

@@ -4,6 +4,8 @@
 enum SettingKey: String, CaseIterable, Sendable {
     case host
     case port
+    case adminHost = "admin-host"
+    case adminPort = "admin-port"
     case cacheDir = "cache-dir"
     case cacheDiskBytes = "cache-disk-bytes"
     case cacheMemoryBytes = "cache-memory-bytes"
@@ -21,8 +23,10 @@ enum SettingKey: String, CaseIterable, Sendable {
     case variantMaxAge = "variant-max-age"
     case allowLongerMaxAge = "allow-longer-maxage"
     case allowForcedRefresh = "allow-forced-refresh"
+    case allowGPS = "allow-gps"
     case adminToken = "admin-token"
     case fallbackStatus = "fallback-status"
+    case publicURL = "public-url"
     case continueInBackground = "continue-in-background"
     case localRoot = "local-root"
     case allowNetworks = "allow-networks"
@@ -44,6 +48,7 @@ enum SettingKey: String, CaseIterable, Sendable {
     case isolation
     case quarantine
     case queueDepth = "queue-depth"
+    case prefetchConcurrency = "prefetch-concurrency"
     case resample
     case downloadsPerHost = "downloads-per-host"
     case maxDownloads = "max-downloads"
@@ -58,7 +63,7 @@ enum SettingKey: String, CaseIterable, Sendable {
     /// What applies where nobody says otherwise, in the words of the setting; empty = none.
     var standard: String {
         switch self {
-        case .host: "127.0.0.1"
+        case .host, .adminHost: "127.0.0.1"
         case .port: "8080"
         case .cacheDir: CacheFolder.standard
         case .cacheDiskBytes: "10GiB"
@@ -66,15 +71,15 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheMemoryLowWater: "60"
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
-        case .cacheMaxAge, .cacheKeyDropQuery, .adminToken, .localRoot, .allowNetworks, .allowHosts,
-            .insecureTLSHosts, .pixelWorkers:
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks,
+            .allowHosts, .insecureTLSHosts, .pixelWorkers:
             ""
         case .respectOrigin: "true"
         case .defaultFresh: "1h"
         case .minFresh, .staleWhileRevalidate: "0s"
         case .staleIfError: "1d"
         case .maxFresh, .variantMaxAge: "365d"
-        case .allowLongerMaxAge, .allowForcedRefresh, .continueInBackground: "false"
+        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground: "false"
         case .fallbackStatus: "200"
         case .allowPorts: "80,443"
         case .maxSourceBytes: "50MiB"
@@ -91,6 +96,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .isolation: "auto"
         case .quarantine: "1h"
         case .queueDepth: "64"
+        case .prefetchConcurrency: "2"
         case .resample: "fast"
         case .downloadsPerHost: "6"
         case .maxDownloads: "64"

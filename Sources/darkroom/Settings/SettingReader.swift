@@ -57,6 +57,10 @@ struct SettingReader {
             respectsOrigin: try required(.respectOrigin).boolean())
     }
 
+    func ports() throws(SettingError) -> Set<Int> {
+        Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
+    }
+
     func pixelWorkers() throws(SettingError) -> Int {
         guard let text = try layers.text(.pixelWorkers) else { return ProcessInfo.processInfo.activeProcessorCount }
         return try text.integer(in: 1...1024)

@@ -11,6 +11,9 @@ import Workers
 struct Settings: Equatable, Sendable {
     var host: String
     var port: Int
+    var adminHost: String
+    /// Nil = administration has no port of its own.
+    var adminPort: Int?
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
@@ -25,9 +28,12 @@ struct Settings: Equatable, Sendable {
     var variantMaxAge: Duration
     var allowLongerMaxAge: Bool
     var allowForcedRefresh: Bool
+    var allowGPS: Bool
     /// A secret.
     var adminToken: String?
     var fallbackStatus: Int
+    /// Without a slash at its end.
+    var publicURL: String?
     var continueInBackground: Bool
     var localRoot: String?
     var allowNetworks: [CIDR]
@@ -46,6 +52,7 @@ struct Settings: Equatable, Sendable {
     /// Zero = none.
     var quarantine: Duration
     var queueDepth: Int
+    var prefetchConcurrency: Int
     var resampling: Resampling
     var downloadsPerHost: Int
     var maxDownloads: Int
@@ -58,6 +65,8 @@ struct Settings: Equatable, Sendable {
         let read = SettingReader(layers: layers)
         host = try read.required(.host).text
         port = try read.integer(.port, 0...65_535)
+        adminHost = try read.required(.adminHost).text
+        adminPort = try layers.text(.adminPort)?.integer(in: 0...65_535)
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
@@ -70,14 +79,15 @@ struct Settings: Equatable, Sendable {
         variantMaxAge = try read.required(.variantMaxAge).durationOrZero()
         allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
         allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
+        allowGPS = try read.required(.allowGPS).boolean()
         adminToken = try layers.text(.adminToken)?.token()
         fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
+        publicURL = try layers.text(.publicURL)?.webAddress()
         continueInBackground = try read.required(.continueInBackground).boolean()
         localRoot = try layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
         allowHosts = try read.list(.allowHosts) { $0.text }
-        allowPorts = Set(
-            try read.list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
+        allowPorts = try read.ports()
         insecureTLSHosts = try read.list(.insecureTLSHosts) { $0.text }
         maxSourceBytes = try read.required(.maxSourceBytes).bytes(atLeast: 1)
         limits = try read.pixelLimits()
@@ -90,6 +100,7 @@ struct Settings: Equatable, Sendable {
         isolation = try read.required(.isolation).choice(of: Isolation.self)
         quarantine = try read.required(.quarantine).durationOrZero()
         queueDepth = try read.integer(.queueDepth, 0...100_000)
+        prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
         downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
         maxDownloads = try read.integer(.maxDownloads, 1...100_000)
@@ -114,6 +125,11 @@ struct Settings: Equatable, Sendable {
         try require(downloadsPerHost <= maxDownloads, .downloadsPerHost, .maxDownloads)
         try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
         try require(limits.maxOutputSide <= limits.maxOutputPixels, .maxOutputSide, .maxOutputPixels)
+        if let adminPort, adminPort != 0, (adminHost, adminPort) == (host, port) {
+            throw SettingError(
+                "\(layers.spelling(.port)) and \(layers.spelling(.adminPort)): both are \(port); each needs a port of its own."
+            )
+        }
         if let localRoot {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: localRoot, isDirectory: &isFolder), isFolder.boolValue else {

@@ -34,6 +34,9 @@ final class DarkroomProcess: Sendable {
 
     deinit { process.terminate() }
 
+    /// The next line of what the server prints after where it listens; nil = it has ended.
+    func nextLine() async -> String? { await output.next() }
+
     var identifier: Int32 { process.processIdentifier }
 
     /// Sends SIGTERM and gives the exit status.

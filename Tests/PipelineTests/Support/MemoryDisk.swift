@@ -89,6 +89,14 @@ final class MemoryDisk: Storing {
         }
     }
 
+    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
+        entries.withLock { entries in
+            entries.filter { $0.key.source == source }.map { key, entry in
+                EntryListing(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
+            }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)
+        }
+    }
+
     private func remove(where isMeant: (EntryKey) -> Bool) -> StoreTotals {
         entries.withLock { entries in
             var totals = StoreTotals()

@@ -12,7 +12,7 @@ struct SourceDocumentTests {
     ) throws -> [String: Any] {
         let result = try produce(source, recipe, output: OutputOptions(format: .json, details: details))
         #expect(result.format == .json)
-        #expect(result.isProven == !details.subtracting(.exif).isEmpty)
+        #expect(result.isProven == !details.subtracting([.exif, .position]).isEmpty)
         let json = try JSONSerialization.jsonObject(with: Data(result.body.readableBytesView))
         return try #require(json as? [String: Any])
     }
@@ -121,6 +121,15 @@ struct SourceDocumentTests {
         #expect(camera["focal_length_mm"] == nil)
         let metadata = try #require(document["metadata"] as? [String: String])
         #expect(metadata["make"] == "Nikon" && metadata["taken"] == "2024-05-31T18:30:00")
+    }
+
+    @Test(arguments: [PictureDetails.all, .exif, .color, []])
+    func `A position is told where it is asked for by name, and not by the way`(details: PictureDetails) throws {
+        let source = try Fixture.image("sample.jpg")
+        let told = try document(source, details.union(.position))["gps"] as? [String: Double]
+        #expect(told == ["latitude": 46.5, "longitude": 8.25])
+        #expect(try document(source, details)["gps"] == nil)
+        #expect(try document(Fixture.image("formats/photo.jpg"), details.union(.position))["gps"] == nil)
     }
 
     @Test func `A document is the same bytes each time, with its bytes' hash in it`() throws {

@@ -15,6 +15,13 @@ struct TrimTests {
         #expect(result.size == PixelSize(width: 64, height: 48))
     }
 
+    @Test(arguments: [(5, 1), (1, 5), (2, 2)])
+    func `A picture of less than three pixels a side stays`(width: Int, height: Int) throws {
+        let image = try Drawing.image(width, height) { x, y in x + y == 0 ? [0, 0, 0] : [255, 0, 0] }
+        let result = try apply(Trim(threshold: 10), to: image)
+        #expect(result.width == width && result.height == height)
+    }
+
     @Test func `The threshold decides what still counts as border`() throws {
         let image = try Drawing.image(40, 30) { x, _ in
             x < 10 ? [100, 100, 100] : x < 20 ? [130, 130, 130] : [250, 250, 250]

@@ -1,0 +1,8 @@
+import Origin
+import Pipeline
+
+struct MirrorFilter: CacheKeyFilter {
+    func identity(of source: SourceURL) -> String {
+        source.canonical.replacing(/:\/\/img[0-9]+\.example\.com/, with: "://img.example.com")
+    }
+}

@@ -1,0 +1,19 @@
+/// How often a client may ask: so many requests at once, and as many again in each unit of time.
+package struct Rate: Hashable, Sendable {
+    /// Requests, at least 1.
+    package let requests: Int
+    /// The time in which the whole allowance comes back: a second, a minute or an hour.
+    package let period: Duration
+
+    /// Reads `20/s`, `600/m` or `1000/h`; nil = anything else. The number is 1 to 1,000,000.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let period = Self.periods[String(parts[1])],
+            let requests = Digits.integer(String(parts[0])), (1...1_000_000).contains(requests)
+        else { return nil }
+        self.requests = requests
+        self.period = period
+    }
+
+    private static let periods: [String: Duration] = ["s": .seconds(1), "m": .seconds(60), "h": .seconds(3600)]
+}

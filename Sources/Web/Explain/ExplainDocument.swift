@@ -1,0 +1,158 @@
+import HTTPCaching
+import Pipeline
+import Transforms
+
+/// An explanation, as it is sent. What is not known is left out.
+struct ExplainDocument: Encodable {
+    struct Request: Encodable {
+        let canonical: String
+        let url: String
+        let parameters: [CanonicalQuery.Parameter]
+    }
+
+    struct Keys: Encodable {
+        let filter: String
+        let identity: String
+        let source: String
+        let original: String
+        let record: String
+        let variant: String
+        let encoderEpoch: String
+
+        enum CodingKeys: String, CodingKey {
+            case filter, identity, source, original, record, variant
+            case encoderEpoch = "encoder_epoch"
+        }
+    }
+
+    struct Freshness: Encodable {
+        let decision: String
+        let because: String
+        let reason: String
+        let rfc: String?
+        let lifetimeSeconds: Double?
+        let ageSeconds: Double?
+        let remainingSeconds: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case decision, because, reason, rfc
+            case lifetimeSeconds = "lifetime_seconds"
+            case ageSeconds = "age_seconds"
+            case remainingSeconds = "remaining_seconds"
+        }
+    }
+
+    struct Format: Encodable {
+        let name: String?
+        let mimeType: String?
+        let reason: String
+
+        enum CodingKeys: String, CodingKey {
+            case name, reason
+            case mimeType = "mime_type"
+        }
+    }
+
+    struct Limit: Encodable {
+        let setting: String
+        let value: Int
+        let limit: Int
+        let share: Double
+    }
+
+    let request: Request
+    let keys: Keys
+    let caches: [EntryDocument]
+    let freshness: Freshness
+    let format: Format
+    let plan: PlanDocument?
+    let planMissing: String?
+    let limits: [Limit]
+
+    enum CodingKeys: String, CodingKey {
+        case request, keys, caches, freshness, format, plan, limits
+        case planMissing = "plan_missing"
+    }
+
+    init(
+        _ explanation: Explanation, of query: ImageQuery, accept: String?,
+        _ configuration: WebConfiguration
+    ) {
+        request = Request(query, of: explanation, configuration.limits)
+        keys = Keys(explanation.keys)
+        caches = explanation.caches.map { EntryDocument($0) }
+        freshness = Freshness(explanation.freshness)
+        format = Format(explanation.format, query.output, accept: accept)
+        var limits = explanation.limits
+        switch explanation.plan {
+        case .planned(let plan):
+            (self.plan, planMissing) = (PlanDocument(plan), nil)
+            limits.insert(
+                LimitUse(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
+                at: 0)
+        case .missing(let reason): (plan, planMissing) = (nil, reason)
+        }
+        self.limits = limits.map {
+            Limit(setting: $0.setting, value: $0.value, limit: $0.limit, share: $0.share.thousandths)
+        }
+    }
+}
+
+extension ExplainDocument.Request {
+    fileprivate init(_ query: ImageQuery, of explanation: Explanation, _ limits: GrammarLimits) {
+        var query = query
+        query.url = explanation.source
+        query.fallback = explanation.fallback
+        let canonical = CanonicalQuery(query, limits: limits)
+        self.init(
+            canonical: "/image?" + canonical.text, url: query.url,
+            parameters: canonical.parameters.filter { $0.name != "url" })
+    }
+}
+
+extension ExplainDocument.Keys {
+    fileprivate init(_ keys: Explanation.Keys) {
+        self.init(
+            filter: keys.filter, identity: keys.identity, source: keys.source, original: keys.original,
+            record: keys.record, variant: keys.variant, encoderEpoch: keys.encoderEpoch)
+    }
+}
+
+extension ExplainDocument.Freshness {
+    fileprivate init(_ verdict: Explanation.Verdict) {
+        let judgement = verdict.judgement
+        self.init(
+            decision: judgement.decision.name, because: judgement.ground.rawValue, reason: judgement.reason,
+            rfc: judgement.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
+            remainingSeconds: verdict.remaining?.inSeconds)
+    }
+}
+
+extension ExplainDocument.Format {
+    fileprivate init(_ format: OutputFormat?, _ output: ImageQuery.Output, accept: String?) {
+        self.init(
+            name: format?.rawValue, mimeType: format?.mediaType, reason: Negotiation.reason(for: output, accept: accept)
+        )
+    }
+}
+
+extension CacheDecision {
+    fileprivate var name: String {
+        switch self {
+        case .use: "use"
+        case .useAndRevalidate: "use-and-revalidate"
+        case .ask: "ask"
+        case .refuse: "refuse"
+        }
+    }
+}
+
+extension Duration {
+    /// With three decimals.
+    var inSeconds: Double { (self / .seconds(1)).thousandths }
+}
+
+extension Double {
+    /// Rounded to three decimals.
+    var thousandths: Double { (self * 1_000).rounded() / 1_000 }
+}

@@ -1,0 +1,25 @@
+/// The language of `/explain` queries: that of `/image`, and `fetch`.
+struct ExplainGrammar: Sendable {
+    let table: ParameterTable<ExplainDraft>
+    private let limits: GrammarLimits
+
+    init(limits: GrammarLimits) {
+        self.limits = limits
+        table = ParameterTable(
+            QueryGrammar.parameters(limits).map { $0.within(\ExplainDraft.image) }
+                + [Parameter("fetch", .boolean, standard: "false") { $0.fetch = $1 }])
+    }
+
+    /// Reads a query, given as received after the `?`.
+    func parse(_ query: String) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+        var draft = ExplainDraft()
+        try table.read(query, into: &draft)
+        return (try ImageQuery(draft.image, limits: limits), draft.fetch)
+    }
+}
+
+/// The values of a query as given.
+struct ExplainDraft: Sendable {
+    var image = QueryDraft()
+    var fetch = false
+}

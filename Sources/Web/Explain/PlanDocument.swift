@@ -1,0 +1,49 @@
+import Transforms
+
+/// What a picture comes to, as it is sent.
+struct PlanDocument: Encodable {
+    struct Source: Encodable {
+        let format: String
+        let width: Int
+        let height: Int
+        let pages: Int
+        let bytes: Int
+    }
+
+    struct Step: Encodable {
+        let name: String
+        let width: Int
+        let height: Int
+    }
+
+    struct Output: Encodable {
+        let width: Int
+        let height: Int
+        let frames: Int
+    }
+
+    let source: Source
+    let shrinkOnLoad: Double
+    let steps: [Step]
+    let output: Output
+    let isExact: Bool
+    let estimatedMemoryBytes: Int
+
+    enum CodingKeys: String, CodingKey {
+        case source, steps, output
+        case shrinkOnLoad = "shrink_on_load"
+        case isExact = "exact"
+        case estimatedMemoryBytes = "estimated_memory_bytes"
+    }
+
+    init(_ plan: ImagePlan) {
+        source = Source(
+            format: plan.sourceFormat.rawValue, width: plan.sourceSize.width, height: plan.sourceSize.height,
+            pages: plan.sourceFrames, bytes: plan.sourceBytes)
+        shrinkOnLoad = plan.shrinkOnLoad.thousandths
+        steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
+        output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
+        isExact = plan.isExact
+        estimatedMemoryBytes = plan.estimatedMemoryBytes
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Pipeline
+
+/// A prefetching job, as it is sent.
+struct PrefetchDocument: Codable, Hashable {
+    /// One picture that is not ready, and why, in the words that `/image` would have for it.
+    struct Failure: Codable, Hashable {
+        var url: String
+        var query: String
+        var type: String
+        var detail: String
+    }
+
+    var id: String
+    var state: String
+    var total: Int
+    var done: Int
+    var failed: Int
+    var bytes: Int
+    /// Left out before the first picture, and after the end.
+    var etaSeconds: Int?
+    /// RFC 3339, in UTC.
+    var created: String
+    var failures: [Failure]
+
+    private enum CodingKeys: String, CodingKey {
+        case id, state, total, done, failed, bytes, created, failures
+        case etaSeconds = "eta_seconds"
+    }
+
+    init(_ job: PrefetchJob, _ progress: PrefetchProgress) {
+        id = job.id.uuidString.lowercased()
+        state = progress.state.rawValue
+        total = progress.total
+        done = progress.done
+        failed = progress.failed
+        bytes = progress.bytes
+        etaSeconds = progress.remaining.map { Int(($0 / .seconds(1)).rounded(.up)) }
+        created = job.createdAt.formatted(.iso8601)
+        failures = progress.failures.map { failure in
+            let problem = Problem(failure.error)
+            return Failure(
+                url: failure.url, query: failure.label, type: problem.kind.type, detail: problem.detail)
+        }
+    }
+
+    init(_ job: PrefetchJob) {
+        self.init(job, job.progress)
+    }
+}
+
+/// All jobs there are.
+struct PrefetchList: Codable, Hashable {
+    var jobs: [PrefetchDocument]
+}

@@ -1,0 +1,57 @@
+import Foundation
+import NIOHTTP1
+import Testing
+
+/// Administration at a port of its own, on the built executable.
+@Suite(.timeLimit(.minutes(3)))
+struct AdminPortTests {
+    private let token = "a-token-of-enough-letters"
+
+    /// A server with an admin port, and where that is.
+    private func server(_ flags: [String] = []) async throws -> (server: DarkroomProcess, admin: String) {
+        let server = try await DarkroomProcess(["--admin-port", "0"] + flags)
+        let line = try #require(await server.nextLine())
+        let url = line.range(of: #"http://[0-9.]+:[0-9]+"#, options: .regularExpression).map { String(line[$0]) }
+        return (server, try #require(url))
+    }
+
+    @Test func `Administration answers at its own port alone, to whoever reaches that, and health at both`()
+        async throws
+    {
+        let (server, admin) = try await server()
+        for path in ["/cache", "/metrics", "/cache?all=true"] {
+            #expect(try await Client.get(server.base + path).problem?.type == "/problems/no-such-route")
+            #expect(try await Client.get(admin + path).status == 200)
+        }
+        #expect(try await Client.get(server.base + "/cache?all=true", method: .DELETE).status == 404)
+        #expect(try await Client.get(admin + "/cache?all=true", method: .DELETE).status == 200)
+        #expect(try await Client.get(admin + "/image?url=local:///a").problem?.type == "/problems/no-such-route")
+        for base in [server.base, admin] {
+            for path in ["/health/live", "/health/ready", "/problems/no-such-route", "/openapi.json"] {
+                #expect(try await Client.get(base + path).status == 200)
+            }
+        }
+        #expect(await server.stop() == 0)
+        await #expect(throws: (any Error).self) { try await Client.get(admin + "/health/live") }
+    }
+
+    @Test func `Where a token is set it is needed there too`() async throws {
+        let (server, admin) = try await server(["--admin-token", token])
+        let bearer = [("Authorization", "Bearer \(token)")]
+        #expect(try await Client.get(admin + "/metrics").status == 401)
+        #expect(try await Client.get(admin + "/metrics", fields: bearer).status == 200)
+        #expect(try await Client.get(server.base + "/metrics", fields: bearer).status == 404)
+    }
+
+    @Test func `An admin port that is taken is named, and nothing starts`() async throws {
+        let (first, admin) = try await server()
+        let port = try #require(admin.split(separator: ":").last.map(String.init))
+        let second = try DarkroomProcess.run([
+            "serve", "--port", "0", "--admin-port", port, "--cache-dir", try URL.temporaryFolder().path,
+        ])
+        #expect(second.status == 1)
+        #expect(second.errors.contains("admin-port: cannot listen on 127.0.0.1:\(port)"))
+        #expect(!second.output.contains("listens"))
+        #expect(await first.stop() == 0)
+    }
+}

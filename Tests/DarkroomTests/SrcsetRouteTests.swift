@@ -1,0 +1,63 @@
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import Testing
+
+/// `GET /srcset` and `placeholder=`, through the built executable and a real socket.
+@Suite(.timeLimit(.minutes(5)))
+struct SrcsetRouteTests {
+    private struct Document: Decodable {
+        struct Candidate: Decodable {
+            var width: Int
+            var url: String
+        }
+
+        var src: String
+        var html: String
+        var candidates: [Candidate]
+    }
+
+    @Test func `Each address that is given out is a picture of that width`() async throws {
+        let server = try await DarkroomProcess(["--local-root", URL.fixtures.path])
+        let query = "url=local:///sample.jpg&widths=40,80&output=png&crop=0,0,100,100&a=focal"
+        let answer = try await Client.get("\(server.base)/srcset?\(query)")
+        #expect(answer.status == 200)
+        let document = try JSONDecoder().decode(Document.self, from: answer.body)
+        #expect(document.candidates.map(\.width) == [40, 80])
+        for candidate in document.candidates {
+            let picture = try await Client.get(server.base + candidate.url)
+            #expect(picture.status == 200)
+            // The width in a PNG's header.
+            #expect(picture.body.getInteger(at: 16, as: UInt32.self) == UInt32(candidate.width))
+        }
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `A public address stands before each of them`() async throws {
+        let server = try await DarkroomProcess(["--public-url", "https://img.example.com/"])
+        let answer = try await Client.get("\(server.base)/srcset?url=https://example.com/a.jpg&widths=40")
+        let document = try JSONDecoder().decode(Document.self, from: answer.body)
+        #expect(document.src == "https://img.example.com/image?url=https%3A%2F%2Fexample.com%2Fa.jpg&w=40")
+        #expect(document.html.contains("<img src=\"https://img.example.com/image?url="))
+        #expect(try await Client.get("\(server.base)/srcset?widths=40").problem?.parameter == "url")
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `A picture's placeholders are those that the text formats give, in a 304 too`() async throws {
+        let server = try await DarkroomProcess(["--local-root", URL.fixtures.path])
+        let query = "w=300&flip&output=webp&placeholder=lqip,blurhash,color,thumbhash"
+        let picture = try await server.image("local:///sample.jpg", query)
+        #expect(picture.status == 200)
+        let etag = try #require(picture["etag"])
+        let known = try await server.image("local:///sample.jpg", query, fields: [("If-None-Match", etag)])
+        #expect(known.status == 304)
+        #expect(known["cache-status"]?.contains("hit") == true)
+        for name in ["blurhash", "thumbhash", "color", "lqip"] {
+            let text = try await server.image("local:///sample.jpg", "w=300&flip&output=\(name)")
+            #expect(picture["x-placeholder-\(name)"] == String(buffer: text.body))
+            #expect(known["x-placeholder-\(name)"] == String(buffer: text.body))
+        }
+        #expect(try await server.image("local:///sample.jpg", "w=300&flip&output=webp")["etag"] == etag)
+        #expect(await server.stop() == 0)
+    }
+}

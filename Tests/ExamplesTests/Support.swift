@@ -1,0 +1,76 @@
+import NIOCore
+import NIOPosix
+import Origin
+import Pipeline
+import Store
+import TestOrigin
+import Vips
+
+/// Runs a loopback origin that has one picture, 800 by 600, and gives it back in two pieces.
+func withPicture(
+    progressive: Bool = false, pause: EventLoopFuture<Void>? = nil, _ body: (TestOrigin) async throws -> Void
+) async throws {
+    let picture = try drawing(interlaced: progressive)
+    let half = picture.readableBytes / 2
+    var beginning = ByteBuffer(
+        string: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(picture.readableBytes)\r\n\r\n")
+    beginning.writeImmutableBuffer(picture.getSlice(at: 0, length: half) ?? picture)
+    let rest = picture.getSlice(at: half, length: picture.readableBytes - half) ?? ByteBuffer()
+    let steps = [.sendBytes(beginning)] + (pause.map { [TestOrigin.Step.wait($0)] } ?? []) + [.sendBytes(rest)]
+    let origin = TestOrigin { _ in steps }
+    try await origin.start()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(origin)) } catch { result = .failure(error) }
+    try await origin.stop()
+    try result.get()
+}
+
+/// A JPEG of four quarters and a fine pattern, of some 100 KiB.
+private func drawing(interlaced: Bool) throws -> ByteBuffer {
+    var samples: [UInt8] = []
+    for y in 0..<600 {
+        for x in 0..<800 {
+            let noise = UInt8(truncatingIfNeeded: (x &* 7919) ^ (y &* 104_729) ^ (x &* y)) / 8
+            samples += [(x < 400 ? 200 : 40) + noise, (y < 300 ? 180 : 60) + noise, 90 + noise]
+        }
+    }
+    let image = try VipsImage.fromBytes(samples, width: 800, height: 600, bands: 3)
+        .applying("copy", ["interpretation": "srgb"])
+    return try VipsSaver.jpeg.encode(image, ["Q": 90, "interlace": .bool(interlaced)])
+}
+
+extension GuardedHTTPClient.Settings {
+    /// Loopback allowed, so that a test's origin can be asked.
+    static var loopback: Self {
+        get throws {
+            var settings = Self()
+            settings.addresses = AddressPolicy(allowNetworks: [try CIDR(parsing: "127.0.0.0/8")])
+            return settings
+        }
+    }
+}
+
+/// Every name is this machine.
+struct LoopbackResolver: NameResolver {
+    func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
+        [IPAddress("127.0.0.1")].compactMap(\.self)
+    }
+}
+
+extension ImageResponse {
+    /// The decoded picture.
+    var pixels: VipsImage {
+        get throws { try data.pixels }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The picture that these bytes are, decoded.
+    var pixels: VipsImage {
+        get throws {
+            try VipsLoader.jpeg.withImage(of: ByteBuffer(bytes: self)) { lazy throws(VipsError) in
+                try lazy.rendered()
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import NIOCore
+import NIOPosix
+import Origin
+import Synchronization
+import TestOrigin
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadProgressTests {
+    /// What a request was told, as bytes received and expected.
+    private final class Reports: Sendable {
+        private let told = Mutex<[(text: String, expected: Int?)]>([])
+        let news: AsyncStream<Void>
+        private let bell: AsyncStream<Void>.Continuation
+
+        init() { (news, bell) = AsyncStream.makeStream() }
+
+        var all: [(text: String, expected: Int?)] { told.withLock { $0 } }
+
+        func request(_ url: SourceURL) -> OriginRequest {
+            var request = OriginRequest(url: url)
+            request.onProgress = { [self] partial in
+                told.withLock { $0.append((String(buffer: partial.body), partial.expectedBytes)) }
+                bell.yield()
+            }
+            return request
+        }
+    }
+
+    @Test func `every piece is told of as it comes, with all that came before it`() async throws {
+        let second = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+        try await withOrigin { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npict"), .wait(second.futureResult), .send("ure")]
+        } _: { client, origin async throws in
+            let reports = Reports()
+            let request = reports.request(try origin.url())
+            async let response = client.fetch(request)
+            var news = reports.news.makeAsyncIterator()
+            await news.next()
+            #expect(reports.all.map(\.text) == ["pict"])
+            second.succeed()
+            #expect(try await String(buffer: response.body) == "picture")
+            #expect(reports.all.map(\.text) == ["pict", "picture"])
+            #expect(reports.all.allSatisfy { $0.expected == 7 })
+        }
+    }
+
+    @Test func `what the origin does not announce is not expected`() async throws {
+        try await withOrigin { _ in
+            [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\npicture\r\n0\r\n\r\n")]
+        } _: { client, origin async throws in
+            let reports = Reports()
+            _ = try await client.fetch(reports.request(origin.url()))
+            #expect(reports.all.last?.text == "picture")
+            #expect(reports.all.allSatisfy { $0.expected == nil })
+        }
+    }
+
+    @Test func `of a redirect's own body nothing is told`() async throws {
+        try await withOrigin { request in
+            request.target == "/" ? [.respond("302 Found", fields: ["Location: /b"], body: "gone")] : [.respond()]
+        } _: { client, origin async throws in
+            let reports = Reports()
+            _ = try await client.fetch(reports.request(origin.url()))
+            #expect(reports.all.allSatisfy { "picture".hasPrefix($0.text) })
+        }
+    }
+
+    @Test func `what is over the limit is not told of`() async throws {
+        try await withOrigin(try .loopback { $0.maxSourceBytes = 10 }) { _ in
+            [.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .sendForever("12345")]
+        } _: { client, origin async throws in
+            let reports = Reports()
+            await #expect(throws: OriginError.tooLarge(limitBytes: 10)) {
+                _ = try await client.fetch(reports.request(origin.url()))
+            }
+            #expect(reports.all.allSatisfy { $0.text.utf8.count <= 10 })
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Store
+import Testing
+import Transforms
+
+@testable import Pipeline
+
+/// An explanation says what would happen, and nothing happens.
+@Suite(.timeLimit(.minutes(2)))
+struct ExplanationTests {
+    private func explain(
+        _ bench: Bench, width: Int = 20, mode: CacheMode = .standard, directives: HTTPFields = [:], fetch: Bool = false
+    ) async throws -> Explanation {
+        try await bench.pipeline.explain(
+            bench.request(width: width, mode: mode, directives: directives), fetch: fetch)
+    }
+
+    private func tiers(_ explanation: Explanation) -> [Tiers] { explanation.caches.map(\.tiers) }
+
+    private func plan(_ explanation: Explanation) -> ImagePlan? {
+        if case .planned(let plan) = explanation.plan { plan } else { nil }
+    }
+
+    @Test func `Of an unknown source there are keys and no plan, and nobody is asked`() async throws {
+        let bench = try Bench()
+        let explanation = try await explain(bench)
+        #expect(explanation.source == "http://example.com/a.png")
+        #expect(explanation.keys.filter == "CanonicalURLFilter")
+        #expect(explanation.keys.identity == "http://example.com/a.png")
+        #expect(explanation.keys.source == RequestKeys.source("http://example.com/a.png").hex)
+        #expect(explanation.keys.encoderEpoch == EncoderEpoch.current)
+        #expect(explanation.caches.map(\.kind) == [.record, .original, .variant])
+        #expect(tiers(explanation) == [[], [], []])
+        #expect(explanation.freshness.judgement.ground == .miss)
+        #expect(explanation.freshness.age == nil)
+        #expect(explanation.plan == .missing("The source is not in the caches; with fetch it is downloaded for this."))
+        #expect(explanation.format == nil)
+        #expect(bench.origin.fetches.value == 0)
+        #expect(bench.disk.count == 0)
+    }
+
+    @Test func `With fetch the source is downloaded for a plan and not kept`() async throws {
+        let bench = try Bench()
+        let explanation = try await explain(bench, fetch: true)
+        #expect(plan(explanation)?.size == PixelSize(width: 20, height: 15))
+        #expect(explanation.format == .png)
+        #expect(explanation.limits.map(\.setting) == ["max-source-pixels", "max-output-side", "max-output-pixels"])
+        #expect(explanation.freshness.judgement.ground == .miss)
+        #expect(bench.origin.fetches.value == 1)
+        #expect(bench.disk.count == 0)
+        #expect(bench.memory.statistics.entries == 0)
+        #expect(bench.processing.runs.value == 0)
+        await bench.settle()
+        #expect(try await explain(bench).freshness.judgement.ground == .miss)
+    }
+
+    @Test func `What is cached is told with its tiers, and leaves no trace`() async throws {
+        let bench = try Bench(.control("max-age=100"))
+        try await bench.ask()
+        await bench.settle()
+        let before = bench.memory.statistics
+        bench.wall.advance(seconds: 30)
+        let explanation = try await explain(bench)
+        #expect(tiers(explanation) == [.all, .all, .all])
+        #expect(explanation.freshness.judgement.decision == .use)
+        #expect(explanation.freshness.lifetime == .seconds(100))
+        #expect(explanation.freshness.age == .seconds(30))
+        #expect(explanation.freshness.remaining == .seconds(70))
+        #expect(plan(explanation) != nil)
+        #expect(bench.memory.statistics == before)
+        #expect(bench.origin.fetches.value == 1)
+        let other = try await explain(bench, width: 10)
+        #expect(tiers(other) == [.all, .all, []])
+        #expect(other.keys.original == explanation.keys.original)
+        #expect(other.keys.variant != explanation.keys.variant)
+        bench.memory.removeEverything()
+        #expect(tiers(try await explain(bench)) == [.all, .disk, .disk])
+        #expect(bench.memory.statistics.entries == 0)
+    }
+
+    @Test func `What was made from older content is no answer`() async throws {
+        let bench = try Bench(.control("max-age=10"))
+        try await bench.ask()
+        bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=10")))
+        bench.wall.advance(seconds: 11)
+        try await bench.ask(width: 10)
+        await bench.settle()
+        #expect(tiers(try await explain(bench)) == [.all, .all, []])
+        #expect(tiers(try await explain(bench, width: 10)) == [.all, .all, .all])
+    }
+
+    @Test(arguments: [
+        ("max-age=10", 1, CacheMode.standard, CacheJudgement.Ground.fresh),
+        ("max-age=10", 11, .standard, .stale), ("max-age=10", 11, .forceCache, .mode),
+        ("max-age=10", 11, .onlyIfCached, .mode), ("max-age=10", 1, .reload, .mode),
+        ("max-age=10, stale-while-revalidate=5", 11, .standard, .staleWhileRevalidate),
+        ("no-cache", 1, .standard, .mustValidate),
+        ("max-age=10, must-revalidate", 11, .onlyIfCached, .onlyIfCached),
+    ])
+    func `What an explanation decides is what a request then does`(
+        control: String, age: Double, mode: CacheMode, ground: CacheJudgement.Ground
+    ) async throws {
+        let bench = try Bench(.control(control, etag: "a"))
+        try await bench.ask()
+        await bench.settle()
+        bench.wall.advance(seconds: age)
+        let judgement = try await explain(bench, mode: mode).freshness.judgement
+        #expect(judgement.ground == ground)
+        #expect(bench.origin.fetches.value == 1)
+        let request = try bench.request(mode: mode)
+        let failure: PipelineError?
+        var report: CacheReport?
+        do throws(PipelineError) {
+            report = try await bench.pipeline.image(for: request).cache
+            failure = nil
+        } catch {
+            failure = error
+        }
+        switch judgement.decision {
+        case .use, .useAndRevalidate: #expect(report?.forwarded == nil && report != nil)
+        case .ask(let reason): #expect(report?.forwarded == reason.status)
+        case .refuse: #expect(failure == .notCached)
+        }
+    }
+
+    @Test func `Only a stored answer is wanted and there is none: that is explained and no failure`() async throws {
+        let bench = try Bench()
+        let explanation = try await explain(bench, mode: .onlyIfCached, fetch: true)
+        #expect(explanation.freshness.judgement.decision == .refuse)
+        #expect(explanation.plan == .missing("Only a stored answer is wanted, and the source is not stored."))
+        #expect(bench.origin.fetches.value == 0)
+    }
+
+    @Test func `A record whose bytes are gone means a download`() async throws {
+        let bench = try Bench(.control("max-age=100"))
+        try await bench.ask()
+        await bench.settle()
+        let keys = try await explain(bench).keys
+        let source = RequestKeys.source(keys.identity)
+        bench.memory.removeEverything()
+        await bench.disk.remove(RequestKeys.original(of: source))
+        #expect(try await explain(bench).freshness.judgement.ground == .fresh)
+        #expect(plan(try await explain(bench)) == nil)
+        #expect(plan(try await explain(bench, fetch: true)) != nil)
+        #expect(try await explain(bench, width: 7).freshness.judgement.ground == .gone)
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `A failure that is remembered is the answer, unless a stale picture may stand in`() async throws {
+        let bench = try Bench(.control("max-age=10", etag: "a"))
+        bench.origin.answer(.status(404))
+        _ = try await bench.failure()
+        let remembered = PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 60)
+        await #expect(throws: remembered) { _ = try await explain(bench) }
+        #expect(bench.origin.fetches.value == 1)
+
+        let excused = try Bench(.control("max-age=10", etag: "a"))
+        try await excused.ask()
+        await excused.settle()
+        excused.wall.advance(seconds: 11)
+        excused.origin.answer(.status(500))
+        try await excused.ask()
+        let judgement = try await explain(excused, fetch: true).freshness.judgement
+        #expect(judgement.ground == .staleIfError)
+        #expect(judgement.decision == .use)
+        #expect(excused.origin.fetches.value == 2)
+    }
+
+    @Test func `A download that fails is the answer, unless a stale picture may stand in`() async throws {
+        let bench = try Bench(.control("max-age=10", etag: "a"))
+        try await bench.ask()
+        await bench.settle()
+        bench.wall.advance(seconds: 11)
+        bench.origin.answer(.status(500))
+        #expect(plan(try await explain(bench, fetch: true)) != nil)
+        #expect(bench.origin.fetches.value == 2)
+        let empty = try Bench()
+        empty.origin.answer(.status(404))
+        await #expect(throws: PipelineError.notFound(status: 404)) { _ = try await explain(empty, fetch: true) }
+    }
+
+    @Test func `What may not be asked or cannot be done fails as the request itself would`() async throws {
+        struct Veto: ImagePipelineDelegate {
+            func shouldDownload(_ source: SourceURL) async -> Bool { false }
+        }
+        let vetoed = try Bench(delegate: Veto())
+        await #expect(throws: PipelineError.notDownloadable) { _ = try await explain(vetoed) }
+        let refused = ImagePipeline(origin: LocalFiles(root: nil), memory: MemoryStore(budgetBytes: 0))
+        await #expect(throws: PipelineError(.notAllowed(.local))) {
+            _ = try await refused.explain(ImageRequest(url: "local:///a.png"))
+        }
+        let bench = try Bench()
+        bench.origin.answer(.picture(ByteBuffer(string: "no picture")))
+        await #expect(throws: PipelineError.unsupported) { _ = try await explain(bench, fetch: true) }
+    }
+
+    @Test func `Bytes that did not decode fail again while they are the source's`() async throws {
+        let bench = try Bench(.control("max-age=100"))
+        try await bench.ask()
+        await bench.settle()
+        bench.processing.damage(page: 1)
+        var request = try bench.request(width: 9)
+        _ = try? await bench.pipeline.image(for: request)
+        await #expect(throws: PipelineError.self) { _ = try await explain(bench, width: 9) }
+        request.recipe.box.width = 20
+        #expect(plan(try await bench.pipeline.explain(request)) != nil)
+    }
+
+    @Test func `A filter of one's own is named, and what it calls the source`() async throws {
+        let rule = QueryDroppingFilter.Rule(hostPattern: "*", parameterPatterns: ["*"])
+        let bench = try Bench(keyFilter: QueryDroppingFilter(rules: [rule]))
+        let request = try bench.request("http://example.com/a.png?token=1")
+        let keys = try await bench.pipeline.explain(request).keys
+        #expect(keys.filter == "QueryDroppingFilter")
+        #expect(keys.identity == "http://example.com/a.png")
+    }
+}
+
+/// What is cached of a source.
+@Suite(.timeLimit(.minutes(2)))
+struct SourceEntriesTests {
+    @Test func `Nothing is cached of an unknown source`() async throws {
+        let entries = await (try Bench()).pipeline.entries(of: .example)
+        #expect(entries.url == "http://example.com/a.png")
+        #expect(entries.key == RequestKeys.source("http://example.com/a.png").hex)
+        #expect(entries.record == nil)
+        #expect(entries.entries.isEmpty)
+    }
+
+    @Test func `Record, original and variants are told with their tiers, sizes, ages and uses`() async throws {
+        let bench = try Bench(.control("max-age=100", etag: "a"))
+        for width in [20, 20, 20, 10] { try await bench.ask(width: width) }
+        await bench.settle()
+        bench.wall.advance(seconds: 30)
+        let statistics = bench.memory.statistics
+        let entries = await bench.pipeline.entries(of: .example)
+        #expect(entries.entries.map(\.kind) == [.record, .original, .variant, .variant])
+        #expect(entries.entries.allSatisfy { $0.tiers == .all && $0.age == .seconds(7) && $0.bytes != nil })
+        #expect(entries.entries.dropFirst(2).map { $0.hits ?? -1 }.sorted() == [0, 2])
+        #expect(entries.entries.dropFirst(2).allSatisfy { $0.format == .png })
+        #expect(entries.record?.remaining == .seconds(70))
+        #expect(entries.record?.fetchedAt == WallClock.start)
+        #expect(entries.record?.originFields[.eTag] == "\"a\"")
+        #expect(entries.record?.contentDigest == StoreKey(hashing: try Pictures.red.get().readableBytesView).hex)
+        #expect(bench.memory.statistics == statistics)
+    }
+
+    @Test func `What only the disk has is told without what only memory knows`() async throws {
+        let bench = try Bench(memoryBytes: 0)
+        try await bench.ask()
+        await bench.settle()
+        let entries = await bench.pipeline.entries(of: .example)
+        #expect(entries.entries.map(\.tiers) == [.disk, .disk, .disk])
+        #expect(entries.entries.allSatisfy { $0.hits == nil && $0.format == nil })
+        #expect(entries.record != nil)
+    }
+}

@@ -1,0 +1,186 @@
+import NIOCore
+import Origin
+import Store
+import Testing
+import Transforms
+
+@testable import Pipeline
+
+/// How far a picture is, while it is on its way.
+@Suite(.timeLimit(.minutes(1)))
+struct ImageTaskTests {
+    private let origin: PiecewiseOrigin
+    private let pipeline: ImagePipeline
+    private let request: ImageRequest
+
+    init() throws {
+        origin = PiecewiseOrigin(try Pictures.red.get())
+        pipeline = ImagePipeline(
+            origin: origin, memory: MemoryStore(budgetBytes: 1 << 20), now: { WallClock.start })
+        request = try ImageRequest(url: "http://example.com/a.png", width: 20)
+    }
+
+    private func progress(_ event: ImageTask.Event?) throws -> ImageTask.Progress {
+        guard case .progress(let progress) = try #require(event) else { throw PipelineError.failed }
+        return progress
+    }
+
+    @Test func `A task tells how much has come in, and then has the picture`() async throws {
+        let task = pipeline.imageTask(for: request)
+        var events = task.events.makeAsyncIterator()
+        await origin.send(upTo: 10)
+        let first = try progress(await events.next())
+        #expect(first == ImageTask.Progress(receivedBytes: 10, expectedBytes: origin.count))
+        #expect(first.fraction == 10 / Double(origin.count))
+        await origin.send(upTo: 20)
+        #expect(try progress(await events.next()).receivedBytes == 20)
+        origin.finish()
+        #expect(try progress(await events.next()).fraction == 1)
+        #expect(await events.next() == nil)
+        #expect(try await task.value.body.readableBytes > 0)
+        #expect(try await task.value.digest == task.value.digest)
+    }
+
+    @Test func `Who is slow hears the latest, and holds nothing up`() async throws {
+        let task = pipeline.imageTask(for: request)
+        for bytes in 1...30 { await origin.send(upTo: bytes) }
+        var events = task.events.makeAsyncIterator()
+        #expect(try progress(await events.next()).receivedBytes == 30)
+        origin.finish()
+        _ = try await task.value
+        #expect(try progress(await events.next()).receivedBytes == origin.count)
+        #expect(await events.next() == nil)
+    }
+
+    @Test func `Where no length is announced none is expected`() async throws {
+        let origin = PiecewiseOrigin(try Pictures.red.get(), announcesLength: false)
+        let pipeline = ImagePipeline(origin: origin, memory: MemoryStore(budgetBytes: 0))
+        let task = pipeline.imageTask(for: request)
+        var events = task.events.makeAsyncIterator()
+        await origin.send(upTo: 10)
+        let first = try progress(await events.next())
+        #expect(first == ImageTask.Progress(receivedBytes: 10, expectedBytes: nil))
+        #expect(first.fraction == nil)
+    }
+
+    @Test func `Who shares a download hears of it too, whoever began it`() async throws {
+        let (pipeline, request) = (pipeline, request)
+        let first = Task { try await pipeline.image(for: request) }
+        await until { origin.fetches.value == 1 }
+        let wider = try ImageRequest(url: "http://example.com/a.png", width: 30)
+        let second = pipeline.imageTask(for: request)
+        let third = pipeline.imageTask(for: wider)
+        await until { pipeline.answer.asks.waiterCount == 3 }
+        await origin.send(upTo: 10)
+        for task in [second, third] {
+            var events = task.events.makeAsyncIterator()
+            #expect(try progress(await events.next()).receivedBytes == 10)
+        }
+        origin.finish()
+        #expect(try await second.value.digest == first.value.digest)
+        _ = try await third.value
+        #expect(origin.fetches.value == 1)
+        #expect(pipeline.answer.transfers.count == 0)
+    }
+
+    @Test func `A picture from a cache has no events`() async throws {
+        origin.finish()
+        _ = try await pipeline.image(for: request)
+        let task = pipeline.imageTask(for: request)
+        var events = task.events.makeAsyncIterator()
+        #expect(await events.next() == nil)
+        #expect(try await task.value.cache.variant == .memory)
+    }
+
+    @Test func `A failure ends the events, and the value tells it`() async throws {
+        let task = pipeline.imageTask(for: request)
+        origin.fail(.unreachable(.incomplete))
+        for await event in task.events { Issue.record("\(event)") }
+        await #expect(throws: PipelineError.self) { try await task.value }
+    }
+
+    @Test func `The fallback's download is told of after the source's`() async throws {
+        var request = request
+        request.fallback = try SourceURL(parsing: "http://example.com/b.png")
+        let task = pipeline.imageTask(for: request)
+        var events = task.events.makeAsyncIterator()
+        await origin.send(upTo: 40)
+        #expect(try progress(await events.next()).receivedBytes == 40)
+        origin.fail(.unreachable(.incomplete))
+        await until { origin.fetches.value == 2 }
+        await origin.send(upTo: 5)
+        #expect(try progress(await events.next()).receivedBytes == 5)
+        origin.finish()
+        #expect(try await task.value.fallbackReason != nil)
+    }
+
+    // MARK: Ending
+
+    @Test func `Cancelling ends the download`() async throws {
+        let task = pipeline.imageTask(for: request)
+        await until { origin.fetches.value == 1 }
+        task.cancel()
+        await #expect(throws: PipelineError.cancelled) { try await task.value }
+        for await event in task.events { Issue.record("\(event)") }
+        await until { origin.cancelled.value == 1 }
+    }
+
+    @Test func `Cancelling who waits for the picture ends the download`() async throws {
+        let task = pipeline.imageTask(for: request)
+        await until { origin.fetches.value == 1 }
+        let waiting = Task { try await task.value }
+        waiting.cancel()
+        await #expect(throws: PipelineError.cancelled) { try await waiting.value }
+        await until { origin.cancelled.value == 1 }
+    }
+
+    @Test func `A task that nobody holds any more ends its download`() async throws {
+        var task: ImageTask? = pipeline.imageTask(for: request)
+        await until { origin.fetches.value == 1 }
+        #expect(task != nil)
+        task = nil
+        await until { origin.cancelled.value == 1 }
+    }
+
+    @Test func `Who goes through the events holds the task`() async throws {
+        var events = pipeline.imageTask(for: request).events.makeAsyncIterator()
+        await origin.send(upTo: 10)
+        #expect(try progress(await events.next()).receivedBytes == 10)
+        origin.finish()
+        #expect(try progress(await events.next()).receivedBytes == origin.count)
+        #expect(await events.next() == nil)
+        #expect(origin.cancelled.value == 0)
+    }
+
+    @Test func `Cancelling who listens ends the listening alone`() async throws {
+        let task = pipeline.imageTask(for: request)
+        await until { origin.fetches.value == 1 }
+        let listening = Task { for await _ in task.events {} }
+        listening.cancel()
+        await listening.value
+        origin.finish()
+        #expect(try await task.value.body.readableBytes > 0)
+    }
+
+    @Test func `Who shares a download goes, and the others still have theirs`() async throws {
+        let first = pipeline.imageTask(for: request)
+        await until { origin.fetches.value == 1 }
+        let second = pipeline.imageTask(for: request)
+        await until { pipeline.answer.asks.waiterCount == 2 }
+        first.cancel()
+        await #expect(throws: PipelineError.cancelled) { try await first.value }
+        await origin.send(upTo: 10)
+        var events = second.events.makeAsyncIterator()
+        #expect(try progress(await events.next()).receivedBytes == 10)
+        origin.finish()
+        #expect(try await second.value.body.readableBytes > 0)
+    }
+
+    @Test func `A pipeline that nobody holds any more ends its threads`() async throws {
+        var pipeline: ImagePipeline? = ImagePipeline(memoryBytes: 0)
+        weak let queue = pipeline?.answer.produce.queue
+        #expect(queue != nil)
+        pipeline = nil
+        await until { queue == nil }
+    }
+}

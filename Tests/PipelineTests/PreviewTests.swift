@@ -1,0 +1,193 @@
+import NIOCore
+import Origin
+import Store
+import Testing
+import Transforms
+
+@testable import Pipeline
+
+/// Pictures of what has come in so far.
+@Suite(.timeLimit(.minutes(1)))
+struct PreviewTests {
+    private let origin: PiecewiseOrigin
+    private let memory = MemoryStore(budgetBytes: 1 << 20)
+    private let disk = MemoryDisk()
+    private let processing = CountingProcessor()
+    private let pipeline: ImagePipeline
+    private let request: ImageRequest
+
+    init() throws {
+        origin = PiecewiseOrigin(try Pictures.noisyJPEG.get())
+        pipeline = ImagePipeline(origin: origin, memory: memory, disk: disk, processing: processing)
+        request = try ImageRequest(url: "http://example.com/a.jpg", width: 90)
+    }
+
+    private var isNothingKept: Bool { memory.statistics.entries == 0 && disk.count == 0 }
+
+    private func preview(_ events: inout ImageEvents.Iterator) async throws -> ImagePreview {
+        while let event = await events.next() {
+            if case .preview(let preview) = event { return preview }
+        }
+        throw PipelineError.failed
+    }
+
+    @Test func `A JPEG is shown as it comes in, one more time each time it doubles`() async throws {
+        let task = pipeline.imageTask(for: request, previews: true)
+        var events = task.events.makeAsyncIterator()
+        for kilobytes in [16, 32, 70] {
+            await origin.send(upTo: kilobytes << 10)
+            let preview = try await preview(&events)
+            #expect(preview.receivedBytes == kilobytes << 10)
+            #expect(preview.format == .jpeg)
+            #expect(preview.size == PixelSize(width: 90, height: 60))
+            #expect(preview.data.count == preview.body.readableBytes)
+            #expect(isNothingKept)
+        }
+        // Not doubled: nothing more to show.
+        await origin.send(upTo: 90 << 10)
+        origin.finish()
+        for await event in task.events {
+            if case .preview = event { Issue.record("a preview too many") }
+        }
+        #expect(processing.jobs.map(\.isPartial) == [true, true, true, false])
+        #expect(processing.jobs.prefix(3).allSatisfy { $0.identity == nil })
+        #expect(try await task.value.digest == whole().digest)
+    }
+
+    /// The picture as a pipeline without previews makes it.
+    private func whole() async throws -> ImageResponse {
+        let origin = FakeOrigin(try Pictures.noisyJPEG.get())
+        return try await ImagePipeline(origin: origin, memory: MemoryStore(budgetBytes: 0)).image(for: request)
+    }
+
+    @Test func `Nothing of a download that breaks off is kept or served`() async throws {
+        let task = pipeline.imageTask(for: request, previews: true)
+        var events = task.events.makeAsyncIterator()
+        await origin.send(upTo: 64 << 10)
+        _ = try await preview(&events)
+        origin.fail(.unreachable(.incomplete))
+        await #expect(throws: PipelineError.self) { try await task.value }
+        #expect(isNothingKept)
+        #expect(await pipeline.location(of: request) == CacheLocation())
+    }
+
+    @Test func `Who does not ask for previews gets none`() async throws {
+        let task = pipeline.imageTask(for: request)
+        await origin.send(upTo: 64 << 10)
+        origin.finish()
+        _ = try await task.value
+        #expect(processing.jobs.map(\.isPartial) == [false])
+    }
+
+    @Test(arguments: [OutputFormat.json, .blurHash, .lqip])
+    func `There are no previews of a text`(format: OutputFormat) async throws {
+        var request = request
+        request.output = OutputOptions(format: format)
+        let task = pipeline.imageTask(for: request, previews: true)
+        await origin.send(upTo: 64 << 10)
+        origin.finish()
+        _ = try await task.value
+        #expect(processing.jobs.map(\.isPartial) == [false])
+    }
+
+    @Test func `There are no previews of other formats`() async throws {
+        let origin = PiecewiseOrigin(try Pictures.noise(width: 200, height: 100))
+        let pipeline = ImagePipeline(origin: origin, memory: memory, processing: processing)
+        let task = pipeline.imageTask(for: request, previews: true)
+        await origin.send(upTo: 32 << 10)
+        origin.finish()
+        _ = try await task.value
+        #expect(processing.jobs.map(\.isPartial) == [false])
+    }
+
+    @Test func `Who wants the same preview at once shares it`() async throws {
+        let tasks = (0..<3).map { _ in pipeline.imageTask(for: request, previews: true) }
+        await until { pipeline.answer.asks.waiterCount == 3 }
+        let goOn = processing.holdNext()
+        await origin.send(upTo: 20 << 10)
+        await until { pipeline.answer.makePreview.previews.waiterCount == 3 }
+        goOn()
+        for task in tasks {
+            var events = task.events.makeAsyncIterator()
+            #expect(try await preview(&events).receivedBytes == 20 << 10)
+        }
+        #expect(processing.runs.value == 1)
+    }
+
+    @Test func `A preview that comes too late is not shown, and holds nothing up`() async throws {
+        let task = pipeline.imageTask(for: request, previews: true)
+        await until { origin.fetches.value == 1 }
+        let goOn = processing.holdNext()
+        await origin.send(upTo: 20 << 10)
+        await until { processing.runs.value == 1 }
+        origin.finish()
+        _ = try await task.value
+        goOn()
+        for await event in task.events {
+            if case .preview = event { Issue.record("a preview after the picture") }
+        }
+    }
+
+    @Test func `A preview waits for every picture that somebody wants`() async throws {
+        let pipeline = ImagePipeline(
+            configuration: PipelineConfiguration(pixelWorkers: 1), origin: origin, memory: memory,
+            processing: processing, now: { WallClock.start })
+        var (other, narrower) = (request, request)
+        other.source = .example
+        narrower.source = .example
+        narrower.recipe.box.width = 50
+        let goOn = processing.holdNext()
+        async let first = pipeline.image(for: other)
+        origin.finish()
+        await until { processing.runs.value == 1 }
+        let task = pipeline.imageTask(for: request, previews: true)
+        await origin.send(upTo: 20 << 10)
+        await until { pipeline.waitingCount == 1 }
+        async let second = pipeline.image(for: narrower)
+        await until { pipeline.waitingCount == 2 }
+        goOn()
+        var events = task.events.makeAsyncIterator()
+        _ = try await (first, second, preview(&events))
+        #expect(processing.jobs.map(\.isPartial) == [false, false, true])
+    }
+
+    @Test func `While one preview is being made no other is begun`() async throws {
+        let task = pipeline.imageTask(for: request, previews: true)
+        await until { origin.fetches.value == 1 }
+        let goOn = processing.holdNext()
+        await origin.send(upTo: 20 << 10)
+        await until { processing.runs.value == 1 }
+        await origin.send(upTo: 80 << 10)
+        goOn()
+        var events = task.events.makeAsyncIterator()
+        #expect(try await preview(&events).receivedBytes == 20 << 10)
+        // What was passed over is made up for with the next piece.
+        await origin.send(upTo: 81 << 10)
+        #expect(try await preview(&events).receivedBytes == 81 << 10)
+        #expect(processing.runs.value == 2)
+    }
+
+    @Test func `Fewer bytes than are worth it make no preview, and those that show nothing yet do no harm`()
+        async throws
+    {
+        let comment = Array(repeating: UInt8(ascii: "x"), count: 40_000)
+        var padded = ByteBuffer(bytes: [0xFF, 0xD8, 0xFF, 0xFE, 0x9C, 0x42] + comment)
+        padded.writeImmutableBuffer(try Pictures.noisyJPEG.get().getSlice(at: 2, length: 90_000) ?? ByteBuffer())
+        let origin = PiecewiseOrigin(padded)
+        let pipeline = ImagePipeline(origin: origin, memory: memory, processing: processing)
+        let task = pipeline.imageTask(for: request, previews: true)
+        await origin.send(upTo: 10_000)
+        await origin.send(upTo: 20_000)
+        await until { processing.runs.value == 1 }
+        await until { pipeline.answer.makePreview.previews.count == 0 }
+        var events = task.events.makeAsyncIterator()
+        // Until the first one has been given up for lost, the next is not begun.
+        var bytes = 70_000
+        while processing.runs.value == 1 {
+            await origin.send(upTo: bytes)
+            bytes += 1
+            await Task.yield()
+        }
+        #expect(try await preview(&events).receivedBytes >= 70_000)
+    }
+}

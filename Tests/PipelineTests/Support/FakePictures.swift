@@ -1,0 +1,88 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Origin
+import Synchronization
+import Transforms
+
+@testable import Pipeline
+
+/// A pipeline's stand-in: gives a picture for every request, once its gate is open, and keeps what it was asked.
+final class FakePictures: Sendable {
+    private struct State {
+        var asked: [ImageRequest] = []
+        var errors: [String: [PipelineError]] = [:]
+        var underWay = 0
+        var most = 0
+    }
+
+    let gate: Gate
+    private let state = Mutex(State())
+
+    init(gate: Gate = .opened) {
+        self.gate = gate
+    }
+
+    var asked: [ImageRequest] { state.withLock(\.asked) }
+    /// The paths that were asked for.
+    var paths: [String] { asked.map(\.source.path) }
+    /// The most at a time.
+    var most: Int { state.withLock(\.most) }
+
+    /// The next requests for a path fail like this, one after the other.
+    func fail(_ path: String, _ errors: PipelineError...) { state.withLock { $0.errors[path] = errors } }
+
+    @Sendable func load(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
+        state.withLock { state in
+            state.asked.append(request)
+            state.underWay += 1
+            state.most = max(state.most, state.underWay)
+        }
+        defer { state.withLock { $0.underWay -= 1 } }
+        guard await gate.pass() else { throw .cancelled }
+        let error = state.withLock { state in
+            state.errors[request.source.path].flatMap { $0.isEmpty ? nil : $0 }.map { errors in
+                state.errors[request.source.path] = Array(errors.dropFirst())
+                return errors[0]
+            }
+        }
+        if let error { throw error }
+        return .ofTenBytes
+    }
+}
+
+extension Gate {
+    /// One that holds nobody back.
+    static var opened: Gate {
+        let gate = Gate()
+        gate.open()
+        return gate
+    }
+}
+
+extension ImageResponse {
+    fileprivate static var ofTenBytes: ImageResponse {
+        let stored = StoredResponse(
+            status: 200, fields: [:], sent: [:], requestedAt: WallClock.start, receivedAt: WallClock.start)
+        return ImageResponse(
+            body: ByteBuffer(repeating: 0, count: 10), format: .png, digest: "", age: .zero, remaining: .zero,
+            terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
+    }
+}
+
+extension PrefetchPicture {
+    /// One of a host's, with the path as its label.
+    static func example(_ path: String) throws -> PrefetchPicture {
+        PrefetchPicture(try ImageRequest(url: "http://example.com\(path)"), label: path)
+    }
+}
+
+extension PrefetchJob {
+    /// The last progress; a job that never ends has none.
+    func finished() async -> PrefetchProgress? {
+        var last: PrefetchProgress?
+        for await progress in updates { last = progress }
+        return last
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPTypes
+import NIOCore
+import Origin
+import Synchronization
+import Vips
+
+/// An origin that sends as much of its picture as the test says, when the test says so.
+final class PiecewiseOrigin: OriginFetching {
+    private enum Order {
+        case send(upTo: Int)
+        case end
+        case fail(OriginError)
+    }
+
+    let fetches = Counter()
+    let cancelled = Counter()
+    /// Pieces that its requests have been told of.
+    let sent = Counter()
+    private let body: ByteBuffer
+    private let announcesLength: Bool
+    private let orders: AsyncStream<Order>
+    private let order: AsyncStream<Order>.Continuation
+
+    init(_ body: ByteBuffer, announcesLength: Bool = true) {
+        self.body = body
+        self.announcesLength = announcesLength
+        (orders, order) = AsyncStream.makeStream()
+    }
+
+    var count: Int { body.readableBytes }
+
+    /// Returns once the request has been told.
+    func send(upTo bytes: Int) async {
+        let before = sent.value
+        order.yield(.send(upTo: bytes))
+        await until { self.sent.value > before }
+    }
+
+    func finish() { order.yield(.end) }
+
+    func fail(_ error: OriginError) { order.yield(.fail(error)) }
+
+    func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        fetches.add()
+        for await order in orders {
+            switch order {
+            case .send(let bytes):
+                let beginning = body.getSlice(at: body.readerIndex, length: bytes) ?? body
+                request.onProgress(PartialOriginal(body: beginning, expectedBytes: announcesLength ? count : nil))
+                sent.add()
+            case .end:
+                return OriginResponse(
+                    url: request.url, status: .ok, headers: [.cacheControl: "max-age=60"], body: body,
+                    requestedAt: WallClock.start, receivedAt: WallClock.start)
+            case .fail(let error):
+                throw error
+            }
+        }
+        cancelled.add()
+        throw .cancelled
+    }
+}
+
+extension Pictures {
+    /// A JPEG of about 120 KiB.
+    static let noisyJPEG = Result { () throws -> ByteBuffer in
+        var random = SeededGenerator(seed: 2)
+        let bytes = (0..<(300 * 200 * 3)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let image = try VipsImage.fromBytes(bytes, width: 300, height: 200, bands: 3)
+            .applying("copy", ["interpretation": "srgb"])
+        return try VipsSaver.jpeg.encode(image, ["Q": 95])
+    }
+}

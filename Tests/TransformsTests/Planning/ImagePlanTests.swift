@@ -1,0 +1,130 @@
+import NIOCore
+import Testing
+import Vips
+
+@testable import Transforms
+
+/// A plan tells what happens, without a pixel being decoded.
+struct ImagePlanTests {
+    private struct Wish {
+        var recipe = Recipe()
+        var output = OutputOptions(format: .png)
+        var pages = PageSelection()
+    }
+
+    private static let wishes: [Wish] = [
+        Wish(output: OutputOptions()),
+        Wish(recipe: .box(40), output: OutputOptions()),
+        Wish(recipe: .box(37, 23, fit: .cover, as: .accurate)),
+        Wish(recipe: .box(33, 51, fit: .contain), output: OutputOptions()),
+        Wish(recipe: .box(300, 20, fit: .contain, enlarge: true), output: OutputOptions(format: .webp)),
+        Wish(recipe: .box(31, 77, fit: .fill, enlarge: true, as: .linear), output: OutputOptions(format: .jpeg)),
+        Wish(recipe: .box(nil, 19, fit: .outside), output: OutputOptions(format: .gif)),
+        Wish(recipe: .with { $0.crop = Crop(x: 3, y: 5, width: 30, height: 21) }),
+        Wish(recipe: .with { $0.crop = Crop(x: 0, y: 0, width: 190, height: 190) }),
+        Wish(
+            recipe: .with {
+                $0.box = Box(width: 50, height: 30)
+                $0.rotationDegrees = 90
+                $0.flip = true
+                $0.blur = Blur(sigma: 2)
+            }),
+        Wish(
+            recipe: .with {
+                $0.orientation = .exif(6)
+                $0.box = Box(width: 45, height: nil)
+                $0.background = .white
+            }, output: OutputOptions()),
+        Wish(recipe: .with { $0.rotationDegrees = 30 }, output: OutputOptions()),
+        Wish(recipe: .box(44), pages: PageSelection(first: 2, count: 2)),
+        Wish(recipe: .box(44), output: OutputOptions(format: .webp), pages: PageSelection(first: 1, count: 3)),
+        Wish(recipe: .box(60), output: OutputOptions(format: .blurHash)),
+        Wish(output: OutputOptions(format: .json)),
+    ]
+
+    private static let limits = PixelLimits(maxSourcePixels: 3_000_000)
+
+    private func job(_ source: ByteBuffer, _ wish: Wish) -> ImageJob {
+        ImageJob(
+            source: source, pages: wish.pages, chain: TransformChain(wish.recipe, limits: Self.limits),
+            resampling: wish.recipe.resampling, output: wish.output, limits: Self.limits)
+    }
+
+    @Test(arguments: FixtureTableTests.Row.all)
+    func `What a plan says is what happens`(_ row: FixtureTableTests.Row) throws {
+        let source = try row.bytes()
+        for (number, wish) in Self.wishes.enumerated() {
+            let job = job(source, wish)
+            let plan = Result { () throws(ImageProcessingError) in try InProcessImageProcessor().plan(job) }
+            let made = Result { () throws(ImageProcessingError) in
+                try InProcessImageProcessor().process(job) { false }
+            }
+            let name = Comment(rawValue: "\(row.path), wish \(number)")
+            switch (plan, made) {
+            case (.success(let plan), .success(let made)):
+                #expect(plan.size == made.size, name)
+                #expect(plan.frames == made.frames, name)
+                #expect(plan.format == made.format, name)
+                #expect(plan.sourceFormat == made.sourceFormat, name)
+                #expect(plan.isExact, name)
+            case (.failure(let refusal), .failure(let failure)): #expect(refusal == failure, name)
+            case (.failure, .success): Issue.record("Refused in vain: \(name), \(plan)")
+            case (.success, .failure(.corrupt)): break
+            case (.success, .failure(let failure)): Issue.record("Not foreseen: \(name), \(failure)")
+            }
+        }
+    }
+
+    @Test(arguments: FixtureTableTests.Row.all.filter { $0.outcome == "decode" })
+    func `The decoder gives the raster that was planned`(_ row: FixtureTableTests.Row) throws {
+        let source = try row.bytes()
+        let header = try SourceHeader(of: source)
+        for side in [9, 40, 120] {
+            let job = job(source, Wish(recipe: .box(side)))
+            let last = try InProcessImageProcessor.planned(job, header, framesUsed: 1)
+            let decoder = Decoder(source: source, header: header) { false }
+            let parameters = try decoder.parameters(
+                job.pages, framesUsed: 1, as: last.decode, headroom: 1, maxPixels: job.limits.maxSourcePixels)
+            let decoded = try decoder.decode(parameters).image
+            let planned = try InProcessImageProcessor().plan(job).steps.first
+            #expect(planned?.size == PixelSize(width: decoded.width, height: decoded.height))
+        }
+    }
+
+    @Test func `Steps are told with the raster that each has before it: the decoder's until the resize`() throws {
+        let source = try Fixture.image("sample.jpg")
+        let plan = try InProcessImageProcessor().plan(job(source, Wish(recipe: .box(200, 200, fit: .cover))))
+        #expect(plan.shrinkOnLoad == 4)
+        #expect(plan.steps.map(\.name) == ["decode", "orient", "resize", "srgb", "cover"])
+        #expect(
+            plan.steps.map { [$0.size.width, $0.size.height] }
+                == [[266, 400], [400, 266], [300, 200], [300, 200], [200, 200]])
+        #expect(plan.estimatedMemoryBytes == source.readableBytes + 266 * 400 * 3 + 200 * 200 * 3)
+    }
+
+    @Test func `A step that looks at pixels leaves sizes that are only the most they can be`() throws {
+        let source = try Fixture.image("sample.jpg")
+        let plan = try InProcessImageProcessor().plan(job(source, Wish(recipe: .with { $0.trim = Trim(threshold: 9) })))
+        #expect(!plan.isExact)
+        #expect(plan.size == PixelSize(width: 1600, height: 1067))
+    }
+
+    @Test func `A document about the header decodes nothing`() throws {
+        let source = try Fixture.image("sample.jpg")
+        let plan = try InProcessImageProcessor().plan(job(source, Wish(output: OutputOptions(format: .json))))
+        #expect(plan.steps.isEmpty)
+        #expect(plan.uses(of: Self.limits).isEmpty)
+        #expect(plan.estimatedMemoryBytes == source.readableBytes)
+    }
+
+    @Test func `Limits are told with how much of them is taken`() throws {
+        let still = try InProcessImageProcessor().plan(job(try Fixture.image("sample.jpg"), Wish(recipe: .box(400))))
+        let limits = PixelLimits(maxSourcePixels: 1600 * 1067 * 2, maxOutputSide: 800, maxOutputPixels: 400 * 267 * 4)
+        let uses = still.uses(of: limits)
+        #expect(uses.map(\.setting) == ["max-source-pixels", "max-output-side", "max-output-pixels"])
+        #expect(uses.map(\.share) == [0.5, 0.5, 0.25])
+        let moving = try InProcessImageProcessor().plan(
+            job(try Fixture.image("animation/disposal.gif"), Wish(output: OutputOptions())))
+        #expect(moving.uses(of: limits).contains(LimitUse(setting: "max-frames", value: 4, limit: 256)))
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import HTTPCaching
+import Testing
+import Transforms
+import Yams
+
+@testable import Pipeline
+@testable import Web
+
+/// Holds what `openapi.yaml` says of explanations and entries against the code.
+struct ExplainContractTests {
+    private let contract: Node
+
+    init() throws {
+        contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+    }
+
+    private func names(_ path: String) throws -> [String] {
+        let listed = try #require(contract["paths"]?[path]?["get"]?["parameters"]?.sequence)
+        return listed.compactMap { node in
+            node["name"]?.string ?? node["$ref"]?.string?.split(separator: "/").last.map(String.init)
+        }
+    }
+
+    @Test func `parameters are those of the grammars, in their order`() throws {
+        let table = ExplainGrammar(limits: GrammarLimits()).table
+        #expect(try names("/explain") == table.parameters.map(\.name))
+        #expect(table.parameters.dropLast().map(\.shape) == QueryGrammar().table.parameters.map(\.shape))
+        #expect(table.parameters.last?.shape == .boolean)
+        #expect(table.parameters.last?.standard == "false")
+        #expect(try names("/cache/entries") == EntriesEndpoint.grammar.parameters.map(\.name))
+    }
+
+    @Test func `members and words are those of the schemas`() throws {
+        let configuration = WebConfiguration()
+        let query = try QueryGrammar().parse("url=x&w=4")
+        for plan in [Explanation.PlanOutcome.planned(Explanation.plan), .missing("Why.")] {
+            let document = ExplainDocument(.stub(plan: plan), of: query, accept: nil, configuration)
+            try expect(document, toFit: "Explanation")
+        }
+        for isKnown in [true, false] { try expect(EntriesDocument(.stub(isKnown: isKnown)), toFit: "SourceEntries") }
+        let freshness = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["freshness"]?["properties"]
+        let grounds = freshness?["because"]?["enum"]?.sequence?.compactMap(\.string)
+        #expect(grounds == CacheJudgement.Ground.allCases.map(\.rawValue))
+        let formats = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["format"]?["properties"]?[
+            "name"]
+        #expect(formats?["enum"]?.sequence?.compactMap(\.string) == OutputFormat.allCases.map(\.rawValue))
+    }
+
+    @Test func `examples have the members of the schemas`() throws {
+        for name in ["Explanation", "SourceEntries"] {
+            let content = try #require(contract["components"]?["responses"]?[name]?["content"]?["application/json"])
+            let examples = content["examples"]?.mapping?.compactMap { $0.value["value"] } ?? []
+            for example in examples + [content["example"]].compactMap(\.self) {
+                try expect(example, toFit: try schema(name), name)
+            }
+        }
+    }
+
+    private func expect(_ document: some Encodable, toFit name: String) throws {
+        let text = String(decoding: try JSONEncoder().encode(document), as: UTF8.self)
+        try expect(try #require(try Yams.compose(yaml: text)), toFit: try schema(name), name)
+    }
+
+    private func schema(_ name: String) throws -> Node {
+        try #require(contract["components"]?["schemas"]?[name])
+    }
+
+    /// All required members and no others, at every depth.
+    private func expect(_ node: Node, toFit schema: Node, _ path: String) throws {
+        if let reference = schema["$ref"]?.string?.split(separator: "/").last {
+            return try expect(node, toFit: try self.schema(String(reference)), path)
+        }
+        if let items = schema["items"] {
+            let members = try #require(node.sequence, "\(path)")
+            for member in members { try expect(member, toFit: items, path + "[]") }
+        } else if let described = schema["properties"]?.mapping {
+            let members = try #require(node.mapping, "\(path)")
+            let required = schema["required"]?.sequence?.compactMap(\.string) ?? []
+            #expect(Set(members.keys.compactMap(\.string)).isSuperset(of: required), "\(path)")
+            for (name, member) in members {
+                let part = "\(path).\(name.string ?? "")"
+                try expect(member, toFit: try #require(described[name], "\(part)"), part)
+            }
+        } else if let words = schema["enum"]?.sequence?.compactMap(\.string) {
+            #expect(words.contains(node.string ?? ""), "\(path)")
+        }
+    }
+}

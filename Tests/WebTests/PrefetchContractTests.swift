@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+import Yams
+
+@testable import Pipeline
+@testable import Web
+
+/// Holds `openapi.yaml` against what prefetching takes and tells.
+struct PrefetchContractTests {
+    private let contract: Node
+
+    init() throws {
+        contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+    }
+
+    private func schema(_ name: String) throws -> Node { try #require(contract["components"]?["schemas"]?[name]) }
+
+    private func members(_ document: some Encodable) throws -> Set<String> {
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document))
+        return Set((json as? [String: Any] ?? [:]).keys)
+    }
+
+    private func strings(_ node: Node?) -> Set<String> { Set(node?.sequence?.compactMap(\.string) ?? []) }
+    private func keys(_ node: Node?) -> Set<String> { Set(node?.mapping?.keys.compactMap(\.string) ?? []) }
+
+    @Test func `a job has the members of the contract`() throws {
+        let job = PrefetchJob(total: 2) { Date(timeIntervalSince1970: 0) }
+        let schema = try schema("PrefetchJob")
+        #expect(try members(PrefetchDocument(job)) == strings(schema["required"]))
+        _ = job.note(.failure(.corrupt), of: PrefetchPicture(try ImageRequest(url: "https://a.org/"), label: "w=1"))
+        let document = PrefetchDocument(job)
+        #expect(try members(document) == keys(schema["properties"]))
+        let failure = try self.schema("PrefetchFailure")
+        #expect(try members(try #require(document.failures.first)) == strings(failure["required"]))
+        #expect(strings(failure["required"]) == keys(failure["properties"]))
+        let states: [PrefetchProgress.State] = [.running, .done, .cancelled]
+        #expect(strings(schema["properties"]?["state"]?["enum"]) == Set(states.map(\.rawValue)))
+        #expect(schema["properties"]?["failures"]?["maxItems"]?.int == PrefetchJob.maxFailures)
+        #expect(
+            try self.schema("PrefetchJobs")["properties"]?["jobs"]?["maxItems"]?.int == Prefetcher.maxJobs)
+    }
+
+    @Test func `the limits of an order are those of the contract, and its examples are taken`() throws {
+        let schema = try schema("PrefetchOrder")
+        for (_, list) in schema["properties"]?.mapping ?? [:] {
+            #expect(list["minItems"]?.int == 1)
+            #expect(list["maxItems"]?.int == Prefetcher.maxPictures)
+        }
+        #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == GrammarLimits().maxOutputSide)
+        let body = contract["paths"]?["/prefetch"]?["post"]?["requestBody"]?["content"]?["application/json"]
+        let grammar = PrefetchGrammar(queries: QueryGrammar())
+        let examples = try #require(body?["examples"]?.mapping)
+        for (_, example) in examples {
+            let text = try Yams.serialize(node: try #require(example["value"]))
+            let order = try YAMLDecoder().decode(PrefetchBody.self, from: text)
+            #expect(try grammar.pictures(of: order, takesWebP: false).count > 1)
+        }
+    }
+
+    @Test(arguments: ["PrefetchStarted", "PrefetchJob"]) func `the examples of jobs are jobs`(name: String) throws {
+        let response = try #require(contract["components"]?["responses"]?[name])
+        let text = try Yams.serialize(node: try #require(response["content"]?["application/json"]?["example"]))
+        let job = try YAMLDecoder().decode(PrefetchDocument.self, from: text)
+        #expect(job.total == 6 && job.state == "running")
+    }
+}

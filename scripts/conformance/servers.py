@@ -1,0 +1,124 @@
+"""The server under test and an origin for it, both on free ports of loopback."""
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCUMENT = ROOT / "openapi/openapi.yaml"
+FIXTURES = ROOT / "Fixtures/images"
+TOKEN = "conformance-token-0123456789"
+START_SECONDS, END_SECONDS = 30, 20
+LISTENS = re.compile(r"listens on (http://127\.0\.0\.1:\d+)$")
+
+
+class Running(NamedTuple):
+    """Where things are while they run."""
+
+    base: str
+    """The server's address, without a path."""
+    origin: str
+    """The origin's: it has /photo.jpg and /other.jpg, fails at /broken.jpg, and has nothing else."""
+    folder: Path
+    """For whatever is to be gone afterwards."""
+
+
+@contextmanager
+def running(executable: Path) -> Iterator[Running]:
+    """The server must also end well when it is told to; its log is shown when anything went wrong."""
+    with tempfile.TemporaryDirectory(prefix="conformance-") as name, origin() as address:
+        folder = Path(name)
+        log = folder / "server.log"
+        log.touch()
+        try:
+            with server(executable, folder, log) as base:
+                yield Running(base, address, folder)
+        except BaseException:
+            print(log.read_text(errors="replace")[-4000:])
+            raise
+
+
+@contextmanager
+def server(executable: Path, folder: Path, log: Path) -> Iterator[str]:
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [str(executable), "serve", *settings(folder)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            # Whatever else whoever runs this has set for a server of their own.
+            env={name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
+            | {"DARKROOM_ADMIN_TOKEN": TOKEN},
+        )
+        try:
+            yield announced(process)
+            process.terminate()
+            status = process.wait(END_SECONDS)
+            assert status == 0, f"The server ended with {status}."
+        finally:
+            process.kill()
+            process.wait()
+
+
+def settings(folder: Path) -> list[str]:
+    """Nothing but loopback may be asked, so that no made-up address leaves the machine."""
+    return [
+        *("--port", "0", "--cache-dir", str(folder / "cache"), "--log-level", "warning"),
+        # A machine that is busy with something else is no failure.
+        *("--request-timeout", "60s", "--download-timeout", "60s"),
+        *("--local-root", str(FIXTURES), "--allow-networks", "127.0.0.0/8", "--allow-hosts", "127.0.0.1"),
+    ]
+
+
+def announced(process: subprocess.Popen[str]) -> str:
+    """The address in the line that the server prints when it listens."""
+    killer = threading.Timer(START_SECONDS, process.kill)
+    killer.start()
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+    finally:
+        killer.cancel()
+    found = LISTENS.search(line.strip())
+    assert found, f"The server did not say within {START_SECONDS} s where it listens, but: {line!r}"
+    return found[1]
+
+
+class OriginHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    pictures = {
+        "/photo.jpg": FIXTURES / "formats/photo.jpg",
+        "/other.jpg": FIXTURES / "orientation/f-6.jpg",
+    }
+
+    def do_GET(self) -> None:
+        picture = self.pictures.get(self.path)
+        status = 200 if picture else 500 if self.path == "/broken.jpg" else 404
+        body = picture.read_bytes() if picture else b""
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if picture:
+            self.send_header("Content-Type", "image/jpeg")
+            self.send_header("Cache-Control", "max-age=3600")
+            self.send_header("ETag", f'"{picture.stem}"')
+            self.send_header("Surrogate-Key", picture.stem)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def origin() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), OriginHandler) as listener:
+        listener.daemon_threads = True
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.server_port}"
+        listener.shutdown()
