@@ -74,6 +74,45 @@ struct WorkerJobTests {
         }
     }
 
+    @Test func `A worker plans what this process would plan, or refuses it alike`() async throws {
+        let site = try await WorkerSite()
+        for recipe in Self.recipes {
+            var job = ImageJob.drawing()
+            job.chain = TransformChain(recipe)
+            #expect(try site.processor.plan(job) == InProcessImageProcessor().plan(job))
+        }
+        var nothing = ImageJob.drawing()
+        nothing.source = ByteBuffer(string: "no picture")
+        #expect(throws: ImageProcessingError.unsupported) { try site.processor.plan(nothing) }
+    }
+
+    @Test func `Numbers that no plan has are not believed`() throws {
+        let plan = try InProcessImageProcessor().plan(.drawing())
+        #expect(plan.isPlausible)
+        var large = plan
+        large.size.width = .max
+        var negative = plan
+        negative.sourceFrames = -1
+        var endless = plan
+        endless.shrinkOnLoad = .infinity
+        var long = plan
+        long.steps = Array(repeating: ImagePlan.Step(name: "step", size: plan.size), count: 65)
+        for hostile in [large, negative, endless, long] { #expect(!hostile.isPlausible) }
+    }
+
+    @Test func `The beginning of a JPEG is a picture only where that is asked for`() async throws {
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing(identity: nil)
+        var whole = ImageJob.drawing(width: 40, format: .jpeg)
+        whole.output = OutputOptions(format: .jpeg, quality: 100)
+        let bytes = try InProcessImageProcessor().process(whole) { false }.body
+        job.source = try #require(bytes.getSlice(at: 0, length: bytes.readableBytes - 40))
+        #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
+        job.isPartial = true
+        let preview = try site.processor.process(job) { false }
+        #expect(preview.size.width == 20 && !preview.isProven)
+    }
+
     /// The failure without libvips' own words, which other operations may add to.
     private func outcome(of job: ImageJob, by processor: any ImageProcessing) -> ImageProcessingError? {
         do throws(ImageProcessingError) {
