@@ -87,6 +87,8 @@ let package = Package(
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
+        .target(name: "CSandbox"),
+        room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         room("Prometheus", packages: [coreMetrics]),
         .target(
             name: "Web",
@@ -99,7 +101,7 @@ let package = Package(
         .executableTarget(
             name: "darkroom",
             dependencies: [
-                "Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
+                "Prometheus", "Web", "Workers", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
                 argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
                 nioPosix, distributedTracing, serviceContext,
                 systemPackage, unixSignals, yams,
@@ -115,6 +117,7 @@ let package = Package(
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
+        tests(of: "Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Prometheus", packages: [coreMetrics]),
         // What README shows and links to: the library's public face as its users see it, run by tests of its own.
         .target(
@@ -134,8 +137,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging, nioCore,
-                nioPosix,
+                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging,
+                nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),

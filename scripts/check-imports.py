@@ -26,8 +26,10 @@ ARROWS: dict[str, set[str]] = {
     "Pipeline": {"Transforms", "Store", "Origin", "HTTPCaching"} | {"Crypto", "HTTPTypes", "Logging"} | NIO,
     "Web": {"Pipeline", "Transforms", "HTTPCaching"}
     | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "ServiceContextModule", "Tracing", "Yams"},
+    "CSandbox": set(),
+    "Workers": {"CSandbox", "Transforms"} | {"Logging", "NIOCore"},
     "Prometheus": {"CoreMetrics"},
-    "darkroom": {"Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
+    "darkroom": {"Prometheus", "Web", "Workers", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
     | {"ArgumentParser", "Configuration", "CoreMetrics", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"}
     | {"ServiceContextModule", "SystemPackage", "Tracing", "UnixSignals", "Yams"},
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 
 /// The command line.
-@main
 struct Darkroom: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroom", abstract: "An image service for pictures you don't control.",

@@ -5,6 +5,7 @@ import Pipeline
 import Store
 import Testing
 import Transforms
+import Workers
 
 @testable import darkroom
 
@@ -46,6 +47,8 @@ struct SettingsTests {
         #expect(settings.downloadTimeout == .seconds(15))
         #expect(settings.requestTimeout == .seconds(30))
         #expect(settings.pixelWorkers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.workerMemoryBytes == 2 << 30)
+        #expect(settings.isolation == .auto && settings.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
         #expect(settings.prefetchConcurrency == 2)
         #expect(settings.downloadsPerHost == 6)
@@ -82,8 +85,8 @@ struct SettingsTests {
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
-        .requestTimeout: "2m", .pixelWorkers: "7", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear",
-        .downloadsPerHost: "2",
+        .requestTimeout: "2m", .pixelWorkers: "7", .workerMemory: "1GiB", .isolation: "none",
+        .quarantine: "0", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear", .downloadsPerHost: "2",
         .maxDownloads: "8", .logLevel: "debug", .logFormat: "json",
     ]
 
@@ -200,7 +203,8 @@ struct SettingsTests {
         (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
-        (.pixelWorkers, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
+        (.pixelWorkers, "0"), (.workerMemory, "1MiB"), (.isolation, "some"), (.quarantine, "1"), (.logLevel, "loud"),
+        (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
         (.cacheMemoryLowWater, "101"), (.cacheMemoryLowWater, "60%"), (.cacheDecodedBytes, "-1"), (.cacheMaxAge, "0s"),
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),

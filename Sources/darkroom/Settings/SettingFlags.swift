@@ -46,6 +46,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.downloadTimeout)) var downloadTimeout: String?
     @Option(help: .setting(.requestTimeout)) var requestTimeout: String?
     @Option(help: .setting(.pixelWorkers)) var pixelWorkers: String?
+    @Option(help: .setting(.workerMemory)) var workerMemory: String?
+    @Option(help: .setting(.isolation)) var isolation: String?
+    @Option(help: .setting(.quarantine)) var quarantine: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
     @Option(help: .setting(.prefetchConcurrency)) var prefetchConcurrency: String?
     @Option(help: .setting(.resample)) var resample: String?
@@ -73,8 +76,8 @@ struct SettingFlags: ParsableArguments {
             .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
-            .queueDepth: queueDepth, .prefetchConcurrency: prefetchConcurrency, .resample: resample,
-            .downloadsPerHost: downloadsPerHost,
+            .workerMemory: workerMemory, .isolation: isolation, .quarantine: quarantine, .queueDepth: queueDepth,
+            .prefetchConcurrency: prefetchConcurrency, .resample: resample, .downloadsPerHost: downloadsPerHost,
             .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }

@@ -65,7 +65,11 @@ extension SettingKey {
         case .connectTimeout: "Time for one connection to an origin. Duration."
         case .downloadTimeout: "Time for a whole download. Duration."
         case .requestTimeout: "Time for a whole request. Duration."
-        case .pixelWorkers: "Threads that decode, transform and encode."
+        case .pixelWorkers: "Pictures that are decoded, transformed and encoded at a time."
+        case .workerMemory: "Bytes that one worker process may take; a picture that takes more is refused with 413."
+        case .isolation:
+            "Where pictures are decoded: strict (sandboxed worker processes, or no start), auto (with what layers the system has), none (in the server)."
+        case .quarantine: "How long a picture that killed a worker is refused at once. Duration or 0."
         case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
         case .prefetchConcurrency: "Pictures of all prefetching jobs that are worked on at a time."
         case .resample: "What leaving out the query parameter means: fast, accurate or linear."

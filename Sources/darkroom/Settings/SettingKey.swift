@@ -44,6 +44,9 @@ enum SettingKey: String, CaseIterable, Sendable {
     case downloadTimeout = "download-timeout"
     case requestTimeout = "request-timeout"
     case pixelWorkers = "pixel-workers"
+    case workerMemory = "worker-memory"
+    case isolation
+    case quarantine
     case queueDepth = "queue-depth"
     case prefetchConcurrency = "prefetch-concurrency"
     case resample
@@ -89,6 +92,9 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .connectTimeout: "5s"
         case .downloadTimeout: "15s"
         case .requestTimeout: "30s"
+        case .workerMemory: "2GiB"
+        case .isolation: "auto"
+        case .quarantine: "1h"
         case .queueDepth: "64"
         case .prefetchConcurrency: "2"
         case .resample: "fast"

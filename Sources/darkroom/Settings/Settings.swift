@@ -5,6 +5,7 @@ import Origin
 import Pipeline
 import Store
 import Transforms
+import Workers
 
 /// Every setting of a running server, read, checked and typed.
 struct Settings: Equatable, Sendable {
@@ -46,6 +47,10 @@ struct Settings: Equatable, Sendable {
     var downloadTimeout: Duration
     var requestTimeout: Duration
     var pixelWorkers: Int
+    var workerMemoryBytes: Int
+    var isolation: Isolation
+    /// Zero = none.
+    var quarantine: Duration
     var queueDepth: Int
     var prefetchConcurrency: Int
     var resampling: Resampling
@@ -91,6 +96,9 @@ struct Settings: Equatable, Sendable {
         downloadTimeout = try read.required(.downloadTimeout).duration()
         requestTimeout = try read.required(.requestTimeout).duration()
         pixelWorkers = try read.pixelWorkers()
+        workerMemoryBytes = try read.required(.workerMemory).bytes(atLeast: 256 << 20)
+        isolation = try read.required(.isolation).choice(of: Isolation.self)
+        quarantine = try read.required(.quarantine).durationOrZero()
         queueDepth = try read.integer(.queueDepth, 0...100_000)
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
