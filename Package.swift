@@ -137,7 +137,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging,
+                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store",
+                logging,
                 nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],

@@ -61,19 +61,21 @@ package struct WorkerImageProcessor: ImageProcessing {
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
-        try answer(to: job, interrupt: interrupt, request: WorkerRequest.process) { outcome, memory in
+        func read(_ outcome: WorkerReply.Outcome, _ memory: SealedMemory?) -> ProcessedImage? {
             guard case .image(let wire) = outcome,
                 let body = try? memory?.bytes(maxBytes: pool.configuration.maxResultBytes)
             else { return nil }
             return wire.image(body, of: job)
         }
+        return try answer(to: job, interrupt: interrupt, request: WorkerRequest.process, read: read)
     }
 
     package func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan {
-        try answer(to: job, interrupt: { false }, request: WorkerRequest.plan) { outcome, _ in
+        func read(_ outcome: WorkerReply.Outcome, _: SealedMemory?) -> ImagePlan? {
             guard case .plan(let plan) = outcome, plan.isPlausible else { return nil }
             return plan
         }
+        return try answer(to: job, interrupt: { false }, request: WorkerRequest.plan, read: read)
     }
 
     /// What a worker makes of the job. `read` gives nil for what no honest worker says.

@@ -141,7 +141,7 @@ struct ImageServer {
 
     private var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
+            limits: settings.limits, pixelWorkers: settings.decoders.workers, queueDepth: settings.queueDepth,
             requestTimeout: settings.requestTimeout, freshness: settings.freshness,
             continuesInBackground: settings.continueInBackground)
     }

@@ -12,7 +12,7 @@ struct PixelWork: Sendable {
 
     /// Throws where the isolation that was asked for is not to be had.
     init(_ settings: Settings, logger: Logger) async throws(SettingError) {
-        workers = settings.isolation == .none ? nil : try await Self.workers(settings, logger)
+        workers = settings.decoders.isolation == .none ? nil : try await Self.workers(settings, logger)
         if let workers {
             processing = workers
             decoded = { workers.decoded }
@@ -34,7 +34,7 @@ struct PixelWork: Sendable {
         do throws(WorkerStartError) {
             return try await WorkerImageProcessor(configuration(settings), logger: logger)
         } catch {
-            guard error == .unsupported, settings.isolation == .auto else {
+            guard error == .unsupported, settings.decoders.isolation == .auto else {
                 throw SettingError("\(SettingKey.isolation.name): \(error).")
             }
             logger.warning("pictures are decoded in the server's own process", metadata: ["reason": "\(error)"])
@@ -47,9 +47,10 @@ struct PixelWork: Sendable {
         // Four samples of two bytes a pixel, uncompressed.
         let largest = max(limits.maxOutputPixels, limits.maxAnimationPixels) * 8 + 1 << 20
         var configuration = WorkerConfiguration(
-            workers: settings.pixelWorkers, isolation: settings.isolation, decodedBytes: settings.cacheDecodedBytes,
-            memoryBytes: settings.workerMemoryBytes, maxResultBytes: min(largest, settings.workerMemoryBytes),
-            jobTimeout: settings.requestTimeout, quarantine: settings.quarantine)
+            workers: settings.decoders.workers, isolation: settings.decoders.isolation,
+            decodedBytes: settings.cacheDecodedBytes,
+            memoryBytes: settings.decoders.memoryBytes, maxResultBytes: min(largest, settings.decoders.memoryBytes),
+            jobTimeout: settings.requestTimeout, quarantine: settings.decoders.quarantine)
         configuration.subcommand = Entry.workerCommand
         return configuration
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import Pipeline
 import Transforms
+import Workers
 
 /// What several settings are read alike by.
 struct SettingReader {
@@ -61,8 +62,12 @@ struct SettingReader {
         Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
     }
 
-    func pixelWorkers() throws(SettingError) -> Int {
-        guard let text = try layers.text(.pixelWorkers) else { return ProcessInfo.processInfo.activeProcessorCount }
-        return try text.integer(in: 1...1024)
+    func decoders() throws(SettingError) -> DecoderTerms {
+        DecoderTerms(
+            workers: try layers.text(.pixelWorkers)?.integer(in: 1...1024)
+                ?? ProcessInfo.processInfo.activeProcessorCount,
+            isolation: try required(.isolation).choice(of: Isolation.self),
+            memoryBytes: try required(.workerMemory).bytes(atLeast: 256 << 20),
+            quarantine: try required(.quarantine).durationOrZero())
     }
 }

@@ -46,11 +46,7 @@ struct Settings: Equatable, Sendable {
     var connectTimeout: Duration
     var downloadTimeout: Duration
     var requestTimeout: Duration
-    var pixelWorkers: Int
-    var workerMemoryBytes: Int
-    var isolation: Isolation
-    /// Zero = none.
-    var quarantine: Duration
+    var decoders: DecoderTerms
     var queueDepth: Int
     var prefetchConcurrency: Int
     var resampling: Resampling
@@ -95,10 +91,7 @@ struct Settings: Equatable, Sendable {
         connectTimeout = try read.required(.connectTimeout).duration()
         downloadTimeout = try read.required(.downloadTimeout).duration()
         requestTimeout = try read.required(.requestTimeout).duration()
-        pixelWorkers = try read.pixelWorkers()
-        workerMemoryBytes = try read.required(.workerMemory).bytes(atLeast: 256 << 20)
-        isolation = try read.required(.isolation).choice(of: Isolation.self)
-        quarantine = try read.required(.quarantine).durationOrZero()
+        decoders = try read.decoders()
         queueDepth = try read.integer(.queueDepth, 0...100_000)
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
@@ -137,6 +130,16 @@ struct Settings: Equatable, Sendable {
             }
         }
     }
+}
+
+/// How many pictures are worked on at a time, and behind which walls.
+struct DecoderTerms: Equatable, Sendable {
+    var workers: Int
+    var isolation: Isolation
+    /// Of one worker process.
+    var memoryBytes: Int
+    /// Zero = none.
+    var quarantine: Duration
 }
 
 enum LogFormat: String, CaseIterable, Sendable {
