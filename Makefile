@@ -8,7 +8,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance playground bench prove ssrf chaos format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus fuzz format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,16 @@ ssrf: setup ## Show in a network namespace that no address is contacted that mus
 chaos: setup ## Break origins, clients, disk and processes for MINUTES=10 and look at every answer
 	$(built)
 	$(proofs) chaos --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
+
+corpus: setup ## Send every fixture, and each picture of the corpus at CORPUS=../shared/corpus
+	$(built)
+	$(proofs) corpus $(if $(CORPUS),--corpus $(CORPUS))
+
+fuzz: setup ## Feed what reads strangers' bytes with damaged ones for SECONDS=60
+	swift build --build-tests $(SWIFT_FLAGS)
+	@share=$$(grep -h 'fuzzer.run(' Tests/FuzzTests/Targets/*.swift | awk 'END { print $(or $(SECONDS),60) / NR }'); \
+	FUZZ_SECONDS=$$share FUZZ_SEED=$(or $(SEED),$$RANDOM) FUZZ_FOLDER=.build/fuzz \
+		swift test --skip-build --no-parallel --filter FuzzTests $(SWIFT_FLAGS)
 
 format: ## Format all Swift in place
 	swift format --in-place --recursive --parallel $(swift_paths)

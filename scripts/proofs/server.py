@@ -86,5 +86,11 @@ class Server:
         return self.log.read_text(errors="replace")[-2000:]
 
 
+def knows(binary: Path, setting: str) -> bool:
+    """Whether the executable has this setting: an older one may be proved too."""
+    shown = subprocess.run([str(binary), "serve", "--help"], capture_output=True, text=True)
+    return re.search(rf"--{setting}\b", shown.stdout) is not None
+
+
 def encoded(url: str) -> str:
     return quote(url, safe="")

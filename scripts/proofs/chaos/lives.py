@@ -4,7 +4,7 @@ import threading
 import time
 from pathlib import Path
 
-from server import Server
+from server import Server, knows
 from chaos.judge import REQUEST_SECONDS
 from chaos.volume import CACHE_MIB
 
@@ -18,7 +18,9 @@ WAIT_SECONDS = 0.05
 
 class Lives:
     def __init__(self, binary: Path, folder: Path, settings: list[str]) -> None:
-        self.binary, self.folder, self.settings = binary, folder, settings
+        self.binary, self.folder = binary, folder
+        # Good pictures get into quarantine here, since their workers are stopped; in the end all have to be out of it.
+        self.settings = (["--quarantine=2s"] if knows(binary, "quarantine") else []) + settings
         self.server: Server | None = None
         self.ended: list[Server] = []
         self.lock = threading.Lock()
