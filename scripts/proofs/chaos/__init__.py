@@ -16,7 +16,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=10, help="how long (10)")
     parser.add_argument("--seed", type=int, default=1, help="of all random choices (1)")
     parser.add_argument("--clients", type=int, default=24, help="requests at a time (24)")
-    parser.add_argument("--settings", default="", help="more settings of the server, apart by spaces")
+    parser.add_argument("--settings", default="", help="more of the server's; with --settings=--min-fresh=1h it has to find breaches")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
 
 

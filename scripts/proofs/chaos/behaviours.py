@@ -117,7 +117,7 @@ def status(line: str) -> Callable[[Request], Parts]:
     return said(lambda body: whole(body, status=line))
 
 
-NEVER = float("inf")
+FOR_EVER = float("inf")
 BEHAVIOURS: dict[str, Behaviour] = {
     # Origins that are fine.
     "kept": Behaviour(lambda request: once(whole(picture(request.code), kept(86_400))), {PICTURE}),
@@ -133,7 +133,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "private": Behaviour(said(lambda body: whole(body, "Cache-Control: private, max-age=60")), {PICTURE}, changes_each=0),
     "flaky": Behaviour(flaky, {PICTURE} | BROKEN, changes_each=2, fresh=4),
     "same-tag-other-bytes": Behaviour(
-        said(lambda body: whole(body, 'ETag: "always"', kept(1))), {PICTURE}, changes_each=1, fresh=NEVER
+        said(lambda body: whole(body, 'ETag: "always"', kept(1))), {PICTURE}, changes_each=1, fresh=FOR_EVER
     ),
     # Origins that are not.
     "resets": Behaviour(lambda request: once(whole(picture(request.code))[:5_000], RESET), BROKEN),
@@ -192,8 +192,3 @@ SOURCES_EACH = 12
 
 def source(name: str, number: int) -> int:
     return list(BEHAVIOURS).index(name) * SOURCES_EACH + number % SOURCES_EACH
-
-
-def answered_since(name: str, asked: float, grace: float) -> float:
-    """From when on a version must have been current to be an answer to a request of that time."""
-    return asked - BEHAVIOURS[name].fresh - grace

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flat_png import seen
 from server import Answer
-from chaos.behaviours import ALWAYS, BEHAVIOURS, PICTURE, answered_since, source
+from chaos.behaviours import ALWAYS, BEHAVIOURS, PICTURE, source
 from chaos.pictures import Code, Versions, scaled
 
 REQUEST_SECONDS = 10
@@ -64,7 +64,9 @@ class Judge:
         if code.source != number:
             return f"the picture of another source: {code}, not {number}"
         # Who joins work that has begun gets what its origin said when it began.
-        valid = self.versions.valid(number, answered_since(asked.behaviour, asked.since, grace=REQUEST_SECONDS))
+        behaviour = BEHAVIOURS[asked.behaviour]
+        since = asked.since - behaviour.fresh - REQUEST_SECONDS
+        valid = self.versions.valid(number, behaviour.changes_each, since)
         return None if code.version in valid else f"an outdated picture: {code}, valid were {sorted(valid)}"
 
 

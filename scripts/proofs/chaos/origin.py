@@ -62,7 +62,7 @@ class Origin:
         _, name, number = path.split("/")
         fields = {key.lower(): value for key, _, value in (line.partition(": ") for line in lines[1:])}
         behaviour, number_of_source = BEHAVIOURS[name], source(name, int(number))
-        version = self.versions.current(number_of_source, behaviour.changes_each)
+        version = self.versions.next(number_of_source, behaviour.changes_each)
         self.fetched[name] += 1
         code = Code(number_of_source, version)
         return behaviour.answer(Request(code, path, fields.get("if-none-match", ""), self.fetched[name]))

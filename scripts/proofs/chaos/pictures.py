@@ -37,25 +37,28 @@ def scaled(width: int) -> Size:
 
 
 class Versions:
-    """Which version a source had when, as its origin knows."""
+    """Which version a source had when: a new one each so many seconds, with 0 at each request, with None never."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.since: dict[int, list[tuple[float, int]]] = {}
+        self.began = time.monotonic()
+        self.asked: dict[int, list[float]] = {}
 
-    def current(self, source: int, seconds: float | None) -> int:
-        """A new version each so many seconds, with 0 at each call, with None never."""
-        now = time.monotonic()
+    def next(self, source: int, seconds: float | None) -> int:
+        """The version that an answer has now."""
+        if seconds != 0:
+            return self.at(time.monotonic(), seconds)
         with self.lock:
-            history = self.since.setdefault(source, [(now, 0)])
-            began, version = history[-1]
-            if seconds is not None and now - began >= seconds:
-                history.append((now, version + 1))
-            return history[-1][1]
+            times = self.asked.setdefault(source, [])
+            times.append(time.monotonic())
+            return len(times) - 1
 
-    def valid(self, source: int, since: float) -> set[int]:
+    def valid(self, source: int, seconds: float | None, since: float) -> set[int]:
         """The versions that were current at that time or became so after it."""
+        if seconds != 0:
+            return {version % VERSIONS for version in range(self.at(since, seconds), self.at(time.monotonic(), seconds) + 1)}
         with self.lock:
-            history = list(self.since.get(source, []))
-        ends = [began for began, _ in history[1:]] + [float("inf")]
-        return {version % VERSIONS for (_, version), end in zip(history, ends, strict=True) if end >= since}
+            return {version % VERSIONS for version, at in enumerate(self.asked.get(source, [])) if at >= since}
+
+    def at(self, when: float, seconds: float | None) -> int:
+        return int(max(0, when - self.began) / seconds) if seconds else 0

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from processes import Holdings, children, waited_for
-from chaos.behaviours import BEHAVIOURS, FINE, PICTURE, SOURCES_EACH, source
+from chaos.behaviours import BEHAVIOURS, FINE, PICTURE, SOURCES_EACH
 from chaos.clients import Clients
 from chaos.judge import Asked, Judge, sees_breaches
 from chaos.lives import Lives
@@ -61,7 +61,6 @@ class Chaos:
         asked, other = (Asked("changing", number, 16, time.monotonic()) for number in (0, 1))
         answer, of_other = (server.ask(self.clients.path(one)) for one in (asked, other))
         faults = [fault for one, given in ((asked, answer), (other, of_other)) if (fault := self.judge.fault(one, given))]
-        self.origin.versions.current(source("changing", 0), seconds=0)
         unseen = sees_breaches(self.judge, asked, answer, of_other) if not faults else faults
         leaky = Holdings(1_000, 100, 9, 1, 10_000)
         if len(leaky.leaks_since(Holdings(50, 20, 3, 0, 200))) != len(leaky):
