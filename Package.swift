@@ -121,8 +121,8 @@ let package = Package(
         tests(of: "Prometheus", packages: [coreMetrics]),
         // What README shows and links to: the library's public face as its users see it, run by tests of its own.
         .target(
-            name: "Examples", dependencies: ["Pipeline", "Transforms", "Vips", "Store", "Origin", nioCore],
-            path: "Examples",
+            name: "Examples", dependencies: ["Pipeline", "Transforms", "Vips", "Store", "Origin", nioCore, crypto],
+            path: "Examples", exclude: ["signing"],
             packageAccess: false,
             swiftSettings: swiftSettings),
         tests(
@@ -137,9 +137,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Workers", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store",
-                logging,
-                nioCore, nioPosix,
+                "darkroom", "TestOrigin", "Workers", "Web", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store",
+                logging, nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),

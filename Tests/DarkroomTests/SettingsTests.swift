@@ -5,6 +5,7 @@ import Pipeline
 import Store
 import Testing
 import Transforms
+import Web
 import Workers
 
 @testable import darkroom
@@ -65,11 +66,19 @@ struct SettingsTests {
             !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
                 && !settings.continueInBackground)
         #expect(settings.adminToken == nil && settings.adminPort == nil)
+        #expect(settings.access == Access() && !settings.openProxy)
         #expect(settings.adminHost == "127.0.0.1")
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
     }
+
+    /// A file of one key.
+    private static let keysFile: String = {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString).json")
+        try? Data(#"[{"id": "k2", "secret": "0123456789abcdef0123456789abcdef", "rate": "20/s"}]"#.utf8).write(to: file)
+        return file.path
+    }()
 
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
@@ -79,6 +88,9 @@ struct SettingsTests {
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
         .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .allowGPS: "true", .adminToken: "correct-horse-battery",
+        .signingKeys: "k1:0123456789abcdef0123456789abcdef", .signingKeysFile: keysFile,
+        .presets: "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", .presetsOnly: "true", .openProxy: "true",
+        .corsOrigins: "https://www.example.com,http://localhost:3000",
         .fallbackStatus: "404", .publicURL: "https://img.example.com", .continueInBackground: "true",
         .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
         .localRoot: "/tmp",
@@ -95,6 +107,7 @@ struct SettingsTests {
         let value = try #require(Self.others[key])
         var companions: [SettingKey: String] = [:]
         if key == .maxOutputPixels { companions[.maxOutputSide] = "1" }
+        if key == .presetsOnly { companions[.presets] = "avatar=w=96" }
         let standard = try await settings(flags: companions)
         let flag = try await settings(flags: companions.merging([key: value]) { $1 })
         let variable = try await settings(flags: companions, environment: [key.environmentName: value])

@@ -162,16 +162,14 @@ struct ImageServer {
         return client
     }
 
-    private var webConfiguration: WebConfiguration {
+    var webConfiguration: WebConfiguration {
         WebConfiguration(
             host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
             variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
             allowForcedRefresh: settings.allowForcedRefresh, allowGPS: settings.allowGPS,
             adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus, publicURL: settings.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
-            limits: GrammarLimits(
-                maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,
-                defaultResampling: settings.resampling),
-            maxSourceBytes: settings.maxSourceBytes)
+            limits: GrammarLimits(settings.limits, settings.resampling), maxSourceBytes: settings.maxSourceBytes,
+            access: settings.access)
     }
 }

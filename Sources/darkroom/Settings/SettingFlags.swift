@@ -26,6 +26,12 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.allowForcedRefresh)) var allowForcedRefresh: String?
     @Option(name: .customLong(SettingKey.allowGPS.name), help: .setting(.allowGPS)) var allowGPS: String?
     @Option(help: .setting(.adminToken)) var adminToken: String?
+    @Option(help: .setting(.signingKeys)) var signingKeys: String?
+    @Option(help: .setting(.signingKeysFile)) var signingKeysFile: String?
+    @Option(help: .setting(.presets)) var presets: String?
+    @Option(help: .setting(.presetsOnly)) var presetsOnly: String?
+    @Option(help: .setting(.openProxy)) var openProxy: String?
+    @Option(help: .setting(.corsOrigins)) var corsOrigins: String?
     @Option(help: .setting(.fallbackStatus)) var fallbackStatus: String?
     @Option(name: .customLong(SettingKey.publicURL.name), help: .setting(.publicURL)) var publicURL: String?
     @Option(help: .setting(.continueInBackground)) var continueInBackground: String?
@@ -69,6 +75,8 @@ struct SettingFlags: ParsableArguments {
             .minFresh: minFresh, .maxFresh: maxFresh, .staleWhileRevalidate: staleWhileRevalidate,
             .staleIfError: staleIfError, .variantMaxAge: variantMaxAge, .allowLongerMaxAge: allowLongerMaxAge,
             .allowForcedRefresh: allowForcedRefresh, .allowGPS: allowGPS, .adminToken: adminToken,
+            .signingKeys: signingKeys, .signingKeysFile: signingKeysFile, .presets: presets,
+            .presetsOnly: presetsOnly, .openProxy: openProxy, .corsOrigins: corsOrigins,
             .fallbackStatus: fallbackStatus, .publicURL: publicURL,
             .continueInBackground: continueInBackground, .localRoot: localRoot, .allowNetworks: allowNetworks,
             .allowHosts: allowHosts, .allowPorts: allowPorts, .insecureTLSHosts: insecureTLSHosts,

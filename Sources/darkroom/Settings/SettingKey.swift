@@ -25,6 +25,12 @@ enum SettingKey: String, CaseIterable, Sendable {
     case allowForcedRefresh = "allow-forced-refresh"
     case allowGPS = "allow-gps"
     case adminToken = "admin-token"
+    case signingKeys = "signing-keys"
+    case signingKeysFile = "signing-keys-file"
+    case presets
+    case presetsOnly = "presets-only"
+    case openProxy = "open-proxy"
+    case corsOrigins = "cors-origins"
     case fallbackStatus = "fallback-status"
     case publicURL = "public-url"
     case continueInBackground = "continue-in-background"
@@ -72,14 +78,15 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
         case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks,
-            .allowHosts, .insecureTLSHosts, .pixelWorkers:
+            .allowHosts, .insecureTLSHosts, .pixelWorkers, .signingKeys, .signingKeysFile, .presets, .corsOrigins:
             ""
         case .respectOrigin: "true"
         case .defaultFresh: "1h"
         case .minFresh, .staleWhileRevalidate: "0s"
         case .staleIfError: "1d"
         case .maxFresh, .variantMaxAge: "365d"
-        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground: "false"
+        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground, .presetsOnly, .openProxy:
+            "false"
         case .fallbackStatus: "200"
         case .allowPorts: "80,443"
         case .maxSourceBytes: "50MiB"

@@ -5,6 +5,7 @@ import Origin
 import Pipeline
 import Store
 import Transforms
+import Web
 import Workers
 
 /// Every setting of a running server, read, checked and typed.
@@ -31,6 +32,9 @@ struct Settings: Equatable, Sendable {
     var allowGPS: Bool
     /// A secret.
     var adminToken: String?
+    var access: Access
+    /// Whether it may listen beyond this machine for anybody and any host.
+    var openProxy: Bool
     var fallbackStatus: Int
     /// Without a slash at its end.
     var publicURL: String?
@@ -58,17 +62,22 @@ struct Settings: Equatable, Sendable {
 
     /// Throws what stops start-up: an unreadable value or an impossible combination.
     init(_ layers: SettingLayers) throws(SettingError) {
-        let read = SettingReader(layers: layers)
+        try self.init(SettingReader(layers: layers))
+        try checkCombinations(layers)
+        try checkExposure(layers)
+    }
+
+    private init(_ read: SettingReader) throws(SettingError) {
         host = try read.required(.host).text
         port = try read.integer(.port, 0...65_535)
         adminHost = try read.required(.adminHost).text
-        adminPort = try layers.text(.adminPort)?.integer(in: 0...65_535)
+        adminPort = try read.layers.text(.adminPort)?.integer(in: 0...65_535)
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
         cacheMemoryLowWaterPercent = try read.integer(.cacheMemoryLowWater, 0...100)
         cacheDecodedBytes = try read.required(.cacheDecodedBytes).bytes(atLeast: 0)
-        cacheMaxAge = try layers.text(.cacheMaxAge)?.duration()
+        cacheMaxAge = try read.layers.text(.cacheMaxAge)?.duration()
         cacheExpireBy = try read.required(.cacheExpireBy).choice(of: DiskStore.Expiry.self)
         dropRules = try read.dropRules()
         freshness = try read.freshness()
@@ -76,11 +85,11 @@ struct Settings: Equatable, Sendable {
         allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
         allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
         allowGPS = try read.required(.allowGPS).boolean()
-        adminToken = try layers.text(.adminToken)?.token()
+        adminToken = try read.layers.text(.adminToken)?.token()
         fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
-        publicURL = try layers.text(.publicURL)?.webAddress()
+        publicURL = try read.layers.text(.publicURL)?.webAddress()
         continueInBackground = try read.required(.continueInBackground).boolean()
-        localRoot = try layers.text(.localRoot)?.text
+        localRoot = try read.layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
         allowHosts = try read.list(.allowHosts) { $0.text }
         allowPorts = try read.ports()
@@ -100,7 +109,8 @@ struct Settings: Equatable, Sendable {
         downloadOrder = try read.required(.downloadOrder).choice(of: DownloadOrder.self)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
-        try checkCombinations(layers)
+        access = try read.access(GrammarLimits(limits, resampling))
+        openProxy = try read.required(.openProxy).boolean()
     }
 
     private func checkCombinations(_ layers: SettingLayers) throws(SettingError) {
@@ -140,6 +150,14 @@ struct DecoderTerms: Equatable, Sendable {
     var memoryBytes: Int
     /// Zero = none.
     var quarantine: Duration
+}
+
+extension GrammarLimits {
+    /// What queries may ask for.
+    init(_ limits: PixelLimits, _ resampling: Resampling) {
+        self.init(
+            maxOutputSide: limits.maxOutputSide, maxFrames: limits.maxFrames, defaultResampling: resampling)
+    }
 }
 
 enum LogFormat: String, CaseIterable, Sendable {
