@@ -63,7 +63,7 @@ corpus: setup ## Send every fixture, and each picture of the corpus at CORPUS=..
 fuzz: setup ## Feed what reads strangers' bytes with damaged ones for SECONDS=60
 	swift build --build-tests $(SWIFT_FLAGS)
 	@share=$$(grep -h 'fuzzer.run(' Tests/FuzzTests/Targets/*.swift | awk 'END { print $(or $(SECONDS),60) / NR }'); \
-	FUZZ_SECONDS=$$share FUZZ_SEED=$(or $(SEED),$$RANDOM) FUZZ_FOLDER=.build/fuzz \
+	FUZZ_SECONDS=$$share FUZZ_SEED=$(or $(SEED),$$(date +%s)) FUZZ_FOLDER=.build/fuzz \
 		swift test --skip-build --no-parallel --filter FuzzTests $(SWIFT_FLAGS)
 
 format: ## Format all Swift in place

@@ -142,6 +142,13 @@ let package = Package(
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],
             swiftSettings: swiftSettings),
+        // What reads strangers' bytes, fed with damaged ones; `make fuzz` gives it more time.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching", httpTypes, nioCore, nioHTTP1,
+            ],
+            swiftSettings: swiftSettings),
         .target(
             name: "TestOrigin", dependencies: [nioCore, nioPosix, nioSSL], path: "Tests/TestOrigin",
             swiftSettings: swiftSettings),
