@@ -8,7 +8,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus fuzz format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus soak fuzz format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ chaos: setup ## Break origins, clients, disk and processes for MINUTES=10 and lo
 corpus: setup ## Send every fixture, and each picture of the corpus at CORPUS=../shared/corpus
 	$(built)
 	$(proofs) corpus $(if $(CORPUS),--corpus $(CORPUS))
+
+soak: setup ## Have REQUESTS=50000 different pictures made and see that memory stays where it is
+	$(built)
+	$(proofs) soak --requests $(or $(REQUESTS),50000)
 
 fuzz: setup ## Feed what reads strangers' bytes with damaged ones for SECONDS=60
 	swift build --build-tests $(SWIFT_FLAGS)
