@@ -91,8 +91,8 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Pipeline", "Transforms", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
-                crypto, distributedTracing, logging, serviceContext, yams,
+                "Pipeline", "Transforms", "Origin", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes,
+                nioCore, nioHTTP1, crypto, distributedTracing, logging, serviceContext, yams,
             ],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")],
             swiftSettings: swiftSettings),
@@ -134,7 +134,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging, nioCore,
+                "darkroom", "TestOrigin", "Web", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging,
+                nioCore,
                 nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
             ],

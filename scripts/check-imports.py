@@ -24,8 +24,9 @@ ARROWS: dict[str, set[str]] = {
     "Store": {"Crypto", "GRDB", "Logging", "NIOCore", "NIOPosix"},
     "Origin": {"HTTPCaching"} | {"AsyncHTTPClient", "HTTPTypes", "Logging", "ServiceContextModule", "Tracing"} | NIO,
     "Pipeline": {"Transforms", "Store", "Origin", "HTTPCaching"} | {"Crypto", "HTTPTypes", "Logging"} | NIO,
-    "Web": {"Pipeline", "Transforms", "HTTPCaching"}
-    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "ServiceContextModule", "Tracing", "Yams"},
+    "Web": {"Pipeline", "Transforms", "Origin", "HTTPCaching"}
+    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1"}
+    | {"ServiceContextModule", "Tracing", "Yams"},
     "Prometheus": {"CoreMetrics"},
     "darkroom": {"Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching"}
     | {"ArgumentParser", "Configuration", "CoreMetrics", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"}

@@ -1,3 +1,5 @@
+package import Origin
+
 /// What the HTTP shell needs to know.
 package struct WebConfiguration: Sendable {
     /// The address to listen on: a name or an IP address.
@@ -29,6 +31,12 @@ package struct WebConfiguration: Sendable {
     package var limits: GrammarLimits
     /// Bytes of a source that are downloaded.
     package var maxSourceBytes: Int
+    /// Proxies that are believed when they say for whom they ask.
+    package var trustedProxies: [CIDR]
+    /// How often each client may ask for pictures; nil = as often as it likes.
+    package var rateLimit: Rate?
+    /// What clients may do with their connections.
+    package var connections: ConnectionLimits
 
     /// Every default is that of the command line.
     package init(
@@ -36,7 +44,8 @@ package struct WebConfiguration: Sendable {
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20
+        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
+        trustedProxies: [CIDR] = [], rateLimit: Rate? = nil, connections: ConnectionLimits = ConnectionLimits()
     ) {
         self.host = host
         self.port = port
@@ -52,5 +61,8 @@ package struct WebConfiguration: Sendable {
         self.viaPseudonym = viaPseudonym
         self.limits = limits
         self.maxSourceBytes = maxSourceBytes
+        self.trustedProxies = trustedProxies
+        self.rateLimit = rateLimit
+        self.connections = connections
     }
 }

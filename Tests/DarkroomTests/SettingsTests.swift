@@ -5,6 +5,7 @@ import Pipeline
 import Store
 import Testing
 import Transforms
+import Web
 
 @testable import darkroom
 
@@ -63,6 +64,8 @@ struct SettingsTests {
                 && !settings.continueInBackground)
         #expect(settings.adminToken == nil && settings.adminPort == nil)
         #expect(settings.adminHost == "127.0.0.1")
+        #expect(settings.connections == ConnectionLimits())
+        #expect(settings.trustedProxies.isEmpty && settings.rateLimit == nil)
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
@@ -71,6 +74,9 @@ struct SettingsTests {
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
         .host: "localhost", .port: "0", .adminHost: "localhost", .adminPort: "0",
+        .trustedProxies: "127.0.0.0/8", .rateLimit: "1000/s", .maxConnections: "3000",
+        .maxConnectionsPerClient: "900", .headerTimeout: "9s", .bodyTimeout: "9s", .idleTimeout: "9s",
+        .writeTimeout: "9s", .shutdownGrace: "9s",
         .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
         .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
@@ -210,7 +216,9 @@ struct SettingsTests {
         (.publicURL, "https://a.org/?x"), (.publicURL, "https://a.org/#x"), (.publicURL, "https://me@a.org"),
         (.publicURL, "local:///a"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"),
         (.adminToken, ""),
-        (.localRoot, "/no/such/folder"),
+        (.localRoot, "/no/such/folder"), (.trustedProxies, "10.0.0.1/8"), (.rateLimit, "20"), (.rateLimit, ""),
+        (.maxConnections, "0"), (.maxConnectionsPerClient, "x"), (.headerTimeout, "0s"), (.bodyTimeout, "0"),
+        (.idleTimeout, "5"), (.writeTimeout, "-1s"), (.shutdownGrace, "9"),
     ])
     func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {
         #expect(try await refusal(flags: [key: value]).contains(key.name))
@@ -221,6 +229,7 @@ struct SettingsTests {
     @Test(arguments: [
         [SettingKey.adminPort: "8080"], [.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
         [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"], [.minFresh: "366d"],
+        [.maxConnectionsPerClient: "8193"],
     ])
     func `An impossible combination is refused by the names of both keys`(flags: [SettingKey: String]) async throws {
         let sentence = try await refusal(flags: flags)

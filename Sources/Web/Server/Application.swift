@@ -43,24 +43,22 @@ package func makeApplications(
     }
 }
 
-/// - Parameter lastGrace: how long clients may still take answers once the server has stopped to listen.
 func makeApplication(
     _ endpoints: Endpoints, at door: Door = .main, configuration: WebConfiguration, logger: Logger,
-    lastGrace: TimeAmount = .seconds(20),
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     let address = configuration.address(of: door)
     return Application(
         router: makeRouter(endpoints, at: door, configuration: configuration, logger: logger),
         server: HTTPServerBuilder { responder in
-            DisconnectAwareChannel(
-                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)),
-                lastGrace: lastGrace)
+            GuardedChannel(
+                responder: responder, configuration: configuration,
+                meter: RequestMeter(endpoints.operation.instruments.metrics))
         },
         configuration: ApplicationConfiguration(
             address: .hostname(address.host, port: address.port),
             serverName: "darkroom", backlog: listenBacklog,
-            availableConnectionsDelegate: .maximum(maxConnections, logger: logger)),
+            availableConnectionsDelegate: .maximum(configuration.connections.maxConnections, logger: logger)),
         onServerRunning: onServerRunning, logger: logger)
 }
 
@@ -72,8 +70,8 @@ func makeRouter(
     let router = Router(context: WebContext.self)
     router.add(
         middleware: FrontDoor(
-            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger,
-            instrument: instrument))
+            routes: RouteTable(routes), instruments: endpoints.operation.instruments,
+            proxies: TrustedProxies(networks: configuration.trustedProxies), logger: logger, instrument: instrument))
     for route in routes {
         for method in route.methods {
             router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }
@@ -82,9 +80,5 @@ func makeRouter(
     return router
 }
 
-/// How long a connection may be silent between requests, or within one that is being sent.
-private let idleTimeout = TimeAmount.seconds(30)
 /// Connections that the kernel keeps until they are accepted.
 private let listenBacklog = 1024
-/// Further connections wait in the backlog until one of these ends.
-private let maxConnections = 8192

@@ -9,9 +9,9 @@ struct Endpoints: Sendable {
     var srcset: SrcsetEndpoint
     var playground = PlaygroundEndpoint()
 
-    /// What is for everybody.
-    var publicRoutes: [Route] {
-        image.routes + image.info.infoRoutes + explain.routes + srcset.routes + playground.routes
+    /// What is for everybody, but for each only so often.
+    private var costlyRoutes: [Route] {
+        image.routes + image.info.infoRoutes + explain.routes + srcset.routes
     }
 
     /// What is for whoever runs the server.
@@ -24,7 +24,9 @@ struct Endpoints: Sendable {
     func routes(at door: Door, of configuration: WebConfiguration) -> [Route] {
         let adminRoutes = adminRoutes.map(AdminAccess(configuration, at: door).guarding)
         switch door {
-        case .main: return publicRoutes + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+        case .main:
+            return costlyRoutes.map(RateLimit(configuration).guarding) + playground.routes
+                + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
         case .admin: return adminRoutes + commonRoutes
         }
     }

@@ -33,8 +33,10 @@ struct ImageServer {
         self.logger = logger
     }
 
-    /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk.
+    /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk; a second one ends it at once.
     func run() async throws {
+        let secondSignal = await SecondSignal.watch(logger: logger)
+        defer { secondSignal.cancel() }
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
             settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
@@ -62,16 +64,17 @@ struct ImageServer {
     ) async -> (any Error)? {
         let announcement = Announcement(settings)
         let doors = makeApplications(
-            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            configuration: settings.webConfiguration(connections: connectionLimits), pipeline: pipeline,
+            prefetcher: prefetcher, instruments: instruments,
             logger: logger
         ) { door, channel in
             guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
             instruments.traffic.open()
             announcement.print()
-        }.map(DoorService.init)
+        }
         do {
             try await ServiceGroup(
-                services: upkeep + doors + [Draining(instruments.traffic, prefetcher)],
+                services: upkeep + [Doors(doors: doors, traffic: instruments.traffic, prefetcher: prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
@@ -118,6 +121,13 @@ struct ImageServer {
         }
     }
 
+    private var connectionLimits: ConnectionLimits {
+        var limits = settings.connections
+        limits.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+            limits.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
+        return limits
+    }
+
     private func complain(_ sentence: String) {
         FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
     }
@@ -143,18 +153,5 @@ struct ImageServer {
         client.maxDownloads = settings.maxDownloads
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
-    }
-
-    private var webConfiguration: WebConfiguration {
-        WebConfiguration(
-            host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
-            variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
-            allowForcedRefresh: settings.allowForcedRefresh, allowGPS: settings.allowGPS,
-            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus, publicURL: settings.publicURL,
-            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
-            limits: GrammarLimits(
-                maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,
-                defaultResampling: settings.resampling),
-            maxSourceBytes: settings.maxSourceBytes)
     }
 }

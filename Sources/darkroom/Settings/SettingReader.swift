@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import Pipeline
 import Transforms
+import Web
 
 /// What several settings are read alike by.
 struct SettingReader {
@@ -46,6 +47,15 @@ struct SettingReader {
             maxFrames: try integer(.maxFrames, 1...100_000),
             maxOutputSide: try integer(.maxOutputSide, 1...16_383),
             maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
+    }
+
+    func connections() throws(SettingError) -> ConnectionLimits {
+        ConnectionLimits(
+            maxConnections: try integer(.maxConnections, 1...1_000_000),
+            maxConnectionsPerClient: try integer(.maxConnectionsPerClient, 1...1_000_000),
+            headerTimeout: try required(.headerTimeout).duration(), bodyTimeout: try required(.bodyTimeout).duration(),
+            idleTimeout: try required(.idleTimeout).duration(), writeTimeout: try required(.writeTimeout).duration(),
+            shutdownGrace: try required(.shutdownGrace).durationOrZero())
     }
 
     func freshness() throws(SettingError) -> FreshnessPolicy {

@@ -5,6 +5,7 @@ import Origin
 import Pipeline
 import Store
 import Transforms
+import Web
 
 /// Every setting of a running server, read, checked and typed.
 struct Settings: Equatable, Sendable {
@@ -13,6 +14,10 @@ struct Settings: Equatable, Sendable {
     var adminHost: String
     /// Nil = administration has no port of its own.
     var adminPort: Int?
+    var trustedProxies: [CIDR]
+    /// Nil = clients may ask as often as they like.
+    var rateLimit: Rate?
+    var connections: ConnectionLimits
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
@@ -62,6 +67,9 @@ struct Settings: Equatable, Sendable {
         port = try read.integer(.port, 0...65_535)
         adminHost = try read.required(.adminHost).text
         adminPort = try layers.text(.adminPort)?.integer(in: 0...65_535)
+        trustedProxies = try read.list(.trustedProxies) { text throws(SettingError) in try text.network() }
+        rateLimit = try layers.text(.rateLimit)?.rate()
+        connections = try read.connections()
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
@@ -113,6 +121,9 @@ struct Settings: Equatable, Sendable {
         }
         try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
         try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
+        try require(
+            connections.maxConnectionsPerClient <= connections.maxConnections, .maxConnectionsPerClient, .maxConnections
+        )
         try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
         try require(downloadsPerHost <= maxDownloads, .downloadsPerHost, .maxDownloads)
         try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
