@@ -1,4 +1,4 @@
-package import Origin
+package import Foundation
 
 /// What the HTTP shell needs to know.
 package struct WebConfiguration: Sendable {
@@ -31,12 +31,12 @@ package struct WebConfiguration: Sendable {
     package var limits: GrammarLimits
     /// Bytes of a source that are downloaded.
     package var maxSourceBytes: Int
-    /// Proxies that are believed when they say for whom they ask.
-    package var trustedProxies: [CIDR]
-    /// How often each client may ask for pictures; nil = as often as it likes.
-    package var rateLimit: Rate?
-    /// What clients may do with their connections.
-    package var connections: ConnectionLimits
+    /// Who clients are, and what each of them may do.
+    package var visitors: Visitors
+    /// Who may ask for what.
+    package var access: Access
+    /// Tells the time that signatures expire by.
+    package var now: @Sendable () -> Date = { Date() }
 
     /// Every default is that of the command line.
     package init(
@@ -45,7 +45,7 @@ package struct WebConfiguration: Sendable {
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
-        trustedProxies: [CIDR] = [], rateLimit: Rate? = nil, connections: ConnectionLimits = ConnectionLimits()
+        visitors: Visitors = Visitors(), access: Access = Access()
     ) {
         self.host = host
         self.port = port
@@ -61,8 +61,7 @@ package struct WebConfiguration: Sendable {
         self.viaPseudonym = viaPseudonym
         self.limits = limits
         self.maxSourceBytes = maxSourceBytes
-        self.trustedProxies = trustedProxies
-        self.rateLimit = rateLimit
-        self.connections = connections
+        self.visitors = visitors
+        self.access = access
     }
 }

@@ -6,6 +6,7 @@ import Store
 import Testing
 import Transforms
 import Web
+import Workers
 
 @testable import darkroom
 
@@ -46,7 +47,9 @@ struct SettingsTests {
         #expect(settings.connectTimeout == .seconds(5))
         #expect(settings.downloadTimeout == .seconds(15))
         #expect(settings.requestTimeout == .seconds(30))
-        #expect(settings.pixelWorkers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.decoders.workers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.decoders.memoryBytes == 2 << 30)
+        #expect(settings.decoders.isolation == .auto && settings.decoders.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
         #expect(settings.prefetchConcurrency == 2)
         #expect(settings.downloadsPerHost == 6)
@@ -63,13 +66,20 @@ struct SettingsTests {
             !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
                 && !settings.continueInBackground)
         #expect(settings.adminToken == nil && settings.adminPort == nil)
+        #expect(settings.access == Access() && !settings.openProxy)
         #expect(settings.adminHost == "127.0.0.1")
-        #expect(settings.connections == ConnectionLimits())
-        #expect(settings.trustedProxies.isEmpty && settings.rateLimit == nil)
+        #expect(settings.visitors == Visitors())
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
     }
+
+    /// A file of one key.
+    private static let keysFile: String = {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString).json")
+        try? Data(#"[{"id": "k2", "secret": "0123456789abcdef0123456789abcdef", "rate": "20/s"}]"#.utf8).write(to: file)
+        return file.path
+    }()
 
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
@@ -82,14 +92,17 @@ struct SettingsTests {
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
         .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .allowGPS: "true", .adminToken: "correct-horse-battery",
+        .signingKeys: "k1:0123456789abcdef0123456789abcdef", .signingKeysFile: keysFile,
+        .presets: "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", .presetsOnly: "true", .openProxy: "true",
+        .corsOrigins: "https://www.example.com,http://localhost:3000",
         .fallbackStatus: "404", .publicURL: "https://img.example.com", .continueInBackground: "true",
         .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
         .localRoot: "/tmp",
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
-        .requestTimeout: "2m", .pixelWorkers: "7", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear",
-        .downloadsPerHost: "2",
+        .requestTimeout: "2m", .pixelWorkers: "7", .workerMemory: "1GiB", .isolation: "none",
+        .quarantine: "0", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear", .downloadsPerHost: "2",
         .maxDownloads: "8", .logLevel: "debug", .logFormat: "json",
     ]
 
@@ -98,6 +111,7 @@ struct SettingsTests {
         let value = try #require(Self.others[key])
         var companions: [SettingKey: String] = [:]
         if key == .maxOutputPixels { companions[.maxOutputSide] = "1" }
+        if key == .presetsOnly { companions[.presets] = "avatar=w=96" }
         let standard = try await settings(flags: companions)
         let flag = try await settings(flags: companions.merging([key: value]) { $1 })
         let variable = try await settings(flags: companions, environment: [key.environmentName: value])
@@ -206,7 +220,8 @@ struct SettingsTests {
         (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
-        (.pixelWorkers, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
+        (.pixelWorkers, "0"), (.workerMemory, "1MiB"), (.isolation, "some"), (.quarantine, "1"), (.logLevel, "loud"),
+        (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
         (.cacheMemoryLowWater, "101"), (.cacheMemoryLowWater, "60%"), (.cacheDecodedBytes, "-1"), (.cacheMaxAge, "0s"),
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),

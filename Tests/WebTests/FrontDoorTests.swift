@@ -100,7 +100,7 @@ struct FrontDoorTests {
         for (network, client) in [("192.0.2.0/24", "2001:db8::7"), ("10.0.0.0/8", "192.0.2.7")] {
             let log = LogRecorder()
             var configuration = WebConfiguration.test(token: nil)
-            configuration.trustedProxies = [try CIDR(parsing: network)]
+            configuration.visitors.trustedProxies = [try CIDR(parsing: network)]
             let name = try #require(HTTPField.Name("X-Forwarded-For"))
             let site = TestSite(configuration: configuration, logger: log.logger)
             _ = try await site.respond("/health/live", fields: [name: "2001:db8::7"])

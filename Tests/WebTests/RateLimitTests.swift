@@ -71,7 +71,7 @@ struct RateLimitTests {
 
     private func site() -> TestSite {
         var configuration = WebConfiguration.test(token: "t")
-        configuration.rateLimit = Rate("2/h")
+        configuration.visitors.rateLimit = Rate("2/h")
         return TestSite(configuration: configuration)
     }
 
@@ -89,6 +89,28 @@ struct RateLimitTests {
         #expect(try await site.respond(target, method: .head).status == .tooManyRequests)
         #expect(try await site.respond(target, fields: [.authorization: "Bearer t"]).status != .tooManyRequests)
         #expect(try await site.respond(target, fields: [.authorization: "Bearer x"]).status == .tooManyRequests)
+    }
+
+    @Test
+    func `a key with a rate of its own has that, whatever the address; other keys' requests count for the address`()
+        async throws
+    {
+        let secret = "correct-horse-battery-staple-0123"
+        let slow = try SigningKey(id: "slow", secret: secret, rate: Rate("1/h"))
+        let plain = try SigningKey(id: "plain", secret: secret)
+        var configuration = WebConfiguration.test(token: "t")
+        configuration.visitors.rateLimit = Rate("2/h")
+        configuration.access.signingKeys = [slow, plain]
+        let site = TestSite(configuration: configuration)
+        let query = try QueryString(parsing: "url=https://a.org/")
+        let request = SignedRequest(path: "/image", parameters: query)
+        func ask(_ key: SigningKey) async throws -> HTTPResponse.Status {
+            try await site.respond("/image?\(request.query)&s=\(key.sign(request).text)").status
+        }
+        #expect(try await ask(slow) == .ok)
+        #expect(try await ask(slow) == .tooManyRequests)
+        for _ in 0..<2 { #expect(try await ask(plain) == .ok) }
+        #expect(try await ask(plain) == .tooManyRequests)
     }
 
     @Test func `what costs nothing has no limit`() async throws {

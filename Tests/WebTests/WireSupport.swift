@@ -17,7 +17,8 @@ func withServer(
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     let logger = Logger.quiet
-    let configuration = WebConfiguration(port: 0, adminToken: "t", trustedProxies: proxies, connections: limits)
+    let configuration = WebConfiguration(
+        port: 0, adminToken: "t", visitors: Visitors(trustedProxies: proxies, connections: limits))
     let application = makeApplication(
         .idle(image: ImageEndpoint(configuration: configuration, picture: picture), prefetch: prefetch),
         configuration: configuration, logger: logger

@@ -7,20 +7,23 @@ struct RateLimit: Sendable {
     private let limiter: RateLimiter
 
     init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {
-        rate = configuration.rateLimit
+        rate = configuration.visitors.rateLimit
         token = configuration.adminToken.map(AdminToken.init)
         self.limiter = limiter
     }
 
-    /// The route, for clients that do not ask too often. Whoever carries the admin token may.
-    func guarding(_ route: Route) -> Route {
-        guard let rate else { return route }
-        return Route(route.path, route.methods) { request, context throws(Problem) in
-            if token?.isCarried(by: request.headers) != true, let wait = limiter.admit(context.client, rate) {
+    /// The route, for clients that do not ask too often. Whoever carries the admin token may, and a key's own rate stands for that of all.
+    func guarding(_ route: PermittedRoute) -> PermittedRoute {
+        var route = route
+        route.respond = { [respond = route.respond] request, context, permit throws(Problem) in
+            if let rate = permit.key?.rate ?? rate, token?.isCarried(by: request.headers) != true,
+                let wait = limiter.admit(permit.client, rate)
+            {
                 throw .rateLimited(rate, wait: wait)
             }
-            return try await route.respond(request, context)
+            return try await respond(request, context, permit)
         }
+        return route
     }
 }
 

@@ -38,8 +38,8 @@ struct GuardedChannel: ServerChildChannel {
 
     /// - Parameter meter: counts what is refused before it becomes a request.
     init(responder: @escaping HTTPChannelHandler.Responder, configuration: WebConfiguration, meter: RequestMeter) {
-        limits = configuration.connections
-        proxies = TrustedProxies(networks: configuration.trustedProxies)
+        limits = configuration.visitors.connections
+        proxies = TrustedProxies(networks: configuration.visitors.trustedProxies)
         clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
         self.meter = meter
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(

@@ -8,7 +8,8 @@ extension Problem {
     /// - Parameter lineBytes: of the line with the target, as far as it has come.
     init(_ error: HTTPParserError, lineBytes: Int) {
         switch error {
-        case .headerOverflow where lineBytes > ConnectionLimits.maxFieldBytes: self = .targetTooLong(maxBytes: ConnectionLimits.maxFieldBytes)
+        case .headerOverflow where lineBytes > ConnectionLimits.maxFieldBytes:
+            self = .targetTooLong(maxBytes: ConnectionLimits.maxFieldBytes)
         case .headerOverflow:
             self.init(
                 .headTooLarge,

@@ -33,7 +33,7 @@ package func makeApplications(
             await pipeline.removeExpired()
         },
         entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
-        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits),
+        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, presets: configuration.access.presets),
         operation: OperationEndpoint(instruments: instruments), srcset: SrcsetEndpoint(configuration: configuration))
     return configuration.doors.map { door in
         let application = makeApplication(endpoints, at: door, configuration: configuration, logger: logger) {
@@ -58,7 +58,7 @@ func makeApplication(
         configuration: ApplicationConfiguration(
             address: .hostname(address.host, port: address.port),
             serverName: "darkroom", backlog: listenBacklog,
-            availableConnectionsDelegate: .maximum(configuration.connections.maxConnections, logger: logger)),
+            availableConnectionsDelegate: .maximum(configuration.visitors.connections.maxConnections, logger: logger)),
         onServerRunning: onServerRunning, logger: logger)
 }
 
@@ -69,9 +69,13 @@ func makeRouter(
     let routes = endpoints.routes(at: door, of: configuration)
     let router = Router(context: WebContext.self)
     router.add(
+        middleware: CrossOriginSharing(
+            origins: configuration.access.origins, paths: endpoints.sharedPaths(at: door)))
+    router.add(
         middleware: FrontDoor(
             routes: RouteTable(routes), instruments: endpoints.operation.instruments,
-            proxies: TrustedProxies(networks: configuration.trustedProxies), logger: logger, instrument: instrument))
+            proxies: TrustedProxies(networks: configuration.visitors.trustedProxies), logger: logger,
+            instrument: instrument))
     for route in routes {
         for method in route.methods {
             router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }

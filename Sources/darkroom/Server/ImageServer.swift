@@ -37,22 +37,25 @@ struct ImageServer {
     func run() async throws {
         let secondSignal = await SecondSignal.watch(logger: logger)
         defer { secondSignal.cancel() }
+        let pixels = try await pixelWork()
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
             settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         let caches = Caches(
             memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
-            diskBudgetBytes: settings.cacheDiskBytes, decoded: DecodedCache(budgetBytes: settings.cacheDecodedBytes))
-        let pipeline = pipeline(over: client, caches)
+            diskBudgetBytes: settings.cacheDiskBytes, decodedBudgetBytes: settings.cacheDecodedBytes,
+            decoded: pixels.decoded)
+        let pipeline = pipeline(over: client, caches, pixels)
         let prefetcher = Prefetcher(pipeline, concurrency: settings.prefetchConcurrency)
         let relief = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches),
+            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels),
             beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         prefetcher.shutdown()
         pipeline.shutdown()
+        pixels.stop()
         await client.shutdown()
         await disk?.close()
         if let failure { throw failure }
@@ -64,8 +67,7 @@ struct ImageServer {
     ) async -> (any Error)? {
         let announcement = Announcement(settings)
         let doors = makeApplications(
-            configuration: settings.webConfiguration(connections: connectionLimits), pipeline: pipeline,
-            prefetcher: prefetcher, instruments: instruments,
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
             logger: logger
         ) { door, channel in
             guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
@@ -84,32 +86,37 @@ struct ImageServer {
         }
     }
 
-    private func pipeline(over client: GuardedHTTPClient, _ caches: Caches) -> ImagePipeline {
+    private func pipeline(
+        over client: GuardedHTTPClient, _ caches: Caches, _ pixels: PixelWork
+    ) -> ImagePipeline {
         ImagePipeline(
             configuration: pipelineConfiguration,
             origin: OriginRouter(
                 remote: MeasuredOrigin(client, metrics: registry),
                 local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
             memory: caches.memory, disk: caches.disk,
-            processing: MeasuredProcessing(InProcessImageProcessor(decoded: caches.decoded), metrics: registry),
+            processing: MeasuredProcessing(pixels.processing, metrics: registry),
             keyFilter: settings.dropRules.isEmpty
                 ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
             logger: logger)
     }
 
     private func instruments(
-        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches
+        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork
     ) -> Instruments {
         let traffic = Traffic(isStarting: true)
         let readings = Readings(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, startedAt: startedAt)
-        return Instruments(metrics: registry, traffic: traffic) { [registry] in
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            startedAt: startedAt)
+        var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
         } cacheWorks: {
             caches.disk?.isWorking() ?? true
         }
+        instruments.isWell = { pixels.isWell }
+        return instruments
     }
 
     private func openDisk() async throws -> DiskStore? {
@@ -121,11 +128,21 @@ struct ImageServer {
         }
     }
 
-    private var connectionLimits: ConnectionLimits {
-        var limits = settings.connections
-        limits.maxConnections = DescriptorLimit.raised(logger: logger).connections(
-            limits.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
-        return limits
+    /// What the settings say, with no more connections than the system allows.
+    private var webConfiguration: WebConfiguration {
+        var configuration = settings.webConfiguration
+        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+            settings.visitors.connections.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
+        return configuration
+    }
+
+    private func pixelWork() async throws -> PixelWork {
+        do {
+            return try await PixelWork(settings, logger: logger)
+        } catch {
+            complain("\(error)")
+            throw ExitCode.failure
+        }
     }
 
     private func complain(_ sentence: String) {
@@ -134,7 +151,7 @@ struct ImageServer {
 
     private var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
+            limits: settings.limits, pixelWorkers: settings.decoders.workers, queueDepth: settings.queueDepth,
             requestTimeout: settings.requestTimeout, freshness: settings.freshness,
             continuesInBackground: settings.continueInBackground)
     }

@@ -34,6 +34,12 @@ enum SettingKey: String, CaseIterable, Sendable {
     case allowForcedRefresh = "allow-forced-refresh"
     case allowGPS = "allow-gps"
     case adminToken = "admin-token"
+    case signingKeys = "signing-keys"
+    case signingKeysFile = "signing-keys-file"
+    case presets
+    case presetsOnly = "presets-only"
+    case openProxy = "open-proxy"
+    case corsOrigins = "cors-origins"
     case fallbackStatus = "fallback-status"
     case publicURL = "public-url"
     case continueInBackground = "continue-in-background"
@@ -53,6 +59,9 @@ enum SettingKey: String, CaseIterable, Sendable {
     case downloadTimeout = "download-timeout"
     case requestTimeout = "request-timeout"
     case pixelWorkers = "pixel-workers"
+    case workerMemory = "worker-memory"
+    case isolation
+    case quarantine
     case queueDepth = "queue-depth"
     case prefetchConcurrency = "prefetch-concurrency"
     case resample
@@ -78,8 +87,8 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
         case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .trustedProxies, .rateLimit, .adminToken, .publicURL,
-            .localRoot, .allowNetworks,
-            .allowHosts, .insecureTLSHosts, .pixelWorkers:
+            .localRoot, .allowNetworks, .allowHosts, .insecureTLSHosts, .pixelWorkers, .signingKeys, .signingKeysFile,
+            .presets, .corsOrigins:
             ""
         case .maxConnections: "8192"
         case .maxConnectionsPerClient: "1024"
@@ -90,7 +99,8 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .minFresh, .staleWhileRevalidate: "0s"
         case .staleIfError: "1d"
         case .maxFresh, .variantMaxAge: "365d"
-        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground: "false"
+        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground, .presetsOnly, .openProxy:
+            "false"
         case .fallbackStatus: "200"
         case .allowPorts: "80,443"
         case .maxSourceBytes: "50MiB"
@@ -103,6 +113,9 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .connectTimeout: "5s"
         case .downloadTimeout: "15s"
         case .requestTimeout: "30s"
+        case .workerMemory: "2GiB"
+        case .isolation: "auto"
+        case .quarantine: "1h"
         case .queueDepth: "64"
         case .prefetchConcurrency: "2"
         case .resample: "fast"

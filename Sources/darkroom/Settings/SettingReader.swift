@@ -3,6 +3,7 @@ import HTTPCaching
 import Pipeline
 import Transforms
 import Web
+import Workers
 
 /// What several settings are read alike by.
 struct SettingReader {
@@ -49,7 +50,13 @@ struct SettingReader {
             maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
     }
 
-    func connections() throws(SettingError) -> ConnectionLimits {
+    func visitors() throws(SettingError) -> Visitors {
+        Visitors(
+            trustedProxies: try list(.trustedProxies) { text throws(SettingError) in try text.network() },
+            rateLimit: try layers.text(.rateLimit)?.rate(), connections: try connections())
+    }
+
+    private func connections() throws(SettingError) -> ConnectionLimits {
         ConnectionLimits(
             maxConnections: try integer(.maxConnections, 1...1_000_000),
             maxConnectionsPerClient: try integer(.maxConnectionsPerClient, 1...1_000_000),
@@ -71,8 +78,12 @@ struct SettingReader {
         Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
     }
 
-    func pixelWorkers() throws(SettingError) -> Int {
-        guard let text = try layers.text(.pixelWorkers) else { return ProcessInfo.processInfo.activeProcessorCount }
-        return try text.integer(in: 1...1024)
+    func decoders() throws(SettingError) -> DecoderTerms {
+        DecoderTerms(
+            workers: try layers.text(.pixelWorkers)?.integer(in: 1...1024)
+                ?? ProcessInfo.processInfo.activeProcessorCount,
+            isolation: try required(.isolation).choice(of: Isolation.self),
+            memoryBytes: try required(.workerMemory).bytes(atLeast: 256 << 20),
+            quarantine: try required(.quarantine).durationOrZero())
     }
 }
