@@ -52,10 +52,10 @@ struct SettingsTests {
         #expect(settings.decoders.isolation == .auto && settings.decoders.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
         #expect(settings.prefetchConcurrency == 2)
-        #expect(settings.downloadsPerHost == 6)
-        #expect(settings.maxDownloads == 64)
+        #expect(settings.downloads.maxPerHost == 6)
+        #expect(settings.downloads.max == 64)
         #expect(settings.maxRedirects == 5)
-        #expect(settings.downloadOrder == .fifo)
+        #expect(settings.downloads.order == .fifo)
         #expect(settings.insecureTLSHosts.isEmpty)
         #expect(settings.cacheDecodedBytes == 128 << 20)
         #expect(settings.cacheMemoryLowWaterPercent == 60)
@@ -128,7 +128,7 @@ struct SettingsTests {
         #expect(settings.port == 1)
         #expect(settings.queueDepth == 2)
         #expect(settings.maxRedirects == 3)
-        #expect(settings.maxDownloads == 64)
+        #expect(settings.downloads.max == 64)
     }
 
     @Test func `Lists are given with commas or as a YAML sequence`() async throws {

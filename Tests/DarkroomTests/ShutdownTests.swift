@@ -6,7 +6,9 @@ import Testing
 /// SIGTERM, on the built executable.
 @Suite(.timeLimit(.minutes(3)))
 struct ShutdownTests {
-    private let held = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+    private func gate() -> EventLoopPromise<Void> {
+        MultiThreadedEventLoopGroup.singleton.any().makePromise()
+    }
 
     private func origin() async throws -> PictureOrigin {
         try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
@@ -18,13 +20,13 @@ struct ShutdownTests {
 
     /// Until the server does not listen any more.
     private func refused(_ server: DarkroomProcess) async {
-        while (try? await Client.get(server.base + "/health/live", fields: [("Connection", "close")])) != nil {}
+        while await !Client.isRefused(at: server.base) {}
     }
 
     @Test func `A picture under way is answered whole, nobody else is let in, and it is on disk afterwards`()
         async throws
     {
-        let origin = try await origin()
+        let (origin, held) = (try await origin(), gate())
         origin.hold(until: held.futureResult)
         let folder = try URL.temporaryFolder()
         let server = try await server("--shutdown-grace", "60s", cache: folder)
@@ -41,7 +43,27 @@ struct ShutdownTests {
         #expect(await next.stop() == 0)
     }
 
+    @Test func `The admin port tells that the server drains until the last picture is answered`() async throws {
+        let (origin, held) = (try await origin(), gate())
+        origin.hold(until: held.futureResult)
+        let server = try await server("--admin-port", "0", "--shutdown-grace", "60s")
+        let admin = try #require(await server.nextLine()?.firstMatch(of: /http:[0-9.:\/]+/).map { String($0.output) })
+        async let picture = server.image(origin.url(), "w=20")
+        while origin.count == 0 { await Task.yield() }
+        #expect(try await Client.get(admin + "/health/ready").status == 200)
+        kill(server.identifier, SIGTERM)
+        await refused(server)
+        let answer = try await Client.get(admin + "/health/ready")
+        #expect(answer.status == 503)
+        #expect(answer.problem?.type == "/problems/unavailable")
+        #expect(try await Client.get(admin + "/health/live").status == 200)
+        held.succeed()
+        #expect(try await picture.status == 200)
+        #expect(await server.wait() == 0)
+    }
+
     @Test func `An origin that never answers keeps the server for the grace alone`() async throws {
+        let held = gate()
         defer { held.succeed() }
         let origin = try await origin()
         origin.hold(until: held.futureResult)
@@ -57,6 +79,7 @@ struct ShutdownTests {
     }
 
     @Test func `A second signal ends the server at once`() async throws {
+        let held = gate()
         defer { held.succeed() }
         let origin = try await origin()
         origin.hold(until: held.futureResult)

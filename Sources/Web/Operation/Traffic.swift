@@ -26,7 +26,7 @@ package final class Traffic: Sendable {
     /// Requests that have no answer yet. The body of an answer may still be on its way when its request no longer counts.
     package var underWay: Int { state.withLock(\.underWay) }
 
-    /// Whether the server is going down: who is still connected had better send requests elsewhere.
+    /// Whether the server is going down: requests had better be sent elsewhere.
     package var isDraining: Bool { state.withLock(\.isDraining) }
 
     func begin() {

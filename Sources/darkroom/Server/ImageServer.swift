@@ -73,10 +73,12 @@ struct ImageServer {
             guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
             instruments.traffic.open()
             announcement.print()
-        }
+        }.map(DoorService.init)
         do {
             try await ServiceGroup(
-                services: upkeep + [Doors(doors: doors, traffic: instruments.traffic, prefetcher: prefetcher)],
+                // Shut down from the last to the first: whoever runs the server can still see it drain.
+                services: upkeep + doors.reversed()
+                    + [Draining(traffic: instruments.traffic, prefetcher: prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
@@ -164,10 +166,10 @@ struct ImageServer {
         client.maxRedirects = settings.maxRedirects
         client.connectTimeout = settings.connectTimeout
         client.downloadTimeout = settings.downloadTimeout
-        client.downloadsPerHost = settings.downloadsPerHost
-        client.downloadOrder = settings.downloadOrder
+        client.downloadsPerHost = settings.downloads.maxPerHost
+        client.downloadOrder = settings.downloads.order
         client.insecureTLSHosts = settings.insecureTLSHosts
-        client.maxDownloads = settings.maxDownloads
+        client.maxDownloads = settings.downloads.max
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
     }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import Origin
 import Pipeline
 import Transforms
 import Web
@@ -76,6 +77,12 @@ struct SettingReader {
 
     func ports() throws(SettingError) -> Set<Int> {
         Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
+    }
+
+    func downloads() throws(SettingError) -> DownloadTerms {
+        DownloadTerms(
+            maxPerHost: try integer(.downloadsPerHost, 1...10_000), max: try integer(.maxDownloads, 1...100_000),
+            order: try required(.downloadOrder).choice(of: DownloadOrder.self))
     }
 
     func decoders() throws(SettingError) -> DecoderTerms {

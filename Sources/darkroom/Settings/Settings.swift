@@ -55,9 +55,7 @@ struct Settings: Equatable, Sendable {
     var queueDepth: Int
     var prefetchConcurrency: Int
     var resampling: Resampling
-    var downloadsPerHost: Int
-    var maxDownloads: Int
-    var downloadOrder: DownloadOrder
+    var downloads: DownloadTerms
     var logLevel: Logger.Level
     var logFormat: LogFormat
 
@@ -106,9 +104,7 @@ struct Settings: Equatable, Sendable {
         queueDepth = try read.integer(.queueDepth, 0...100_000)
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
-        downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
-        maxDownloads = try read.integer(.maxDownloads, 1...100_000)
-        downloadOrder = try read.required(.downloadOrder).choice(of: DownloadOrder.self)
+        downloads = try read.downloads()
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
         access = try read.access(GrammarLimits(limits, resampling))
@@ -130,7 +126,7 @@ struct Settings: Equatable, Sendable {
             visitors.connections.maxConnectionsPerClient <= visitors.connections.maxConnections,
             .maxConnectionsPerClient, .maxConnections)
         try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
-        try require(downloadsPerHost <= maxDownloads, .downloadsPerHost, .maxDownloads)
+        try require(downloads.maxPerHost <= downloads.max, .downloadsPerHost, .maxDownloads)
         try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
         try require(limits.maxOutputSide <= limits.maxOutputPixels, .maxOutputSide, .maxOutputPixels)
         if let adminPort, adminPort != 0, (adminHost, adminPort) == (host, port) {
@@ -155,6 +151,13 @@ struct DecoderTerms: Equatable, Sendable {
     var memoryBytes: Int
     /// Zero = none.
     var quarantine: Duration
+}
+
+/// How many downloads there are at a time, and who goes first.
+struct DownloadTerms: Equatable, Sendable {
+    var maxPerHost: Int
+    var max: Int
+    var order: DownloadOrder
 }
 
 extension GrammarLimits {

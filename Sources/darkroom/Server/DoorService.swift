@@ -1,4 +1,21 @@
+import Hummingbird
+import ServiceLifecycle
 import Web
+
+/// The server at one of its doors.
+struct DoorService: Service {
+    let door: Door
+    let application: any ApplicationProtocol
+
+    /// Throws a ``DoorFailure``.
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch {
+            throw DoorFailure(door: door, reason: error)
+        }
+    }
+}
 
 /// A door that could not be opened.
 struct DoorFailure: Error {
