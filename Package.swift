@@ -93,8 +93,8 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Pipeline", "Transforms", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
-                crypto, distributedTracing, logging, serviceContext, yams,
+                "Pipeline", "Transforms", "Origin", "HTTPCaching", coreMetrics, hummingbird, hummingbirdCore, httpTypes,
+                nioCore, nioHTTP1, crypto, distributedTracing, logging, serviceContext, yams,
             ],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")],
             swiftSettings: swiftSettings),

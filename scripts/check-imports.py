@@ -24,8 +24,9 @@ ARROWS: dict[str, set[str]] = {
     "Store": {"Crypto", "GRDB", "Logging", "NIOCore", "NIOPosix"},
     "Origin": {"HTTPCaching"} | {"AsyncHTTPClient", "HTTPTypes", "Logging", "ServiceContextModule", "Tracing"} | NIO,
     "Pipeline": {"Transforms", "Store", "Origin", "HTTPCaching"} | {"Crypto", "HTTPTypes", "Logging"} | NIO,
-    "Web": {"Pipeline", "Transforms", "HTTPCaching"}
-    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "ServiceContextModule", "Tracing", "Yams"},
+    "Web": {"Pipeline", "Transforms", "Origin", "HTTPCaching"}
+    | {"CoreMetrics", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1"}
+    | {"ServiceContextModule", "Tracing", "Yams"},
     "CSandbox": set(),
     "Workers": {"CSandbox", "Transforms"} | {"Logging", "NIOCore"},
     "Prometheus": {"CoreMetrics"},

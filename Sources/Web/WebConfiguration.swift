@@ -31,6 +31,8 @@ package struct WebConfiguration: Sendable {
     package var limits: GrammarLimits
     /// Bytes of a source that are downloaded.
     package var maxSourceBytes: Int
+    /// Who clients are, and what each of them may do.
+    package var visitors: Visitors
     /// Who may ask for what.
     package var access: Access
     /// Tells the time that signatures expire by.
@@ -43,7 +45,7 @@ package struct WebConfiguration: Sendable {
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
-        access: Access = Access()
+        visitors: Visitors = Visitors(), access: Access = Access()
     ) {
         self.host = host
         self.port = port
@@ -59,6 +61,7 @@ package struct WebConfiguration: Sendable {
         self.viaPseudonym = viaPseudonym
         self.limits = limits
         self.maxSourceBytes = maxSourceBytes
+        self.visitors = visitors
         self.access = access
     }
 }

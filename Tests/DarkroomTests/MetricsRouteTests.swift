@@ -139,23 +139,4 @@ struct MetricsRouteTests {
             #expect(disabled.problem?.type == "/problems/admin-disabled")
         }
     }
-
-    @Test func `After SIGTERM the server is not ready while it finishes what is under way`() async throws {
-        let origin = try await PictureOrigin(.picture("sample.jpg"))
-        let gate = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
-        origin.hold(until: gate.futureResult)
-        let server = try await server()
-        async let picture = server.image(origin.url(), "w=20")
-        for await _ in origin.origin.arrivals { break }
-        #expect(try await Client.get("\(server.base)/health/ready").status == 200)
-        kill(server.identifier, SIGTERM)
-        var answer = try await Client.get("\(server.base)/health/ready")
-        while answer.status == 200 { answer = try await Client.get("\(server.base)/health/ready") }
-        #expect(answer.status == 503)
-        #expect(answer.problem?.type == "/problems/unavailable")
-        #expect(try await Client.get("\(server.base)/health/live").status == 200)
-        gate.succeed()
-        #expect(try await picture.status == 200)
-        #expect(await server.stop() == 0)
-    }
 }

@@ -127,7 +127,7 @@ struct PrefetchRouteTests {
             states.append(job.state)
         }
         #expect(states.first == "running" && states.last == "cancelled")
-        #expect(await server.stop() == 0)
+        #expect(await server.wait() == 0)
         gate.succeed()
     }
 }

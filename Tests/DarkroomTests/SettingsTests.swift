@@ -52,10 +52,10 @@ struct SettingsTests {
         #expect(settings.decoders.isolation == .auto && settings.decoders.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
         #expect(settings.prefetchConcurrency == 2)
-        #expect(settings.downloadsPerHost == 6)
-        #expect(settings.maxDownloads == 64)
+        #expect(settings.downloads.maxPerHost == 6)
+        #expect(settings.downloads.max == 64)
         #expect(settings.maxRedirects == 5)
-        #expect(settings.downloadOrder == .fifo)
+        #expect(settings.downloads.order == .fifo)
         #expect(settings.insecureTLSHosts.isEmpty)
         #expect(settings.cacheDecodedBytes == 128 << 20)
         #expect(settings.cacheMemoryLowWaterPercent == 60)
@@ -68,6 +68,7 @@ struct SettingsTests {
         #expect(settings.adminToken == nil && settings.adminPort == nil)
         #expect(settings.access == Access() && !settings.openProxy)
         #expect(settings.adminHost == "127.0.0.1")
+        #expect(settings.visitors == Visitors())
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
@@ -83,6 +84,9 @@ struct SettingsTests {
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
         .host: "localhost", .port: "0", .adminHost: "localhost", .adminPort: "0",
+        .trustedProxies: "127.0.0.0/8", .rateLimit: "1000/s", .maxConnections: "3000",
+        .maxConnectionsPerClient: "900", .headerTimeout: "9s", .bodyTimeout: "9s", .idleTimeout: "9s",
+        .writeTimeout: "9s", .shutdownGrace: "9s",
         .cacheDir: "/tmp/x", .cacheDiskBytes: "1GiB", .cacheMemoryBytes: "0",
         .cacheMemoryLowWater: "0", .cacheDecodedBytes: "0", .cacheMaxAge: "7d", .cacheExpireBy: "creation",
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
@@ -124,7 +128,7 @@ struct SettingsTests {
         #expect(settings.port == 1)
         #expect(settings.queueDepth == 2)
         #expect(settings.maxRedirects == 3)
-        #expect(settings.maxDownloads == 64)
+        #expect(settings.downloads.max == 64)
     }
 
     @Test func `Lists are given with commas or as a YAML sequence`() async throws {
@@ -227,7 +231,9 @@ struct SettingsTests {
         (.publicURL, "https://a.org/?x"), (.publicURL, "https://a.org/#x"), (.publicURL, "https://me@a.org"),
         (.publicURL, "local:///a"), (.allowLongerMaxAge, "2"), (.downloadOrder, "random"),
         (.adminToken, ""),
-        (.localRoot, "/no/such/folder"),
+        (.localRoot, "/no/such/folder"), (.trustedProxies, "10.0.0.1/8"), (.rateLimit, "20"), (.rateLimit, ""),
+        (.maxConnections, "0"), (.maxConnectionsPerClient, "x"), (.headerTimeout, "0s"), (.bodyTimeout, "0"),
+        (.idleTimeout, "5"), (.writeTimeout, "-1s"), (.shutdownGrace, "9"),
     ])
     func `An impossible value is refused by the name of its key`(key: SettingKey, value: String) async throws {
         #expect(try await refusal(flags: [key: value]).contains(key.name))
@@ -238,6 +244,7 @@ struct SettingsTests {
     @Test(arguments: [
         [SettingKey.adminPort: "8080"], [.connectTimeout: "20s"], [.downloadTimeout: "40s"], [.downloadsPerHost: "65"],
         [.maxSourcePixels: "130000000"], [.maxOutputPixels: "10"], [.minFresh: "366d"],
+        [.maxConnectionsPerClient: "8193"],
     ])
     func `An impossible combination is refused by the names of both keys`(flags: [SettingKey: String]) async throws {
         let sentence = try await refusal(flags: flags)

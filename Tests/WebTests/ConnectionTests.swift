@@ -1,9 +1,3 @@
-import HTTPTypes
-import Hummingbird
-import Logging
-import NIOCore
-import NIOPosix
-import ServiceLifecycle
 import Testing
 
 @testable import Pipeline
@@ -21,7 +15,7 @@ struct ConnectionTests {
             reportCancellation.yield()
             throw .cancelled
         } use: { address in
-            let client = try await Client.connected(to: address)
+            let client = try await WireClient.connected(to: address)
             try await client.send("GET /image?url=https://example.com/ HTTP/1.1\r\nHost: x\r\n\r\n")
             await started.first { true }
             try await client.close()
@@ -33,7 +27,7 @@ struct ConnectionTests {
         try await withServer { _ in
             .stub()
         } use: { address in
-            let client = try await Client.connected(to: address)
+            let client = try await WireClient.connected(to: address)
             for _ in 0..<3 {
                 try await client.send("GET /image?url=https://example.com/ HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(await client.received(until: "bytes").hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -46,7 +40,7 @@ struct ConnectionTests {
         try await withServer { _ in
             .stub()
         } use: { address in
-            let client = try await Client.connected(to: address)
+            let client = try await WireClient.connected(to: address)
             let target = "/image?url=https://example.com/"
             try await client.send("GET \(target) HTTP/1.1\r\nHost: x\r\nIf-None-Match: *\r\n\r\n")
             let notModified = await client.received(until: "\r\n\r\n")
@@ -67,7 +61,7 @@ struct ConnectionTests {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         try await withServer(prefetch: PrefetchEndpoint(prefetcher)) { address in
-            let client = try await Client.connected(to: address)
+            let client = try await WireClient.connected(to: address)
             try await client.send(Self.events(of: job))
             while job.watcherCount == 0 { await Task.yield() }
             try await client.close()
@@ -83,7 +77,7 @@ struct ConnectionTests {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         try await withServer(prefetch: PrefetchEndpoint(prefetcher)) { address in
-            let client = try await Client.connected(to: address)
+            let client = try await WireClient.connected(to: address)
             try await client.send(Self.events(of: job))
             while job.watcherCount == 0 { await Task.yield() }
             prefetcher.shutdown()
@@ -97,11 +91,11 @@ struct ConnectionTests {
         let (asked, reportRequest) = AsyncStream<Void>.makeStream()
         // More than the system takes on its way.
         let body = String(repeating: "x", count: 64 << 20)
-        try await withServer(lastGrace: .milliseconds(1)) { _ in
+        try await withServer(limits: ConnectionLimits(shutdownGrace: .milliseconds(1))) { _ in
             reportRequest.yield()
             return .stub(body: body)
         } use: { address in
-            let client = try await Client.connected(to: address, isReading: false)
+            let client = try await WireClient.connected(to: address, isReading: false)
             try await client.send("GET /image?url=https://example.com/ HTTP/1.1\r\nHost: x\r\n\r\n")
             await asked.first { true }
         }
@@ -111,95 +105,10 @@ struct ConnectionTests {
         "GET /prefetch/\(job.id)/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n\r\n"
     }
 
-    /// Runs a server on a free port while `use` goes on, and shuts it down gracefully.
-    private func withServer(
-        prefetch: PrefetchEndpoint = .idle(), lastGrace: TimeAmount = .seconds(20),
-        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() },
-        use: @Sendable (SocketAddress) async throws -> Void
-    ) async throws {
-        let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
-        let logger = Logger.quiet
-        let configuration = WebConfiguration(port: 0, adminToken: "t")
-        let application = makeApplication(
-            .idle(image: ImageEndpoint(configuration: configuration, picture: picture), prefetch: prefetch),
-            configuration: configuration, logger: logger, lastGrace: lastGrace
-        ) { channel in
-            if let address = channel.localAddress { reportAddress.yield(address) }
-        }
-        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let address = try #require(await addresses.first { _ in true })
-            try await use(address)
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-        }
-    }
-
     /// Returns when the task is cancelled, and not before.
     private func untilCancelled() async {
         let (never, source) = AsyncStream<Void>.makeStream()
         await never.first { true }
         withExtendedLifetime(source) {}
-    }
-}
-
-/// Raw bytes over a socket, to see what is really sent.
-private final class Client: Sendable {
-    private let channel: any Channel
-    private let bytes: AsyncStream<ByteBuffer>
-
-    private init(channel: any Channel, bytes: AsyncStream<ByteBuffer>) {
-        self.channel = channel
-        self.bytes = bytes
-    }
-
-    static func connected(to address: SocketAddress, isReading: Bool = true) async throws -> Client {
-        let (bytes, source) = AsyncStream<ByteBuffer>.makeStream()
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelOption(.autoRead, value: isReading)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Receiver(source))
-                }
-            }
-            .connect(to: address).get()
-        return Client(channel: channel, bytes: bytes)
-    }
-
-    func send(_ text: String) async throws {
-        try await channel.writeAndFlush(ByteBuffer(string: text))
-    }
-
-    /// What came since the last call, up to and with the first read that ends in `end`.
-    func received(until end: String) async -> String {
-        var text = ""
-        for await buffer in bytes {
-            text += String(buffer: buffer)
-            if text.hasSuffix(end) { break }
-        }
-        return text
-    }
-
-    func close() async throws {
-        try await channel.close()
-    }
-
-    private final class Receiver: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-
-        private let source: AsyncStream<ByteBuffer>.Continuation
-
-        init(_ source: AsyncStream<ByteBuffer>.Continuation) {
-            self.source = source
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            source.yield(unwrapInboundIn(data))
-        }
-
-        func channelInactive(context: ChannelHandlerContext) {
-            source.finish()
-        }
     }
 }

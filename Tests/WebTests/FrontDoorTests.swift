@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import Origin
 import Pipeline
 import Testing
 
@@ -91,6 +92,20 @@ struct FrontDoorTests {
         #expect(line.metadata["client"] == "192.0.2.7")
         #expect(line.metadata["duration-ms"].flatMap(Double.init) != nil)
         #expect(!line.metadata.values.contains { $0.contains("secret") })
+    }
+
+    @Test func `behind a trusted proxy the log has the client's own address, and an untrusted one is not believed`()
+        async throws
+    {
+        for (network, client) in [("192.0.2.0/24", "2001:db8::7"), ("10.0.0.0/8", "192.0.2.7")] {
+            let log = LogRecorder()
+            var configuration = WebConfiguration.test(token: nil)
+            configuration.visitors.trustedProxies = [try CIDR(parsing: network)]
+            let name = try #require(HTTPField.Name("X-Forwarded-For"))
+            let site = TestSite(configuration: configuration, logger: log.logger)
+            _ = try await site.respond("/health/live", fields: [name: "2001:db8::7"])
+            #expect(log.lines.first?.metadata["client"] == client)
+        }
     }
 
     @Test func `a long path is cut off in the log`() async throws {

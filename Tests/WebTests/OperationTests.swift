@@ -53,7 +53,7 @@ struct OperationTests {
         let traffic = Traffic()
         let site = TestSite(operation: OperationEndpoint(instruments: .idle(traffic: traffic)))
         #expect(try await site.respond("/health/ready").status == .ok)
-        await traffic.drain()
+        traffic.drain()
         let response = try await site.respond("/health/ready")
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "1")

@@ -31,7 +31,7 @@ extension IPAddress {
     }
 
     /// The inner address if this is IPv4-mapped (`::ffff:a.b.c.d`): to an operating system the very same host.
-    var mappedIPv4: IPAddress? {
+    package var mappedIPv4: IPAddress? {
         guard case .v6(let value) = self, value >> 32 == 0xffff else { return nil }
         return .v4(UInt32(truncatingIfNeeded: value))
     }

@@ -8,6 +8,8 @@ struct Permit: Sendable {
     var query = QueryString()
     /// The key that the request is signed with; nil = it is not.
     var key: SigningKey?
+    /// Whose share the request counts for: that of a key which has a rate of its own, else that of the client's address; "" = nobody knows.
+    var client = ""
     /// When the request stops being good.
     var expires: Date?
     /// Whether nothing but the admin token opened a server that is closed to others. Such an answer is nobody else's.

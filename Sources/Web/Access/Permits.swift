@@ -24,7 +24,8 @@ struct Permits: Sendable {
             try request.requireReadableTarget()
             let query = try route.query(request, context)
             let isAdmin = token?.isCarried(by: request.headers) == true
-            let permit = try permit(query, at: route.signedPath, route.presets, isAdmin: isAdmin)
+            var permit = try permit(query, at: route.signedPath, route.presets, isAdmin: isAdmin)
+            permit.client = permit.key.flatMap { $0.rate == nil ? nil : "key \($0.id)" } ?? context.client
             return try await route.respond(request, context, permit)
         }
     }

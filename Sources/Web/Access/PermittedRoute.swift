@@ -19,7 +19,7 @@ struct PermittedRoute: Sendable {
     let presets: Presets
     /// Gives the parameters as they were sent.
     let query: @Sendable (Request, WebContext) throws(Problem) -> QueryString
-    let respond: @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+    var respond: @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
 
     /// Parameters are in the query of the target.
     init(

@@ -15,7 +15,8 @@ extension HTTPField.Name {
     static let placeholderColor = known("X-Placeholder-Color")
     static let placeholderLqip = known("X-Placeholder-Lqip")
 
-    private static func known(_ text: String) -> HTTPField.Name {
+    /// For names that are well-formed.
+    static func known(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("'\(text)' is no field name") }
         return name
     }

@@ -17,3 +17,8 @@ package struct Rate: Hashable, Sendable {
 
     private static let periods: [String: Duration] = ["s": .seconds(1), "m": .seconds(60), "h": .seconds(3600)]
 }
+
+extension Rate: CustomStringConvertible {
+    /// In words, as in `20 requests in 1.0 seconds`.
+    package var description: String { "\(requests) requests in \(period)" }
+}

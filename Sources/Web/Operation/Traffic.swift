@@ -6,7 +6,6 @@ package final class Traffic: Sendable {
         var underWay = 0
         var isStarting: Bool
         var isDraining = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state: Mutex<State>
@@ -27,7 +26,7 @@ package final class Traffic: Sendable {
     /// Requests that have no answer yet. The body of an answer may still be on its way when its request no longer counts.
     package var underWay: Int { state.withLock(\.underWay) }
 
-    /// Whether the server is going down: requests are still answered, but better sent elsewhere.
+    /// Whether the server is going down: requests had better be sent elsewhere.
     package var isDraining: Bool { state.withLock(\.isDraining) }
 
     func begin() {
@@ -35,38 +34,11 @@ package final class Traffic: Sendable {
     }
 
     func end() {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.underWay -= 1
-            guard state.underWay == 0 else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        state.withLock { $0.underWay -= 1 }
     }
 
-    /// From now on the server is going down. Returns at the first moment without a request, or when the task is cancelled.
-    package func drain() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let mayGo = state.withLock { state in
-                    state.isDraining = true
-                    // `stopWaiting` takes this lock too: a cancellation is seen either here or there.
-                    guard state.underWay > 0, !Task.isCancelled else { return true }
-                    state.waiters.append(continuation)
-                    return false
-                }
-                if mayGo { continuation.resume() }
-            }
-        } onCancel: {
-            stopWaiting()
-        }
-    }
-
-    private func stopWaiting() {
-        let waiters = state.withLock { state in
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+    /// From now on the server is going down.
+    package func drain() {
+        state.withLock { $0.isDraining = true }
     }
 }

@@ -23,6 +23,19 @@ extension Problem {
 
     /// The answer to the request of that id. Nobody may store it: most problems pass.
     func response(requestID: String) -> Response {
+        Response(status: kind.status, headers: fields, body: ResponseBody(byteBuffer: json(requestID: requestID)))
+    }
+
+    /// The document's bytes.
+    func json(requestID: String) -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings and a number: there is nothing that could fail to encode.
+        return ByteBuffer(bytes: (try? encoder.encode(document(requestID: requestID))) ?? Data())
+    }
+
+    /// What the answer's header says besides the body's length.
+    var fields: HTTPFields {
         var fields: HTTPFields = [
             .contentType: "application/problem+json", .cacheControl: CacheControl.noStore.description,
             .xContentTypeOptions: "nosniff",
@@ -34,10 +47,6 @@ extension Problem {
         fields[.cacheStatus] = cacheStatus?.description
         fields[.proxyStatus] = proxyStatus?.description
         if variesByAccept { fields[.vary] = "Accept" }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and a number: there is nothing that could fail to encode.
-        let json = (try? encoder.encode(document(requestID: requestID))) ?? Data()
-        return Response(status: kind.status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+        return fields
     }
 }

@@ -35,6 +35,11 @@ extension ProblemKind {
             "The source's bytes are no picture of a kind that is decoded here. Names and content types do not count."
         case .corruptImage:
             "The source looks like a picture, but could not be decoded to its last row: it is damaged, cut off, or not what it claims to be."
+        case .rateLimited:
+            "Whoever runs this server lets each client ask only so often. Clients are told apart by their addresses, those of IPv6 by their networks of 64 bits."
+        case .malformedRequest:
+            "The bytes are no request of HTTP/1.1, or one that two servers could read in two ways, which is how requests are smuggled."
+        case .headTooLarge: "The header fields are more, or longer, than are read. Cookies are the usual reason."
         case .internalError: "Something failed on this server that should not have."
         case .originFailed:
             "The origin could not be reached, broke off, or answered with something other than a picture."
@@ -89,6 +94,10 @@ extension ProblemKind {
             "Use JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF or SVG. An HTML page about a picture is none."
         case .corruptImage:
             "Open the source in an editor and save it anew, or upload it again. Then ask with 'cache=reload', or wait."
+        case .rateLimited:
+            "Wait for the seconds that 'Retry-After' gives, or have 'rate-limit' raised on this server. If all clients get this at once, they come through a proxy that 'trusted-proxies' does not name."
+        case .malformedRequest: "Use another client, or ask whoever runs the proxy on the way: one of them writes it."
+        case .headTooLarge: "Send fewer or shorter fields: this server needs no cookies."
         case .internalError:
             "Try again. If it stays, tell whoever runs this server the request's id, which is the problem's 'instance': the log says more under it."
         case .originFailed:

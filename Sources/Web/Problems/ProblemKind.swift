@@ -24,6 +24,9 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case unsupportedImage = "unsupported-image"
     case unsupportedBody = "unsupported-body"
     case corruptImage = "corrupt-image"
+    case rateLimited = "rate-limited"
+    case malformedRequest = "malformed-request"
+    case headTooLarge = "head-too-large"
     case internalError = "internal-error"
     case originFailed = "origin-failed"
     case originUnavailable = "origin-unavailable"
@@ -63,6 +66,9 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .unsupportedImage: "The source is not a supported image"
         case .unsupportedBody: "The body is of another type"
         case .corruptImage: "The source is a damaged image"
+        case .rateLimited: "Too many requests from this client"
+        case .malformedRequest: "The request is not valid HTTP"
+        case .headTooLarge: "The request's header fields are too large"
         case .internalError: "Something failed on this server"
         case .originFailed: "The origin failed"
         case .originUnavailable: "The origin is left alone for a while"
@@ -78,7 +84,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
 
     var status: HTTPResponse.Status {
         switch self {
-        case .invalidParameter, .invalidURL, .invalidBody: .badRequest
+        case .invalidParameter, .invalidURL, .invalidBody, .malformedRequest: .badRequest
         case .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed, .adminDisabled: .forbidden
         case .signatureRequired, .signatureWrong, .signatureExpired, .presetsOnly: .forbidden
         case .adminTokenWrong: .unauthorized
@@ -88,6 +94,8 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .targetTooLong: .uriTooLong
         case .unsupportedImage, .unsupportedBody: .unsupportedMediaType
         case .corruptImage: .unprocessableContent
+        case .rateLimited: .tooManyRequests
+        case .headTooLarge: .requestHeaderFieldsTooLarge
         case .internalError: .internalServerError
         case .originFailed: .badGateway
         case .originUnavailable, .overloaded, .unavailable, .cacheUnavailable: .serviceUnavailable

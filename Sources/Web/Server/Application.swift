@@ -43,24 +43,22 @@ package func makeApplications(
     }
 }
 
-/// - Parameter lastGrace: how long clients may still take answers once the server has stopped to listen.
 func makeApplication(
     _ endpoints: Endpoints, at door: Door = .main, configuration: WebConfiguration, logger: Logger,
-    lastGrace: TimeAmount = .seconds(20),
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     let address = configuration.address(of: door)
     return Application(
         router: makeRouter(endpoints, at: door, configuration: configuration, logger: logger),
         server: HTTPServerBuilder { responder in
-            DisconnectAwareChannel(
-                http: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout)),
-                lastGrace: lastGrace)
+            GuardedChannel(
+                responder: responder, configuration: configuration,
+                meter: RequestMeter(endpoints.operation.instruments.metrics))
         },
         configuration: ApplicationConfiguration(
             address: .hostname(address.host, port: address.port),
             serverName: "darkroom", backlog: listenBacklog,
-            availableConnectionsDelegate: .maximum(maxConnections, logger: logger)),
+            availableConnectionsDelegate: .maximum(configuration.visitors.connections.maxConnections, logger: logger)),
         onServerRunning: onServerRunning, logger: logger)
 }
 
@@ -75,7 +73,8 @@ func makeRouter(
             origins: configuration.access.origins, paths: endpoints.sharedPaths(at: door)))
     router.add(
         middleware: FrontDoor(
-            routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger,
+            routes: RouteTable(routes), instruments: endpoints.operation.instruments,
+            proxies: TrustedProxies(networks: configuration.visitors.trustedProxies), logger: logger,
             instrument: instrument))
     for route in routes {
         for method in route.methods {
@@ -85,9 +84,5 @@ func makeRouter(
     return router
 }
 
-/// How long a connection may be silent between requests, or within one that is being sent.
-private let idleTimeout = TimeAmount.seconds(30)
 /// Connections that the kernel keeps until they are accepted.
 private let listenBacklog = 1024
-/// Further connections wait in the backlog until one of these ends.
-private let maxConnections = 8192

@@ -16,7 +16,7 @@ struct Endpoints: Sendable {
 
     /// Those, for what may be asked of them, and what browsers ask before scripts may read them.
     private func pictureRoutes(of configuration: WebConfiguration) -> [Route] {
-        let routes = pictureRoutes.map(Permits(configuration).guarding)
+        let routes = pictureRoutes.map(RateLimit(configuration).guarding).map(Permits(configuration).guarding)
         return routes + configuration.access.origins.preflights(of: routes)
     }
 

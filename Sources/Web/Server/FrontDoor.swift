@@ -12,18 +12,23 @@ struct FrontDoor: RouterMiddleware {
     let routes: RouteTable
     let meter: RequestMeter
     let traffic: Traffic
+    let proxies: TrustedProxies
     let logger: Logger
     private let log: AccessLog
     private let instrument: any Instrument
 
-    /// - Parameter instrument: takes over the traces that requests belong to.
+    /// - Parameters:
+    ///   - proxies: believed when they say for whom they ask.
+    ///   - instrument: takes over the traces that requests belong to.
     init(
-        routes: RouteTable, instruments: Instruments, logger: Logger,
+        routes: RouteTable, instruments: Instruments, proxies: TrustedProxies = TrustedProxies(networks: []),
+        logger: Logger,
         instrument: any Instrument = InstrumentationSystem.instrument
     ) {
         self.routes = routes
         meter = RequestMeter(instruments.metrics)
         traffic = instruments.traffic
+        self.proxies = proxies
         self.logger = logger
         log = AccessLog(logger: logger)
         self.instrument = instrument
@@ -34,6 +39,7 @@ struct FrontDoor: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.takeOverID(from: request.headers)
+        context.identify(behind: proxies, request.headers)
         let service = ServiceContext(request.headers, requestID: context.requestID, by: instrument)
         return try await ServiceContext.withValue(service) { try await answer(request, context: context, next: next) }
     }

@@ -7,8 +7,7 @@ extension Request {
 
     func requireReadableTarget() throws(Problem) {
         guard uri.string.utf8.count <= Self.maxTargetBytes else {
-            throw Problem(
-                .targetTooLong, "Path and query are longer than the \(Self.maxTargetBytes) bytes that are accepted.")
+            throw .targetTooLong(maxBytes: Self.maxTargetBytes)
         }
     }
 }

@@ -2,14 +2,18 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import Origin
 
 /// What a request carries along besides itself.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The client's own where it sent a sane one, else unique among all requests of all servers, for practical purposes.
     private(set) var requestID: String
-    /// The address that the connection comes from, without its port; nil = unknown.
-    let clientAddress: String?
+    /// The client's address, behind proxies that are trusted, without a port; nil = unknown. Before ``identify(behind:_:)``: where the
+    /// connection comes from.
+    private(set) var clientAddress: String?
+    /// Whose share a request counts for: the address, or an IPv6 address's network of 64 bits; "" = nobody knows.
+    var client: String { clientAddress.flatMap(IPAddress.init)?.clientName ?? "" }
 
     /// Takes over the id that the server's own log lines carry; log handlers that keep no metadata have none.
     init(source: ApplicationRequestContextSource) {
@@ -23,6 +27,12 @@ struct WebContext: RequestContext {
         coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
         self.requestID = requestID
         self.clientAddress = clientAddress
+    }
+
+    /// Finds out who asks, where the connection comes from a proxy.
+    mutating func identify(behind proxies: TrustedProxies, _ fields: HTTPFields) {
+        guard let peer = clientAddress.flatMap(IPAddress.init) else { return }
+        clientAddress = "\(proxies.client(of: peer, fields))"
     }
 
     /// Takes over `X-Request-Id`, so that a request has one id wherever it comes through. Anything but 1 to 128 letters and

@@ -26,7 +26,7 @@ struct Sign: AsyncParsableCommand {
         do {
             let layers = try await SettingLayers(
                 flags: [:], environment: ProcessInfo.processInfo.environment, file: config)
-            let signer = AddressSigner(ImageServer(try Settings(layers)).webConfiguration)
+            let signer = AddressSigner(try Settings(layers).webConfiguration)
             let lifetime = try expiresIn.map { try SettingText(spelling: "--expires-in", text: $0).duration() }
             print(
                 try signer.sign(

@@ -33,8 +33,10 @@ struct ImageServer {
         self.logger = logger
     }
 
-    /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk.
+    /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk; a second one ends it at once.
     func run() async throws {
+        let secondSignal = await SecondSignal.watch(logger: logger)
+        defer { secondSignal.cancel() }
         let pixels = try await pixelWork()
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
@@ -74,7 +76,9 @@ struct ImageServer {
         }.map(DoorService.init)
         do {
             try await ServiceGroup(
-                services: upkeep + doors + [Draining(instruments.traffic, prefetcher)],
+                // Shut down from the last to the first: whoever runs the server can still see it drain.
+                services: upkeep + doors.reversed()
+                    + [Draining(traffic: instruments.traffic, prefetcher: prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
@@ -126,6 +130,14 @@ struct ImageServer {
         }
     }
 
+    /// What the settings say, with no more connections than the system allows.
+    private var webConfiguration: WebConfiguration {
+        var configuration = settings.webConfiguration
+        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+            settings.visitors.connections.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
+        return configuration
+    }
+
     private func pixelWork() async throws -> PixelWork {
         do {
             return try await PixelWork(settings, logger: logger)
@@ -154,22 +166,11 @@ struct ImageServer {
         client.maxRedirects = settings.maxRedirects
         client.connectTimeout = settings.connectTimeout
         client.downloadTimeout = settings.downloadTimeout
-        client.downloadsPerHost = settings.downloadsPerHost
-        client.downloadOrder = settings.downloadOrder
+        client.downloadsPerHost = settings.downloads.maxPerHost
+        client.downloadOrder = settings.downloads.order
         client.insecureTLSHosts = settings.insecureTLSHosts
-        client.maxDownloads = settings.maxDownloads
+        client.maxDownloads = settings.downloads.max
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
-    }
-
-    var webConfiguration: WebConfiguration {
-        WebConfiguration(
-            host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
-            variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
-            allowForcedRefresh: settings.allowForcedRefresh, allowGPS: settings.allowGPS,
-            adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus, publicURL: settings.publicURL,
-            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
-            limits: GrammarLimits(settings.limits, settings.resampling), maxSourceBytes: settings.maxSourceBytes,
-            access: settings.access)
     }
 }

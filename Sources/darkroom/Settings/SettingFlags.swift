@@ -6,6 +6,15 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.port)) var port: String?
     @Option(help: .setting(.adminHost)) var adminHost: String?
     @Option(help: .setting(.adminPort)) var adminPort: String?
+    @Option(help: .setting(.trustedProxies)) var trustedProxies: String?
+    @Option(help: .setting(.rateLimit)) var rateLimit: String?
+    @Option(help: .setting(.maxConnections)) var maxConnections: String?
+    @Option(help: .setting(.maxConnectionsPerClient)) var maxConnectionsPerClient: String?
+    @Option(help: .setting(.headerTimeout)) var headerTimeout: String?
+    @Option(help: .setting(.bodyTimeout)) var bodyTimeout: String?
+    @Option(help: .setting(.idleTimeout)) var idleTimeout: String?
+    @Option(help: .setting(.writeTimeout)) var writeTimeout: String?
+    @Option(help: .setting(.shutdownGrace)) var shutdownGrace: String?
     @Option(help: .setting(.cacheDir)) var cacheDir: String?
     @Option(help: .setting(.cacheDiskBytes)) var cacheDiskBytes: String?
     @Option(help: .setting(.cacheMemoryBytes)) var cacheMemoryBytes: String?
@@ -67,7 +76,10 @@ struct SettingFlags: ParsableArguments {
     /// The flags that were given.
     var given: [SettingKey: String] {
         let all: [SettingKey: String?] = [
-            .host: host, .port: port, .adminHost: adminHost, .adminPort: adminPort, .cacheDir: cacheDir,
+            .host: host, .port: port, .adminHost: adminHost, .adminPort: adminPort,
+            .trustedProxies: trustedProxies, .rateLimit: rateLimit, .maxConnections: maxConnections,
+            .maxConnectionsPerClient: maxConnectionsPerClient, .headerTimeout: headerTimeout, .bodyTimeout: bodyTimeout,
+            .idleTimeout: idleTimeout, .writeTimeout: writeTimeout, .shutdownGrace: shutdownGrace, .cacheDir: cacheDir,
             .cacheDiskBytes: cacheDiskBytes,
             .cacheMemoryBytes: cacheMemoryBytes, .cacheMemoryLowWater: cacheMemoryLowWater,
             .cacheDecodedBytes: cacheDecodedBytes, .cacheMaxAge: cacheMaxAge, .cacheExpireBy: cacheExpireBy,

@@ -1,5 +1,6 @@
 import Origin
 import Pipeline
+import Web
 
 /// A value as text, and how its key was spelled by whoever gave it.
 struct SettingText {
@@ -94,6 +95,12 @@ struct SettingText {
         } catch {
             throw SettingError("\(spelling): \(error)")
         }
+    }
+
+    /// `20/s`, `600/m`, `1000/h`.
+    func rate() throws(SettingError) -> Rate {
+        guard let rate = Rate(text) else { throw refused("a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h") }
+        return rate
     }
 
     /// `HOSTGLOB=NAMEGLOB`.

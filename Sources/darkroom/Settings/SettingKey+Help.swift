@@ -16,6 +16,19 @@ extension SettingKey {
         case .adminHost: "Address to listen on at admin-port."
         case .adminPort:
             "Port for /cache, /prefetch and /metrics, which port then does not answer: whoever can reach it may use them, unless admin-token is set; 0 = any free port."
+        case .trustedProxies:
+            "Networks (CIDR) of proxies that are believed when Forwarded or X-Forwarded-For says for whom they ask. Comma-separated."
+        case .rateLimit:
+            "How often a client may ask for pictures, as in 20/s, 600/m or 1000/h: so many at once, and as many again in each second, minute or hour. Without the admin token, more are refused with 429."
+        case .maxConnections:
+            "Connections at a time, at each port; further ones wait. The limit of open files may lower it."
+        case .maxConnectionsPerClient:
+            "Connections at a time of one client (an IPv4 address, or an IPv6 network of 64 bits), unless it is a trusted proxy; further ones are closed."
+        case .headerTimeout: "Time for a request's header fields. Duration."
+        case .bodyTimeout: "Time for a request's body. Duration."
+        case .idleTimeout: "Time that a connection is kept without a request. Duration."
+        case .writeTimeout: "Time without a client taking anything of its answer, after which it is cut off. Duration."
+        case .shutdownGrace: "Time that requests under way have after SIGTERM; then they are cut off. Duration."
         case .cacheDir: "Folder of the disk cache. One server at a time may use it."
         case .cacheDiskBytes: "Bytes of the disk cache; 0 = none."
         case .cacheMemoryBytes: "Bytes of the memory cache; 0 = none."

@@ -6,6 +6,15 @@ enum SettingKey: String, CaseIterable, Sendable {
     case port
     case adminHost = "admin-host"
     case adminPort = "admin-port"
+    case trustedProxies = "trusted-proxies"
+    case rateLimit = "rate-limit"
+    case maxConnections = "max-connections"
+    case maxConnectionsPerClient = "max-connections-per-client"
+    case headerTimeout = "header-timeout"
+    case bodyTimeout = "body-timeout"
+    case idleTimeout = "idle-timeout"
+    case writeTimeout = "write-timeout"
+    case shutdownGrace = "shutdown-grace"
     case cacheDir = "cache-dir"
     case cacheDiskBytes = "cache-disk-bytes"
     case cacheMemoryBytes = "cache-memory-bytes"
@@ -77,9 +86,14 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheMemoryLowWater: "60"
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
-        case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks,
-            .allowHosts, .insecureTLSHosts, .pixelWorkers, .signingKeys, .signingKeysFile, .presets, .corsOrigins:
+        case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .trustedProxies, .rateLimit, .adminToken, .publicURL,
+            .localRoot, .allowNetworks, .allowHosts, .insecureTLSHosts, .pixelWorkers, .signingKeys, .signingKeysFile,
+            .presets, .corsOrigins:
             ""
+        case .maxConnections: "8192"
+        case .maxConnectionsPerClient: "1024"
+        case .headerTimeout, .shutdownGrace: "10s"
+        case .bodyTimeout, .idleTimeout, .writeTimeout: "30s"
         case .respectOrigin: "true"
         case .defaultFresh: "1h"
         case .minFresh, .staleWhileRevalidate: "0s"

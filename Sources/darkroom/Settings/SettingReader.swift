@@ -1,7 +1,9 @@
 import Foundation
 import HTTPCaching
+import Origin
 import Pipeline
 import Transforms
+import Web
 import Workers
 
 /// What several settings are read alike by.
@@ -49,6 +51,21 @@ struct SettingReader {
             maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
     }
 
+    func visitors() throws(SettingError) -> Visitors {
+        Visitors(
+            trustedProxies: try list(.trustedProxies) { text throws(SettingError) in try text.network() },
+            rateLimit: try layers.text(.rateLimit)?.rate(), connections: try connections())
+    }
+
+    private func connections() throws(SettingError) -> ConnectionLimits {
+        ConnectionLimits(
+            maxConnections: try integer(.maxConnections, 1...1_000_000),
+            maxConnectionsPerClient: try integer(.maxConnectionsPerClient, 1...1_000_000),
+            headerTimeout: try required(.headerTimeout).duration(), bodyTimeout: try required(.bodyTimeout).duration(),
+            idleTimeout: try required(.idleTimeout).duration(), writeTimeout: try required(.writeTimeout).duration(),
+            shutdownGrace: try required(.shutdownGrace).durationOrZero())
+    }
+
     func freshness() throws(SettingError) -> FreshnessPolicy {
         FreshnessPolicy(
             defaultFresh: try required(.defaultFresh).durationOrZero(),
@@ -60,6 +77,12 @@ struct SettingReader {
 
     func ports() throws(SettingError) -> Set<Int> {
         Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
+    }
+
+    func downloads() throws(SettingError) -> DownloadTerms {
+        DownloadTerms(
+            maxPerHost: try integer(.downloadsPerHost, 1...10_000), max: try integer(.maxDownloads, 1...100_000),
+            order: try required(.downloadOrder).choice(of: DownloadOrder.self))
     }
 
     func decoders() throws(SettingError) -> DecoderTerms {

@@ -15,6 +15,7 @@ struct Settings: Equatable, Sendable {
     var adminHost: String
     /// Nil = administration has no port of its own.
     var adminPort: Int?
+    var visitors: Visitors
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
@@ -54,9 +55,7 @@ struct Settings: Equatable, Sendable {
     var queueDepth: Int
     var prefetchConcurrency: Int
     var resampling: Resampling
-    var downloadsPerHost: Int
-    var maxDownloads: Int
-    var downloadOrder: DownloadOrder
+    var downloads: DownloadTerms
     var logLevel: Logger.Level
     var logFormat: LogFormat
 
@@ -72,6 +71,7 @@ struct Settings: Equatable, Sendable {
         port = try read.integer(.port, 0...65_535)
         adminHost = try read.required(.adminHost).text
         adminPort = try read.layers.text(.adminPort)?.integer(in: 0...65_535)
+        visitors = try read.visitors()
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
@@ -104,9 +104,7 @@ struct Settings: Equatable, Sendable {
         queueDepth = try read.integer(.queueDepth, 0...100_000)
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
-        downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
-        maxDownloads = try read.integer(.maxDownloads, 1...100_000)
-        downloadOrder = try read.required(.downloadOrder).choice(of: DownloadOrder.self)
+        downloads = try read.downloads()
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
         access = try read.access(GrammarLimits(limits, resampling))
@@ -124,8 +122,11 @@ struct Settings: Equatable, Sendable {
         }
         try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
         try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
+        try require(
+            visitors.connections.maxConnectionsPerClient <= visitors.connections.maxConnections,
+            .maxConnectionsPerClient, .maxConnections)
         try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
-        try require(downloadsPerHost <= maxDownloads, .downloadsPerHost, .maxDownloads)
+        try require(downloads.maxPerHost <= downloads.max, .downloadsPerHost, .maxDownloads)
         try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
         try require(limits.maxOutputSide <= limits.maxOutputPixels, .maxOutputSide, .maxOutputPixels)
         if let adminPort, adminPort != 0, (adminHost, adminPort) == (host, port) {
@@ -150,6 +151,13 @@ struct DecoderTerms: Equatable, Sendable {
     var memoryBytes: Int
     /// Zero = none.
     var quarantine: Duration
+}
+
+/// How many downloads there are at a time, and who goes first.
+struct DownloadTerms: Equatable, Sendable {
+    var maxPerHost: Int
+    var max: Int
+    var order: DownloadOrder
 }
 
 extension GrammarLimits {

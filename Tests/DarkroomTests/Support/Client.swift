@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOPosix
 
 /// One answer of the server, read to its end.
 struct Answer: Sendable {
@@ -30,6 +31,15 @@ struct Answer: Sendable {
 
 /// Asks a server over a real socket.
 enum Client {
+    /// Whether nobody listens at a server's address any more.
+    static func isRefused(at base: String) async -> Bool {
+        let url = URL(string: base)
+        let socket = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: url?.host ?? "", port: url?.port ?? 0).get()
+        try? await socket?.close()
+        return socket == nil
+    }
+
     static func get(
         _ url: String, method: HTTPMethod = .GET, fields: [(String, String)] = []
     ) async throws -> Answer {

@@ -45,6 +45,9 @@ final class DarkroomProcess: Sendable {
         return Self.wait(process)
     }
 
+    /// Waits for its end and gives the exit status.
+    func wait() async -> Int32 { Self.wait(process) }
+
     struct StartFailure: Error { var status: Int32 }
 
     /// Runs the executable to its end.

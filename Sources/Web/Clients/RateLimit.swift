@@ -1,0 +1,37 @@
+import HummingbirdCore
+
+/// How often each client may ask for what costs work.
+struct RateLimit: Sendable {
+    private let rate: Rate?
+    private let token: AdminToken?
+    private let limiter: RateLimiter
+
+    init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {
+        rate = configuration.visitors.rateLimit
+        token = configuration.adminToken.map(AdminToken.init)
+        self.limiter = limiter
+    }
+
+    /// The route, for clients that do not ask too often. Whoever carries the admin token may, and a key's own rate stands for that of all.
+    func guarding(_ route: PermittedRoute) -> PermittedRoute {
+        var route = route
+        route.respond = { [respond = route.respond] request, context, permit throws(Problem) in
+            if let rate = permit.key?.rate ?? rate, token?.isCarried(by: request.headers) != true,
+                let wait = limiter.admit(permit.client, rate)
+            {
+                throw .rateLimited(rate, wait: wait)
+            }
+            return try await respond(request, context, permit)
+        }
+        return route
+    }
+}
+
+extension Problem {
+    fileprivate static func rateLimited(_ rate: Rate, wait: Duration) -> Problem {
+        let seconds = Int(wait.components.seconds) + (wait.components.attoseconds > 0 ? 1 : 0)
+        return Problem(
+            .rateLimited, "A client may send \(rate) here, and this one has sent more.",
+            retryAfterSeconds: max(1, seconds))
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+/// SIGTERM, on the built executable.
+@Suite(.timeLimit(.minutes(3)))
+struct ShutdownTests {
+    private func gate() -> EventLoopPromise<Void> {
+        MultiThreadedEventLoopGroup.singleton.any().makePromise()
+    }
+
+    private func origin() async throws -> PictureOrigin {
+        try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
+    }
+
+    private func server(_ flags: String..., cache: URL? = nil) async throws -> DarkroomProcess {
+        try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"] + flags, cache: cache)
+    }
+
+    /// Until the server does not listen any more.
+    private func refused(_ server: DarkroomProcess) async {
+        while await !Client.isRefused(at: server.base) {}
+    }
+
+    @Test func `A picture under way is answered whole, nobody else is let in, and it is on disk afterwards`()
+        async throws
+    {
+        let (origin, held) = (try await origin(), gate())
+        origin.hold(until: held.futureResult)
+        let folder = try URL.temporaryFolder()
+        let server = try await server("--shutdown-grace", "60s", cache: folder)
+        async let answer = server.image(origin.url(), "w=20")
+        while origin.count == 0 { await Task.yield() }
+        kill(server.identifier, SIGTERM)
+        await refused(server)
+        held.succeed()
+        #expect(try await answer.status == 200)
+        #expect(await server.wait() == 0)
+        let next = try await self.server(cache: folder)
+        #expect(try await next.image(origin.url(), "w=20").cacheStatus.contains("detail=disk"))
+        #expect(origin.count == 1)
+        #expect(await next.stop() == 0)
+    }
+
+    @Test func `The admin port tells that the server drains until the last picture is answered`() async throws {
+        let (origin, held) = (try await origin(), gate())
+        origin.hold(until: held.futureResult)
+        let server = try await server("--admin-port", "0", "--shutdown-grace", "60s")
+        let admin = try #require(await server.nextLine()?.firstMatch(of: /http:[0-9.:\/]+/).map { String($0.output) })
+        async let picture = server.image(origin.url(), "w=20")
+        while origin.count == 0 { await Task.yield() }
+        #expect(try await Client.get(admin + "/health/ready").status == 200)
+        kill(server.identifier, SIGTERM)
+        await refused(server)
+        let answer = try await Client.get(admin + "/health/ready")
+        #expect(answer.status == 503)
+        #expect(answer.problem?.type == "/problems/unavailable")
+        #expect(try await Client.get(admin + "/health/live").status == 200)
+        held.succeed()
+        #expect(try await picture.status == 200)
+        #expect(await server.wait() == 0)
+    }
+
+    @Test func `An origin that never answers keeps the server for the grace alone`() async throws {
+        let held = gate()
+        defer { held.succeed() }
+        let origin = try await origin()
+        origin.hold(until: held.futureResult)
+        let server = try await server("--shutdown-grace", "300ms")
+        async let answer = try? server.image(origin.url(), "w=20")
+        while origin.count == 0 { await Task.yield() }
+        let start = ContinuousClock.now
+        #expect(await server.stop() == 0)
+        // The picture itself would have had 15 s.
+        #expect(start.duration(to: .now) < .seconds(10))
+        let status = await answer?.status
+        #expect(status == nil || status == 503)
+    }
+
+    @Test func `A second signal ends the server at once`() async throws {
+        let held = gate()
+        defer { held.succeed() }
+        let origin = try await origin()
+        origin.hold(until: held.futureResult)
+        let server = try await server("--shutdown-grace", "60s")
+        async let answer = try? server.image(origin.url(), "w=20")
+        while origin.count == 0 { await Task.yield() }
+        kill(server.identifier, SIGTERM)
+        await refused(server)
+        kill(server.identifier, SIGTERM)
+        #expect(await server.wait() == 128 + SIGTERM)
+        #expect(await answer == nil)
+        #expect(server.log.contains("ending at once"))
+    }
+
+    @Test func `Connections without a request, silent or slow, at either port do not keep it`() async throws {
+        let server = try await server("--shutdown-grace", "60s", "--admin-port", "0")
+        let admin = try #require(await server.nextLine())
+        var sockets: [any Channel] = []
+        for base in [server.base, admin] {
+            let port = try #require(base.split(separator: ":").last.flatMap { Int($0) })
+            for _ in 0..<3 {
+                sockets.append(
+                    try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                        .connect(host: "127.0.0.1", port: port).get())
+            }
+        }
+        let start = ContinuousClock.now
+        #expect(await server.stop() == 0)
+        #expect(start.duration(to: .now) < .seconds(30))
+        for socket in sockets { try? await socket.close() }
+    }
+}
