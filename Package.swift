@@ -146,7 +146,9 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching", httpTypes, nioCore, nioHTTP1,
+                "darkroom", "Web", "Workers", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching", logging,
+                httpTypes,
+                nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),
         .target(

@@ -8,14 +8,3 @@ struct TemporaryFolder {
         try? FileManager.default.removeItem(at: url)
     }
 }
-
-/// The fixtures, for seeds: the first bytes of each picture.
-enum Pictures {
-    static func heads(bytes: Int) -> [[UInt8]] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../../Fixtures/images")
-        let files = FileManager.default.enumerator(at: root.standardized, includingPropertiesForKeys: nil)
-        return (files?.allObjects ?? []).compactMap { $0 as? URL }.sorted { $0.path < $1.path }
-            .compactMap { try? Data(contentsOf: $0) }.map { Array($0.prefix(bytes)) }
-    }
-}
