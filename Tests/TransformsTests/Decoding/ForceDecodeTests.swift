@@ -61,6 +61,14 @@ struct ForceDecodeTests {
         #expect(GIFBlocks.isCutOff(cut))
     }
 
+    @Test func `A PNG's text that claims to be longer than the file is not made room for`() throws {
+        let claim = try Fixture.image("hostile/long-chunk.png")
+        #expect(throws: ImageProcessingError.corrupt("PNG: ends inside a chunk")) { try SourceHeader(of: claim) }
+        for whole in ["colour/palette.png", "formats/interlaced.png", "hostile/truncated.png"] {
+            #expect(!PNGChunks.overreach(try Fixture.image(whole)))
+        }
+    }
+
     @Test func `A TIFF whose directory was cut off is corrupt, one with an unreadable directory is unsupported`() throws
     {
         let nonsense = ByteBuffer(bytes: [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0, 3, 1, 9, 9, 1, 0, 0, 0, 0, 0, 0, 0])
