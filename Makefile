@@ -8,7 +8,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance playground bench prove format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove overload format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ bench: setup ## Measure the service against its floors on this machine
 prove: setup ## Kill the server 200 times under load; check that only whole, right pictures are served after it
 	swift build -c release --product darkroom $(SWIFT_FLAGS)
 	scripts/prove-durability.py
+
+overload: setup ## Ask for ten times as much as the server can do; check goodput, deadlines, fairness and memory
+	swift build -c release --product darkroom $(SWIFT_FLAGS)
+	python3 -B scripts/overload --server .build/release/darkroom
 
 format: ## Format all Swift in place
 	swift format --in-place --recursive --parallel $(swift_paths)

@@ -30,7 +30,11 @@ struct ImageEndpoint: Sendable {
     var infoRoutes: [Route] { routes(at: "/info") }
 
     private func routes(at path: String) -> [Route] {
-        [Route(path) { request, _ throws(Problem) in try await respond(to: request) }]
+        [
+            Route(path) { request, context throws(Problem) in
+                try await respond(to: request, for: context.clientAddress ?? "")
+            }
+        ]
     }
 
     /// The same for `/info`, whose queries are shorter.
@@ -40,11 +44,12 @@ struct ImageEndpoint: Sendable {
         return info
     }
 
-    func respond(to request: Request) async throws(Problem) -> Response {
+    func respond(to request: Request, for client: String) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: request)
         guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
-        let wanted = try imageRequest(query, of: request)
+        var wanted = try imageRequest(query, of: request)
+        wanted.client = client
         do throws(PipelineError) {
             var answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
             if query.tellsCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }

@@ -47,6 +47,8 @@ struct SettingsTests {
         #expect(settings.requestTimeout == .seconds(30))
         #expect(settings.pixelWorkers == ProcessInfo.processInfo.activeProcessorCount)
         #expect(settings.queueDepth == 64)
+        #expect(settings.memoryBudgetBytes == PipelineConfiguration().memoryBudgetBytes)
+        #expect(settings.maxInFlightBytes == settings.memoryBudgetBytes / 2)
         #expect(settings.prefetchConcurrency == 2)
         #expect(settings.downloadsPerHost == 6)
         #expect(settings.maxDownloads == 64)
@@ -82,9 +84,10 @@ struct SettingsTests {
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
-        .requestTimeout: "2m", .pixelWorkers: "7", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear",
+        .requestTimeout: "2m", .pixelWorkers: "7", .queueDepth: "1", .memoryBudget: "100MiB", .prefetchConcurrency: "9",
+        .resample: "linear",
         .downloadsPerHost: "2",
-        .maxDownloads: "8", .logLevel: "debug", .logFormat: "json",
+        .maxDownloads: "8", .maxInFlightBytes: "1", .logLevel: "debug", .logFormat: "json",
     ]
 
     @Test(arguments: SettingKey.allCases)

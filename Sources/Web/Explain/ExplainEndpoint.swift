@@ -19,13 +19,18 @@ struct ExplainEndpoint: Sendable {
     }
 
     var routes: [Route] {
-        [Route("/explain") { request, _ throws(Problem) in try await respond(to: request) }]
+        [
+            Route("/explain") { request, context throws(Problem) in
+                try await respond(to: request, for: context.clientAddress ?? "")
+            }
+        ]
     }
 
-    func respond(to request: Request) async throws(Problem) -> Response {
+    func respond(to request: Request, for client: String) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(image.configuration.viaPseudonym) else { throw .loop }
         let (query, fetch) = try query(of: request)
-        let wanted = try image.imageRequest(query, of: request)
+        var wanted = try image.imageRequest(query, of: request)
+        wanted.client = client
         do throws(PipelineError) {
             let explanation = try await explain(wanted, fetch)
             let document = ExplainDocument(

@@ -47,7 +47,7 @@ struct ImageServer {
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches),
+            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, client),
             beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         prefetcher.shutdown()
         pipeline.shutdown()
@@ -95,11 +95,12 @@ struct ImageServer {
     }
 
     private func instruments(
-        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches
+        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ client: GuardedHTTPClient
     ) -> Instruments {
         let traffic = Traffic(isStarting: true)
         let readings = Readings(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, startedAt: startedAt)
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, startedAt: startedAt
+        ) { client.bytesInFlight }
         return Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
@@ -125,7 +126,8 @@ struct ImageServer {
     private var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
             limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
-            requestTimeout: settings.requestTimeout, freshness: settings.freshness,
+            memoryBudgetBytes: settings.memoryBudgetBytes, requestTimeout: settings.requestTimeout,
+            freshness: settings.freshness,
             continuesInBackground: settings.continueInBackground)
     }
 
@@ -141,6 +143,7 @@ struct ImageServer {
         client.downloadOrder = settings.downloadOrder
         client.insecureTLSHosts = settings.insecureTLSHosts
         client.maxDownloads = settings.maxDownloads
+        client.maxInFlightBytes = settings.maxInFlightBytes
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
     }

@@ -47,10 +47,13 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.requestTimeout)) var requestTimeout: String?
     @Option(help: .setting(.pixelWorkers)) var pixelWorkers: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
+    @Option(help: .setting(.memoryBudget)) var memoryBudget: String?
     @Option(help: .setting(.prefetchConcurrency)) var prefetchConcurrency: String?
     @Option(help: .setting(.resample)) var resample: String?
     @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
     @Option(help: .setting(.maxDownloads)) var maxDownloads: String?
+    @Option(name: .customLong(SettingKey.maxInFlightBytes.name), help: .setting(.maxInFlightBytes))
+    var maxInFlightBytes: String?
     @Option(help: .setting(.downloadOrder)) var downloadOrder: String?
     @Option(help: .setting(.logLevel)) var logLevel: String?
     @Option(help: .setting(.logFormat)) var logFormat: String?
@@ -73,9 +76,11 @@ struct SettingFlags: ParsableArguments {
             .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
-            .queueDepth: queueDepth, .prefetchConcurrency: prefetchConcurrency, .resample: resample,
+            .queueDepth: queueDepth, .memoryBudget: memoryBudget, .prefetchConcurrency: prefetchConcurrency,
+            .resample: resample,
             .downloadsPerHost: downloadsPerHost,
-            .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
+            .maxDownloads: maxDownloads, .maxInFlightBytes: maxInFlightBytes, .downloadOrder: downloadOrder,
+            .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }
     }

@@ -45,10 +45,12 @@ enum SettingKey: String, CaseIterable, Sendable {
     case requestTimeout = "request-timeout"
     case pixelWorkers = "pixel-workers"
     case queueDepth = "queue-depth"
+    case memoryBudget = "memory-budget"
     case prefetchConcurrency = "prefetch-concurrency"
     case resample
     case downloadsPerHost = "downloads-per-host"
     case maxDownloads = "max-downloads"
+    case maxInFlightBytes = "max-inflight-bytes"
     case downloadOrder = "download-order"
     case logLevel = "log-level"
     case logFormat = "log-format"
@@ -69,7 +71,7 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
         case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks,
-            .allowHosts, .insecureTLSHosts, .pixelWorkers:
+            .allowHosts, .insecureTLSHosts, .pixelWorkers, .memoryBudget, .maxInFlightBytes:
             ""
         case .respectOrigin: "true"
         case .defaultFresh: "1h"

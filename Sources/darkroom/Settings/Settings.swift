@@ -47,10 +47,12 @@ struct Settings: Equatable, Sendable {
     var requestTimeout: Duration
     var pixelWorkers: Int
     var queueDepth: Int
+    var memoryBudgetBytes: Int
     var prefetchConcurrency: Int
     var resampling: Resampling
     var downloadsPerHost: Int
     var maxDownloads: Int
+    var maxInFlightBytes: Int
     var downloadOrder: DownloadOrder
     var logLevel: Logger.Level
     var logFormat: LogFormat
@@ -90,12 +92,11 @@ struct Settings: Equatable, Sendable {
         connectTimeout = try read.required(.connectTimeout).duration()
         downloadTimeout = try read.required(.downloadTimeout).duration()
         requestTimeout = try read.required(.requestTimeout).duration()
-        pixelWorkers = try read.pixelWorkers()
-        queueDepth = try read.integer(.queueDepth, 0...100_000)
+        (pixelWorkers, queueDepth, memoryBudgetBytes) = try read.pixelRoom()
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
         downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
-        maxDownloads = try read.integer(.maxDownloads, 1...100_000)
+        (maxDownloads, maxInFlightBytes) = try read.downloadRoom(memoryBudgetBytes: memoryBudgetBytes)
         downloadOrder = try read.required(.downloadOrder).choice(of: DownloadOrder.self)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
