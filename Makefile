@@ -8,12 +8,12 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance playground bench prove overload format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus soak overload fuzz format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 chooses the port of run; SWIFT_FLAGS goes to every swift build and test;'
-	@echo '  SERVER names the executable that conformance drives, and SEED what it makes up.'
+	@echo '  SERVER names the executable that conformance and proofs drive, and SEED what they make up.'
 
 setup:
 	@scripts/setup.sh
@@ -43,9 +43,32 @@ prove: setup ## Kill the server 200 times under load; check that only whole, rig
 	swift build -c release --product darkroom $(SWIFT_FLAGS)
 	scripts/prove-durability.py
 
+# What the proofs attack: the release build, unless SERVER names another one.
+named = $(filter command environment,$(firstword $(origin SERVER)))
+built = $(if $(named),,swift build -c release --product darkroom $(SWIFT_FLAGS))
+proofs = python3 -B scripts/proofs $(if $(named),--server $(SERVER))
+
+ssrf: setup ## Show in a network namespace that no address is contacted that must not be
+	$(built)
+	$(proofs) ssrf $(if $(CORPUS),--corpus $(CORPUS))
+
+chaos: setup ## Break origins, clients, disk and processes for MINUTES=10 and look at every answer
+	$(built)
+	$(proofs) chaos --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
+
+corpus: setup ## Send every fixture, and each picture of the corpus at CORPUS=../shared/corpus
+	$(built)
+	$(proofs) corpus $(if $(CORPUS),--corpus $(CORPUS))
+
 overload: setup ## Ask for ten times as much as the server can do; check goodput, deadlines, fairness and memory
-	swift build -c release --product darkroom $(SWIFT_FLAGS)
-	python3 -B scripts/overload --server .build/release/darkroom
+	$(built)
+	python3 -B scripts/overload --server $(or $(named:%=$(SERVER)),.build/release/darkroom)
+
+fuzz: setup ## Feed what reads strangers' bytes with damaged ones for SECONDS=60
+	swift build --build-tests $(SWIFT_FLAGS)
+	@share=$$(grep -h 'fuzzer.run(' Tests/FuzzTests/Targets/*.swift | awk 'END { print $(or $(SECONDS),60) / NR }'); \
+	FUZZ_SECONDS=$$share FUZZ_SEED=$(or $(SEED),$$(date +%s)) FUZZ_FOLDER=.build/fuzz \
+		swift test --skip-build --no-parallel --filter FuzzTests $(SWIFT_FLAGS)
 
 format: ## Format all Swift in place
 	swift format --in-place --recursive --parallel $(swift_paths)

@@ -87,6 +87,8 @@ let package = Package(
         room(
             "Pipeline", sees: ["Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
+        .target(name: "CSandbox"),
+        room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         room("Prometheus", packages: [coreMetrics]),
         .target(
             name: "Web",
@@ -99,7 +101,7 @@ let package = Package(
         .executableTarget(
             name: "darkroom",
             dependencies: [
-                "Prometheus", "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
+                "Prometheus", "Web", "Workers", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching",
                 argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
                 nioPosix, distributedTracing, serviceContext,
                 systemPackage, unixSignals, yams,
@@ -115,11 +117,12 @@ let package = Package(
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
+        tests(of: "Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Prometheus", packages: [coreMetrics]),
         // What README shows and links to: the library's public face as its users see it, run by tests of its own.
         .target(
-            name: "Examples", dependencies: ["Pipeline", "Transforms", "Vips", "Store", "Origin", nioCore],
-            path: "Examples",
+            name: "Examples", dependencies: ["Pipeline", "Transforms", "Vips", "Store", "Origin", nioCore, crypto],
+            path: "Examples", exclude: ["signing"],
             packageAccess: false,
             swiftSettings: swiftSettings),
         tests(
@@ -134,9 +137,16 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "darkroom", "TestOrigin", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store", logging, nioCore,
-                nioPosix,
+                "darkroom", "TestOrigin", "Workers", "Web", "Transforms", "HTTPCaching", "Origin", "Pipeline", "Store",
+                logging, nioCore, nioPosix,
                 nioHTTP1, nioFoundation, asyncHTTPClient,
+            ],
+            swiftSettings: swiftSettings),
+        // What reads strangers' bytes, fed with damaged ones; `make fuzz` gives it more time.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "Web", "Pipeline", "Transforms", "Store", "Origin", "HTTPCaching", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),
         .target(

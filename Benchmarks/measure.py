@@ -35,8 +35,12 @@ class Server:
         return f"{self.base}/image?" + urllib.parse.urlencode({"url": source, **query}, safe=":/")
 
     def peak_mib(self):
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
+        """The sum of what the server and each of its workers have had at most."""
+        own = self.process.pid
+        children = Path(f"/proc/{own}/task").glob("*/children")
+        pids = [own, *(int(pid) for path in children for pid in path.read_text().split())]
+        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in pids]
+        return sum(int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) for status in statuses) / 1024
 
     def __enter__(self):
         return self
@@ -113,20 +117,25 @@ def floor_seconds(floor, images, way, threads):
 
 def measure_misses(options, nginx, names, work):
     """Floors and services, one after the other within each round, so that a drifting machine hits all alike."""
-    times = {way: [] for way in [*PROFILES, "thumbnail", *("service " + p for p in PROFILES), "second"]}
+    services = [prefix + profile for prefix in ("service ", "in-process ") for profile in PROFILES]
+    times = {way: [] for way in [*PROFILES, "thumbnail", *services, "second"]}
     threads = os.cpu_count()
     # Every round asks for the same bytes under other names, and a decode that is kept would be found by its bytes.
-    with Server(options.darkroom, work / "cache-miss", "--cache-decoded-bytes", "0") as server:
+    with Server(options.darkroom, work / "cache-miss", "--cache-decoded-bytes", "0") as server, \
+            Server(options.darkroom, work / "cache-none", "--cache-decoded-bytes", "0", "--isolation", "none") as open_server:
         for round_number in range(options.rounds):
             for way in [*PROFILES, "thumbnail"]:
                 times[way].append(floor_seconds(options.floor, options.images, way, threads))
             for profile in PROFILES:
                 sources = [f"{nginx.base}/{name}?r={round_number}{profile}" for name in names]
-                urls = [server.url(s, w=WIDTH, output="jpg", q=80, resample=profile) for s in sources]
-                times["service " + profile].append(ask_all(urls, CONCURRENCY)[0])
+                contenders = [("service ", server), ("in-process ", open_server)]
+                # Who is asked first finds the files of the origin colder.
+                for prefix, contender in contenders if round_number % 2 else reversed(contenders):
+                    urls = [contender.url(s, w=WIDTH, output="jpg", q=80, resample=profile) for s in sources]
+                    times[prefix + profile].append(ask_all(urls, CONCURRENCY)[0])
             seconds = [server.url(s, w=300, output="jpg", q=80) for s in sources]
             times["second"].append(ask_all(seconds, CONCURRENCY)[0])
-        peak = server.peak_mib()
+        peak, open_peak = server.peak_mib(), open_server.peak_mib()
     count = len(names)
     medians = {way: statistics.median(values) / count * 1000 for way, values in times.items()}
     print(f"miss: {count} JPEGs to w={WIDTH} q80, {CONCURRENCY} requests at once, {threads} threads; ms per picture")
@@ -136,9 +145,12 @@ def measure_misses(options, nginx, names, work):
               f"  / vips_thumbnail floor {medians['thumbnail'] / service:5.2f}"
               f"  own floor / thumbnail floor {medians['thumbnail'] / own:5.2f}")
     print(f"  thumbnail floor {medians['thumbnail']:6.2f}")
+    for profile in PROFILES:
+        own, service = medians["in-process " + profile], medians["service " + profile]
+        print(f"isolation: {profile:9} in-process {own:6.2f}  in workers {service:6.2f}  costs {(service / own - 1) * 100:+5.1f} %")
     print(f"second width of a cached original: {medians['second']:6.2f} ms per picture,"
           f" {medians['service linear'] / medians['second']:5.2f} times the speed of its first (linear)")
-    print(f"peak RSS during the miss run: {peak:.0f} MiB")
+    print(f"peak RSS during the miss run: {peak:.0f} MiB, in-process {open_peak:.0f} MiB")
 
 
 def measure_hits(options, nginx, name, work):

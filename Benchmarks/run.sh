@@ -22,7 +22,7 @@ bench_images() {
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
-    images="${DARKROOM_BENCH_IMAGES:-$root/.build/bench-images}"
+    images="${BENCH_IMAGES:-$root/.build/bench-images}"
     python3 "$root/scripts/make-bench-images.py" "$images"
 }
 

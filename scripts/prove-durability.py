@@ -18,7 +18,6 @@ import sys
 import tempfile
 import threading
 import time
-import zlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -29,6 +28,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from proofs.flat_png import drawn, noise, seen
+
 BUILDS = Path(__file__).resolve().parent.parent / ".build"
 SOURCES = 4_000
 SOURCE_WIDTH = 60
@@ -38,7 +39,6 @@ CHECKED_A_ROUND = 40
 KILLED_WHILE_STARTING = 0.15
 LOAD_SECONDS, START_SECONDS = 0.9, 0.15
 TIMEOUT_SECONDS = 30
-PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class Breach(Exception):
@@ -59,53 +59,10 @@ class Variant(NamedTuple):
 
 
 @lru_cache(maxsize=500)
-def drawn(source: int) -> bytes:
-    """A source as PNG; a chunk of noise makes it 8 to 71 KiB large, as small pictures are."""
+def png(source: int) -> bytes:
+    """A source, 8 to 71 KiB large, as small pictures are."""
     variant = Variant(source, SOURCE_WIDTH)
-    width, height = variant.size
-    chunks = {
-        b"IHDR": width.to_bytes(4) + height.to_bytes(4) + bytes((8, 2, 0, 0, 0)),
-        b"noIs": random.Random(source).randbytes((8 + source % 64) << 10),
-        b"IDAT": zlib.compress((b"\x00" + variant.colour * width) * height),
-        b"IEND": b"",
-    }
-    return PNG_SIGNATURE + b"".join(
-        len(body).to_bytes(4) + name + body + zlib.crc32(name + body).to_bytes(4) for name, body in chunks.items()
-    )
-
-
-@lru_cache(maxsize=20_000)
-def seen(png: bytes) -> tuple[tuple[int, int], set[bytes]]:
-    """The size and the colours of an RGB PNG; ValueError if it is not whole."""
-    header, packed, name, at = b"", b"", b"", len(PNG_SIGNATURE)
-    while png.startswith(PNG_SIGNATURE) and at < len(png):
-        length = int.from_bytes(png[at : at + 4])
-        name, body = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
-        if png[at + 8 + length : at + 12 + length] != zlib.crc32(name + body).to_bytes(4):
-            raise ValueError("a chunk is damaged or cut off")
-        header = body if name == b"IHDR" else header
-        packed += body if name == b"IDAT" else b""
-        at += 12 + length
-    if name != b"IEND" or header[8:] != bytes((8, 2, 0, 0, 0)):
-        raise ValueError("it is no PNG of 8 bits a colour, or its end is missing")
-    width, height = int.from_bytes(header[:4]), int.from_bytes(header[4:8])
-    data, row, colours = zlib.decompress(packed), bytearray(3 * width), set()
-    if len(data) != (3 * width + 1) * height:
-        raise ValueError("rows are missing")
-    for start in range(0, len(data), 3 * width + 1):
-        row = unfiltered(data[start], data[start + 1 : start + 1 + 3 * width], row)
-        colours |= {bytes(row[at : at + 3]) for at in range(0, 3 * width, 3)}
-    return (width, height), colours
-
-
-def unfiltered(kind: int, row: bytes, above: bytearray) -> bytearray:
-    """A row of RGB without its PNG filter."""
-    plain = bytearray(row)
-    for at in range(len(row) if kind else 0):
-        left, up, corner = (plain[at - 3], above[at], above[at - 3]) if at >= 3 else (0, above[at], 0)
-        paeth = min((left, up, corner), key=lambda sample: abs(left + up - corner - sample))
-        plain[at] = (row[at] + (0, left, up, (left + up) // 2, paeth)[kind]) & 255
-    return plain
+    return drawn(variant.size, variant.colour, noise(source, (8 + source % 64) << 10))
 
 
 class Origin(ThreadingHTTPServer):
@@ -129,7 +86,7 @@ class OriginHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.fetched.append(self.path)
-        body = drawn(int(self.path.strip("/")))
+        body = png(int(self.path.strip("/")))
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "max-age=86400")
@@ -251,7 +208,7 @@ class Proof:
             raise Breach(f"The answer for {variant} has status {status}: {body[:300].decode(errors='replace')}")
         try:
             size, colours = seen(body)
-        except (ValueError, zlib.error) as error:
+        except ValueError as error:
             raise Breach(f"The answer for {variant} is not a whole picture: {error}.") from error
         if (size, colours) != (variant.size, {variant.colour}):
             raise Breach(f"The answer for {variant} is another picture: {size}, {sorted(colours)[:3]}.")

@@ -1,5 +1,5 @@
 /// An sRGB colour with straight alpha, 8 bits a channel.
-public struct Color: Hashable, Sendable {
+public struct Color: Hashable, Codable, Sendable {
     /// 0…255.
     public var red: UInt8
     /// 0…255.

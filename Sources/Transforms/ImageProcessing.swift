@@ -103,7 +103,7 @@ public struct ProcessedImage: Sendable {
 }
 
 /// Why no picture came out. The texts of `badParameter` and `tooLarge` are for clients, all others for logs only.
-public enum ImageProcessingError: Error, Sendable, Equatable {
+public enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     /// The bytes are none of the formats we decode.
     case unsupported
     /// The bytes are damaged, cut off, or not what they claim to be.

@@ -25,16 +25,21 @@ struct ImageEndpoint: Sendable {
         token = configuration.adminToken.map(AdminToken.init)
     }
 
-    var routes: [Route] { routes(at: "/image") }
+    var routes: [PermittedRoute] {
+        let inPath = PermittedRoute(
+            SignedPath.pattern, signedAs: SignedPath.signedPath, presets: .taken, query: SignedPath.query
+        ) { request, _, permit throws(Problem) in
+            try await respond(to: request, permit)
+        }
+        return [route(at: "/image", presets: .taken), inPath]
+    }
     /// Those of ``info``.
-    var infoRoutes: [Route] { routes(at: "/info") }
+    var infoRoutes: [PermittedRoute] { [route(at: "/info", presets: .needless)] }
 
-    private func routes(at path: String) -> [Route] {
-        [
-            Route(path) { request, context throws(Problem) in
-                try await respond(to: request, for: context.clientAddress ?? "")
-            }
-        ]
+    private func route(at path: String, presets: PermittedRoute.Presets) -> PermittedRoute {
+        PermittedRoute(path, presets: presets) { request, _, permit throws(Problem) in
+            try await respond(to: request, permit)
+        }
     }
 
     /// The same for `/info`, whose queries are shorter.
@@ -44,14 +49,14 @@ struct ImageEndpoint: Sendable {
         return info
     }
 
-    func respond(to request: Request, for client: String) async throws(Problem) -> Response {
+    private func respond(to request: Request, _ permit: Permit) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
-        let query = try query(of: request)
+        let query = try query(of: permit)
         guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
-        var wanted = try imageRequest(query, of: request)
-        wanted.client = client
+        let wanted = try imageRequest(query, of: request, permit)
         do throws(PipelineError) {
-            var answer = ImageAnswer(picture: try await picture(wanted), query: query, configuration: configuration)
+            var answer = ImageAnswer(
+                picture: try await picture(wanted), query: query, permit: permit, configuration: configuration)
             if query.tellsCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }
             return answer.response(to: request)
         } catch {
@@ -61,19 +66,20 @@ struct ImageEndpoint: Sendable {
         }
     }
 
-    private func query(of request: Request) throws(Problem) -> ImageQuery {
-        try request.requireReadableTarget()
+    private func query(of permit: Permit) throws(Problem) -> ImageQuery {
         do throws(InvalidParameter) {
-            return try grammar.parse(request.uri.query ?? "")
+            return try grammar.parse(permit.query)
         } catch {
             throw Problem(error)
         }
     }
 
     /// What the query and the fields of a request come to.
-    func imageRequest(_ query: ImageQuery, of request: Request) throws(Problem) -> ImageRequest {
-        var wanted = try ImageRequest(query.url, givenAs: "url")
-        if let fallback = query.fallback { wanted.fallback = try ImageRequest(fallback, givenAs: "default").source }
+    func imageRequest(
+        _ query: ImageQuery, of request: Request, _ permit: Permit
+    ) throws(Problem) -> ImageRequest {
+        var wanted = try ImageRequest(sourcesOf: query)
+        try permit.requireSources(of: wanted)
         wanted.recipe = query.recipe
         wanted.pages = query.pages
         wanted.placeholders = query.placeholders

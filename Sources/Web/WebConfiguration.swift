@@ -1,3 +1,5 @@
+package import Foundation
+
 /// What the HTTP shell needs to know.
 package struct WebConfiguration: Sendable {
     /// The address to listen on: a name or an IP address.
@@ -29,6 +31,10 @@ package struct WebConfiguration: Sendable {
     package var limits: GrammarLimits
     /// Bytes of a source that are downloaded.
     package var maxSourceBytes: Int
+    /// Who may ask for what.
+    package var access: Access
+    /// Tells the time that signatures expire by.
+    package var now: @Sendable () -> Date = { Date() }
 
     /// Every default is that of the command line.
     package init(
@@ -36,7 +42,8 @@ package struct WebConfiguration: Sendable {
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20
+        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
+        access: Access = Access()
     ) {
         self.host = host
         self.port = port
@@ -52,5 +59,6 @@ package struct WebConfiguration: Sendable {
         self.viaPseudonym = viaPseudonym
         self.limits = limits
         self.maxSourceBytes = maxSourceBytes
+        self.access = access
     }
 }

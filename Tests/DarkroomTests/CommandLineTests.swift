@@ -100,6 +100,7 @@ struct CommandLineTests {
         values[.host] = "127.0.0.1"
         values[.adminHost] = "127.0.0.1"
         values[.maxSourcePixels] = "60000000"
+        let bearer = [("Authorization", "Bearer \(values[.adminToken] ?? "")")]
         let server: DarkroomProcess
         switch way {
         case "flags":
@@ -113,9 +114,10 @@ struct CommandLineTests {
                 to: file, atomically: true, encoding: .utf8)
             server = try await DarkroomProcess(serving: ["--config", file.path])
         }
-        // max-output-side is 400 and local-root is set: both were heard.
-        #expect(try await server.image("local:///sample.jpg", "w=401").problem?.parameter == "w")
-        #expect(try await server.image("local:///sample.jpg", "w=90").status == 200)
+        // max-output-side is 400, local-root and signing-keys are set: all were heard.
+        #expect(try await server.image("local:///sample.jpg", "w=401", fields: bearer).problem?.parameter == "w")
+        #expect(try await server.image("local:///sample.jpg", "w=90", fields: bearer).status == 200)
+        #expect(try await server.image("local:///sample.jpg", "w=90").problem?.type == "/problems/signature-required")
         #expect(await server.stop() == 0)
     }
 }

@@ -5,6 +5,8 @@ import Pipeline
 import Store
 import Testing
 import Transforms
+import Web
+import Workers
 
 @testable import darkroom
 
@@ -45,10 +47,12 @@ struct SettingsTests {
         #expect(settings.connectTimeout == .seconds(5))
         #expect(settings.downloadTimeout == .seconds(15))
         #expect(settings.requestTimeout == .seconds(30))
-        #expect(settings.pixelWorkers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.decoders.workers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.decoders.memoryBytes == 2 << 30)
+        #expect(settings.decoders.isolation == .auto && settings.decoders.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
-        #expect(settings.memoryBudgetBytes == PipelineConfiguration().memoryBudgetBytes)
-        #expect(settings.maxInFlightBytes == settings.memoryBudgetBytes / 2)
+        #expect(settings.decoders.memoryBudgetBytes == PipelineConfiguration().memoryBudgetBytes)
+        #expect(settings.maxInFlightBytes == settings.decoders.memoryBudgetBytes / 2)
         #expect(settings.prefetchConcurrency == 2)
         #expect(settings.downloadsPerHost == 6)
         #expect(settings.maxDownloads == 64)
@@ -64,11 +68,19 @@ struct SettingsTests {
             !settings.allowLongerMaxAge && !settings.allowForcedRefresh && !settings.allowGPS
                 && !settings.continueInBackground)
         #expect(settings.adminToken == nil && settings.adminPort == nil)
+        #expect(settings.access == Access() && !settings.openProxy)
         #expect(settings.adminHost == "127.0.0.1")
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)
     }
+
+    /// A file of one key.
+    private static let keysFile: String = {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString).json")
+        try? Data(#"[{"id": "k2", "secret": "0123456789abcdef0123456789abcdef", "rate": "20/s"}]"#.utf8).write(to: file)
+        return file.path
+    }()
 
     /// A value for each key that differs from its default.
     static let others: [SettingKey: String] = [
@@ -78,16 +90,18 @@ struct SettingsTests {
         .cacheKeyDropQuery: "*.a.org=utm_*", .respectOrigin: "false", .defaultFresh: "0", .minFresh: "5m",
         .maxFresh: "30d", .staleWhileRevalidate: "1m", .staleIfError: "0s", .variantMaxAge: "90s",
         .allowLongerMaxAge: "true", .allowForcedRefresh: "1", .allowGPS: "true", .adminToken: "correct-horse-battery",
+        .signingKeys: "k1:0123456789abcdef0123456789abcdef", .signingKeysFile: keysFile,
+        .presets: "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", .presetsOnly: "true", .openProxy: "true",
+        .corsOrigins: "https://www.example.com,http://localhost:3000",
         .fallbackStatus: "404", .publicURL: "https://img.example.com", .continueInBackground: "true",
         .insecureTLSHosts: "*.c.org", .downloadOrder: "lifo",
         .localRoot: "/tmp",
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
-        .requestTimeout: "2m", .pixelWorkers: "7", .queueDepth: "1", .memoryBudget: "100MiB", .prefetchConcurrency: "9",
-        .resample: "linear",
-        .downloadsPerHost: "2",
-        .maxDownloads: "8", .maxInFlightBytes: "1", .logLevel: "debug", .logFormat: "json",
+        .requestTimeout: "2m", .pixelWorkers: "7", .workerMemory: "1GiB", .isolation: "none", .quarantine: "0",
+        .queueDepth: "1", .memoryBudget: "100MiB", .prefetchConcurrency: "9", .resample: "linear",
+        .downloadsPerHost: "2", .maxDownloads: "8", .maxInFlightBytes: "1", .logLevel: "debug", .logFormat: "json",
     ]
 
     @Test(arguments: SettingKey.allCases)
@@ -95,6 +109,7 @@ struct SettingsTests {
         let value = try #require(Self.others[key])
         var companions: [SettingKey: String] = [:]
         if key == .maxOutputPixels { companions[.maxOutputSide] = "1" }
+        if key == .presetsOnly { companions[.presets] = "avatar=w=96" }
         let standard = try await settings(flags: companions)
         let flag = try await settings(flags: companions.merging([key: value]) { $1 })
         let variable = try await settings(flags: companions, environment: [key.environmentName: value])
@@ -203,7 +218,8 @@ struct SettingsTests {
         (.maxSourceBytes, "5MB"), (.maxSourceBytes, "-1"),
         (.maxSourceBytes, "0"), (.maxSourceBytes, "99999999999GiB"), (.connectTimeout, "5"), (.connectTimeout, "0s"),
         (.allowNetworks, "10.0.0.1/8"), (.allowNetworks, "nonsense"), (.allowPorts, "80,http"), (.resample, "best"),
-        (.pixelWorkers, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
+        (.pixelWorkers, "0"), (.workerMemory, "1MiB"), (.isolation, "some"), (.quarantine, "1"), (.logLevel, "loud"),
+        (.logFormat, "xml"), (.cacheKeyDropQuery, "utm_*"), (.host, ""),
         (.cacheMemoryLowWater, "101"), (.cacheMemoryLowWater, "60%"), (.cacheDecodedBytes, "-1"), (.cacheMaxAge, "0s"),
         (.cacheMaxAge, ""), (.cacheExpireBy, "birth"), (.respectOrigin, "yes"), (.maxFresh, "0s"),
         (.fallbackStatus, "199"),

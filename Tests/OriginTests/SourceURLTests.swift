@@ -72,6 +72,7 @@ struct SourceURLTests {
             ("local://host/a", .invalidLocalForm), ("local:/a", .invalidLocalForm), ("local:a", .invalidLocalForm),
             ("local:////a", .invalidLocalForm),
             ("http://a/" + String(repeating: "x", count: 9000), .tooLong(limitBytes: 8192)),
+            ("http://a/" + String(repeating: "é", count: 3000), .tooLong(limitBytes: 8192)),
         ] as [(String, SourceURLError)])
     func refused(text: String, expected: SourceURLError) {
         #expect(throws: expected) { try SourceURL(parsing: text) }

@@ -24,7 +24,7 @@ struct ExplainContractTests {
 
     @Test func `parameters are those of the grammars, in their order`() throws {
         let table = ExplainGrammar(limits: GrammarLimits()).table
-        #expect(try names("/explain") == table.parameters.map(\.name))
+        #expect(try names("/explain") == table.parameters.map(\.name) + AccessGrammar.parameters.map(\.name))
         #expect(table.parameters.dropLast().map(\.shape) == QueryGrammar().table.parameters.map(\.shape))
         #expect(table.parameters.last?.shape == .boolean)
         #expect(table.parameters.last?.standard == "false")

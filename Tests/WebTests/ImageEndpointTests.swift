@@ -23,7 +23,8 @@ struct ImageEndpointTests {
             .contentType: "image/webp", .contentLength: "5", .eTag: etag, .cacheControl: "public, max-age=3600",
             .age: "90", .lastModified: "Sun, 06 Nov 1994 07:49:37 GMT", .vary: "Accept",
             .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
-            .crossOriginResourcePolicy: "cross-origin", .contentDisposition: "inline; filename=\"a.webp\"",
+            .crossOriginResourcePolicy: "cross-origin", .referrerPolicy: "no-referrer",
+            .contentDisposition: "inline; filename=\"a.webp\"",
             .cacheStatus: "darkroom;hit;ttl=3510;detail=memory",
             .serverTiming: "fetch;dur=31.250, process;dur=12.000, total;dur=44.007", .requestID: "request-7",
         ]

@@ -108,4 +108,15 @@ struct OperationTests {
     private func strings(_ node: Node?) -> Set<String>? { (node?.sequence?.compactMap(\.string)).map(Set.init) }
 
     private func keys(_ node: Node?) -> Set<String>? { (node?.mapping?.keys.compactMap(\.string)).map(Set.init) }
+
+    @Test func `a server that cannot make pictures is not ready`() async throws {
+        var instruments = Instruments.idle()
+        instruments.isWell = { false }
+        let site = TestSite(operation: OperationEndpoint(instruments: instruments))
+        let response = try await site.respond("/health/ready")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers[.retryAfter] == "5")
+        #expect(try await response.text().contains("end faster than they can be replaced"))
+        #expect(try await site.respond("/health/live").status == .ok)
+    }
 }

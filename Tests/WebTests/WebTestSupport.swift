@@ -140,6 +140,11 @@ struct TestSite {
         responder = makeRouter(endpoints, at: door, configuration: configuration, logger: logger).buildResponder()
     }
 
+    /// Of endpoints that share a configuration.
+    init(_ endpoints: Endpoints, configuration: WebConfiguration) {
+        responder = makeRouter(endpoints, configuration: configuration, logger: .quiet).buildResponder()
+    }
+
     func respond(
         _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Response {

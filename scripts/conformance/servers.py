@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = ROOT / "openapi/openapi.yaml"
 FIXTURES = ROOT / "Fixtures/images"
 TOKEN = "conformance-token-0123456789"
+KEY_ID, SECRET = "k1", "conformance-secret-0123456789abcdef"
 START_SECONDS, END_SECONDS = 30, 20
 LISTENS = re.compile(r"listens on (http://127\.0\.0\.1:\d+)$")
 
@@ -31,14 +32,14 @@ class Running(NamedTuple):
 
 
 @contextmanager
-def running(executable: Path) -> Iterator[Running]:
+def running(executable: Path, **variables: str) -> Iterator[Running]:
     """The server must also end well when it is told to; its log is shown when anything went wrong."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as name, origin() as address:
         folder = Path(name)
         log = folder / "server.log"
         log.touch()
         try:
-            with server(executable, folder, log) as base:
+            with server(executable, folder, log, variables) as base:
                 yield Running(base, address, folder)
         except BaseException:
             print(log.read_text(errors="replace")[-4000:])
@@ -46,7 +47,7 @@ def running(executable: Path) -> Iterator[Running]:
 
 
 @contextmanager
-def server(executable: Path, folder: Path, log: Path) -> Iterator[str]:
+def server(executable: Path, folder: Path, log: Path, variables: dict[str, str]) -> Iterator[str]:
     with log.open("w") as errors:
         process = subprocess.Popen(
             [str(executable), "serve", *settings(folder)],
@@ -55,7 +56,8 @@ def server(executable: Path, folder: Path, log: Path) -> Iterator[str]:
             text=True,
             # Whatever else whoever runs this has set for a server of their own.
             env={name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
-            | {"DARKROOM_ADMIN_TOKEN": TOKEN},
+            | {"DARKROOM_ADMIN_TOKEN": TOKEN}
+            | variables,
         )
         try:
             yield announced(process)

@@ -57,11 +57,16 @@ public struct SourceURL: Hashable, Sendable {
     /// What follows the `?`, percent-encoded; empty where nothing does, nil where there is no `?`.
     public let query: String?
 
-    /// Reads an absolute `http:`, `https:` or `local:///` URL of at most ``maximumBytes`` bytes.
+    /// Reads an absolute `http:`, `https:` or `local:///` URL of at most ``maximumBytes`` bytes, as it is given and as it is
+    /// spelled canonically.
     ///
     /// - Throws: ``SourceURLError``, whose description is a sentence for people.
     public init(parsing text: String) throws(SourceURLError) {
         self = try SourceURLParser.parse(text)
+        // Encoding makes three bytes of one at the most.
+        guard text.utf8.count <= Self.maximumBytes / 3 || canonical.utf8.count <= Self.maximumBytes else {
+            throw .tooLong(limitBytes: Self.maximumBytes)
+        }
     }
 
     init(scheme: Scheme, host: Host?, port: Int?, path: String, query: String?) {

@@ -25,7 +25,7 @@ struct VariantRecord: Hashable, Sendable {
             let content = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)),
             let length = bytes.readInteger(as: UInt8.self),
             let name = bytes.readString(length: Int(length)), let format = OutputFormat(rawValue: name),
-            let digest = bytes.readString(length: 64)
+            let digest = bytes.readString(length: 64), StoreKey(hex: digest) != nil
         else { return nil }
         self.init(content: content, format: format, digest: digest)
     }

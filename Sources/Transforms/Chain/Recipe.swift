@@ -1,7 +1,7 @@
-/// What a request wants done to the pixels: plain values, no order.
+/// What a request wants done to the pixels: plain values, no order. They can cross to another process.
 ///
 /// Two recipes that mean the same picture compare equal after `TransformChain.init(_:)` has left out what does nothing.
-public struct Recipe: Hashable, Sendable {
+public struct Recipe: Hashable, Codable, Sendable {
     /// Which way up.
     public var orientation: Orient.Rule = .auto
     /// Cut before anything is scaled; nil = nothing is.
@@ -73,9 +73,9 @@ extension TransformChain {
     /// filter are given in sRGB.
     ///
     /// - Parameter limits: what `Recipe.scaleDown` scales down to; without it they play no part. Pass those of the `ImageJob`.
-    public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
-        let fit = recipe.scaleDown ? FitLimits(limits, rotationDegrees: recipe.rotationDegrees % 360) : nil
-        let recipe = recipe.fitting(fit)
+    public init(_ given: Recipe, limits: PixelLimits = PixelLimits()) {
+        let fit = given.scaleDown ? FitLimits(limits, rotationDegrees: given.rotationDegrees % 360) : nil
+        let recipe = given.fitting(fit)
         let placed = recipe.box.size == nil ? nil : recipe.fit
         let steps: [(any Transform)?] = [
             recipe.orientation == .none ? nil : Orient(recipe.orientation),
@@ -100,5 +100,6 @@ extension TransformChain {
             recipe.background.map(Flatten.init),
         ]
         self.init(steps.compactMap { $0 })
+        self.recipe = given
     }
 }

@@ -44,7 +44,7 @@ public struct TransformContext: Sendable {
 }
 
 /// Why a transform cannot be done on this picture: the request's fault, not the picture's.
-public struct TransformError: Error, Sendable, Hashable {
+public struct TransformError: Error, Codable, Sendable, Hashable {
     /// The query parameter at fault, by its public name (`crop`).
     public let parameter: String
     /// A sentence for the client: what was given and what is allowed.

@@ -3,7 +3,11 @@ import Vips
 /// The transforms of one request, in order.
 public struct TransformChain: Sendable {
     /// The members, first to last.
-    public var transforms: [any Transform]
+    public var transforms: [any Transform] {
+        didSet { recipe = nil }
+    }
+    /// What the chain was made from; nil where somebody has put it together, or changed it since.
+    public internal(set) var recipe: Recipe?
 
     /// These members in this order; none = the pixels as they are decoded.
     public init(_ transforms: [any Transform] = []) {

@@ -17,11 +17,15 @@ public final class DecodedCache: Sendable {
     /// The budget in bytes. At 0 nothing is kept.
     public let budgetBytes: Int
 
+    /// What one entry may cost.
+    private let maxEntryBytes: Int
     private let state = Mutex(State())
 
-    /// A cache of at most `budgetBytes`; 0 disables it. An entry that costs more than a quarter of that is not kept.
-    public init(budgetBytes: Int) {
+    /// A cache of at most `budgetBytes`; 0 disables it. An entry that costs more than `maxEntryBytes`, by default a quarter of
+    /// that, is not kept.
+    public init(budgetBytes: Int, maxEntryBytes: Int? = nil) {
         self.budgetBytes = max(0, budgetBytes)
+        self.maxEntryBytes = maxEntryBytes ?? budgetBytes / 4
     }
 
     /// What the cache holds and what it has done so far.
@@ -61,7 +65,7 @@ public final class DecodedCache: Sendable {
     }
 
     /// Whether `keep` would keep them.
-    func accepts(_ pixels: DecodedPixels) -> Bool { cost(pixels) <= budgetBytes / 4 }
+    func accepts(_ pixels: DecodedPixels) -> Bool { cost(pixels) <= min(maxEntryBytes, budgetBytes) }
 
     func keep(_ pixels: DecodedPixels, for key: Key) {
         guard accepts(pixels) else { return }
@@ -74,7 +78,7 @@ public final class DecodedCache: Sendable {
 }
 
 /// What a decoded cache holds and has done since it was made.
-public struct DecodedStatistics: Equatable, Sendable {
+public struct DecodedStatistics: Equatable, Codable, Sendable {
     /// Pictures held.
     public var entries = 0
     /// What they cost, in bytes.
@@ -83,6 +87,13 @@ public struct DecodedStatistics: Equatable, Sendable {
     public var hits = 0
     /// Decodes that were, of sources that may be kept.
     public var misses = 0
+
+    public init(entries: Int = 0, bytes: Int = 0, hits: Int = 0, misses: Int = 0) {
+        self.entries = entries
+        self.bytes = bytes
+        self.hits = hits
+        self.misses = misses
+    }
 }
 
 private struct Held {

@@ -1,5 +1,5 @@
 /// Which frames of an animation, or pages of a document, are kept.
-public struct PageSelection: Hashable, Sendable {
+public struct PageSelection: Hashable, Codable, Sendable {
     /// The first one kept, from 1.
     public var first: Int
     /// How many are kept; nil = all of an animation, one of a document.

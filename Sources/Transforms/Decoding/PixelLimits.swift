@@ -1,5 +1,5 @@
 /// How much a picture may ask of us. Everything is checked against the header before a pixel is decoded.
-public struct PixelLimits: Hashable, Sendable {
+public struct PixelLimits: Hashable, Codable, Sendable {
     /// Pixels of one frame of the source.
     public var maxSourcePixels: Int
     /// Pixels of all frames used, together.

@@ -2,21 +2,26 @@ public import NIOCore
 import Vips
 
 /// The formats we decode, told by the bytes alone: a name or a Content-Type proves nothing.
-public enum SourceFormat: String, Sendable, CaseIterable {
+public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg
 
     /// Looks at the first bytes; nil where they belong to nothing we decode.
     public init?(sniffing source: ByteBuffer) {
-        let head = Array(source.readableBytesView.prefix(16))
-        if let format = Self.signatures.first(where: { $0.matches(head) })?.format {
-            self = format
-        } else if let format = Self.isoMediaFormat(source, head) {
+        if let format = SourceFormat(signatureOf: source) {
             self = format
         } else if SVGSource.matches(source) {
             self = .svg
         } else {
             return nil
         }
+    }
+
+    /// As `sniffing`, but compares bytes only, and so never finds SVG, which has to be parsed.
+    public init?(signatureOf source: ByteBuffer) {
+        let head = Array(source.readableBytesView.prefix(16))
+        let signature = Self.signatures.first { $0.matches(head) }
+        guard let format = signature?.format ?? Self.isoMediaFormat(source, head) else { return nil }
+        self = format
     }
 
     /// Whether its frames are moments of one animation; the pages of other formats are pictures of their own.

@@ -1,7 +1,7 @@
 import Vips
 
 /// The formats we encode: pictures, of which SVG is never one, and texts about a picture.
-public enum OutputFormat: String, Sendable, CaseIterable {
+public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     case jpeg = "jpg"
     case png, webp, avif, gif, jxl, tiff
     /// A document about the source; `OutputOptions.details` says how much of the picture that the chain makes it tells.

@@ -1,5 +1,5 @@
 /// Width and height in whole pixels.
-public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Columns.
     public var width: Int
     /// Rows.

@@ -1,5 +1,5 @@
 /// Where `cover` cuts and where `contain` places.
-public enum Position: Hashable, Sendable {
+public enum Position: Hashable, Codable, Sendable {
     /// A point of the free space, 0…1 from the left and from the top: `center` is (0.5, 0.5).
     case anchor(x: Double, y: Double)
     /// A point of the picture, 0…1 from the left and from the top, which comes as near to the middle as it can.

@@ -1,5 +1,5 @@
 /// How a picture fills its box, in the words of CSS `object-fit` and of sharp.
-public enum Fit: String, Sendable, CaseIterable {
+public enum Fit: String, Codable, Sendable, CaseIterable {
     /// As large as possible within the box.
     case inside
     /// As small as possible while covering the box; nothing is cut.
@@ -13,7 +13,7 @@ public enum Fit: String, Sendable, CaseIterable {
 }
 
 /// A box in device pixels; one side alone leaves the other to the picture's aspect ratio.
-public struct Box: Hashable, Sendable {
+public struct Box: Hashable, Codable, Sendable {
     /// In pixels, 1 or more; nil = as the height gives.
     public var width: Int?
     /// In pixels, 1 or more; nil = as the width gives.

@@ -1,7 +1,7 @@
 /// What a job comes to, told from the source's header alone: no pixel is decoded for it.
-public struct ImagePlan: Hashable, Sendable {
+public struct ImagePlan: Hashable, Codable, Sendable {
     /// A step of the chain and what it gives.
-    public struct Step: Hashable, Sendable {
+    public struct Step: Hashable, Codable, Sendable {
         /// `decode`, or what the transform's key begins with: `orient`, `resize`, …
         public var name: String
         /// The raster of one frame after it.

@@ -1,7 +1,7 @@
 import Vips
 
 /// Blurs evenly.
-public struct Blur: Transform, Hashable {
+public struct Blur: Transform, Hashable, Codable {
     /// Standard deviations that may be asked for, in pixels of the result.
     public static let sigmas = 0.3...1000
 

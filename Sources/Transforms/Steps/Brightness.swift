@@ -1,7 +1,7 @@
 import Vips
 
 /// Adds the same to every colour sample.
-public struct Brightness: Transform, Hashable {
+public struct Brightness: Transform, Hashable, Codable {
     /// Percent of full scale; 0 changes nothing.
     public static let percents = -100...100
 

@@ -2,7 +2,7 @@ import Foundation
 import Vips
 
 /// Bends tones along a sigmoid: away from middle grey for more contrast, towards it for less.
-public struct Contrast: Transform, Hashable {
+public struct Contrast: Transform, Hashable, Codable {
     /// 0 changes nothing.
     public static let percents = -100...100
 

@@ -1,7 +1,7 @@
 import Vips
 
 /// Cuts a rectangle out of the upright source, before anything is scaled.
-public struct Crop: Transform, Hashable {
+public struct Crop: Transform, Hashable, Codable {
     /// Left edge, in pixels of the upright source, from 0.
     public var x: Int
     /// Upper edge, in pixels of the upright source, from 0.

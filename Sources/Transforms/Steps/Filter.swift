@@ -1,7 +1,7 @@
 import Vips
 
 /// A colour effect without parameters.
-public enum Filter: String, Transform, Hashable, CaseIterable {
+public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
     case greyscale
     case sepia
     case negate

@@ -2,7 +2,7 @@ import Foundation
 import Vips
 
 /// Brightens dark tones by a power curve: each tone to the power of 1 / `exponent`.
-public struct Gamma: Transform, Hashable {
+public struct Gamma: Transform, Hashable, Codable {
     /// Exponents that may be asked for.
     public static let exponents = 1.0...3.0
     /// What `gam` without a value means.

@@ -1,7 +1,7 @@
 import Vips
 
 /// Turns every colour around the colour circle.
-public struct Hue: Transform, Hashable {
+public struct Hue: Transform, Hashable, Codable {
     /// 0 changes nothing; red goes towards yellow.
     public static let degrees = 0...359
 

@@ -3,7 +3,7 @@ import Vips
 /// Turns the picture upright: by the EXIF orientation it states, or by one that the request states instead.
 public struct Orient: Transform, Hashable {
     /// Which way up.
-    public enum Rule: Hashable, Sendable {
+    public enum Rule: Hashable, Codable, Sendable {
         /// The source's own EXIF orientation.
         case auto
         /// The pixels as they are stored.

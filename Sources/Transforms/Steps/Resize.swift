@@ -1,7 +1,7 @@
 import Vips
 
 /// How pixels are resampled.
-public enum Resampling: String, Sendable, CaseIterable {
+public enum Resampling: String, Codable, Sendable, CaseIterable {
     /// The decoder shrinks as far as it can while it still covers the target.
     case fast
     /// The decoder leaves the resampler a factor of at least two.

@@ -1,7 +1,7 @@
 import Vips
 
 /// Multiplies the chroma of every colour.
-public struct Saturation: Transform, Hashable {
+public struct Saturation: Transform, Hashable, Codable {
     /// 0 = grey, 1 changes nothing.
     public static let factors = 0.0...10.0
 

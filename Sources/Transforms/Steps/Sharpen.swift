@@ -1,7 +1,7 @@
 import Vips
 
 /// Sharpens lightness, leaving hues alone.
-public struct Sharpen: Transform, Hashable {
+public struct Sharpen: Transform, Hashable, Codable {
     /// Standard deviations that may be asked for, in pixels of the result.
     public static let sigmas = 0.000001...10
 

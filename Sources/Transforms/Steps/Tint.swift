@@ -1,7 +1,7 @@
 import Vips
 
 /// Gives every pixel the hue and chroma of one colour and leaves its lightness (CIELAB).
-public struct Tint: Transform, Hashable {
+public struct Tint: Transform, Hashable, Codable {
     /// Whose hue and chroma every pixel gets.
     public var color: Color
 

@@ -4,7 +4,7 @@ import Vips
 ///
 /// In an animation the same border is cut from every frame, so much as is free in all of them. A picture of nothing but
 /// border stays as it is, and so does one of less than 3 pixels in width or height.
-public struct Trim: Transform, Hashable {
+public struct Trim: Transform, Hashable, Codable {
     /// How far a sample may lie from the border's colour and still count as border.
     public static let thresholds = 1...254
 

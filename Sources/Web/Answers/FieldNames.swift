@@ -5,6 +5,8 @@ extension HTTPField.Name {
     static let cacheStatus = known("Cache-Status")
     /// W3C Server Timing.
     static let serverTiming = known("Server-Timing")
+    /// W3C Referrer Policy.
+    static let referrerPolicy = known("Referrer-Policy")
     /// The id of the request in logs and in problems.
     static let requestID = known("X-Request-Id")
 

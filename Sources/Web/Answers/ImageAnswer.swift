@@ -10,6 +10,7 @@ import Transforms
 struct ImageAnswer {
     let picture: ImageResponse
     let query: ImageQuery
+    let permit: Permit
     let configuration: WebConfiguration
     /// What the answer tells besides; it is true of this moment, so that nobody is to keep it.
     var caching: CachingDocument?
@@ -77,11 +78,16 @@ struct ImageAnswer {
     private var cacheControl: String {
         // The next answer may have them.
         guard !isIncomplete, caching == nil else { return CacheControl.noStore.description }
-        let cap = configuration.variantMaxAge
-        return picture.terms.cacheControl(
-            age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge,
-            cap: isFallback ? min(cap, Self.fallbackMaxAge) : cap
-        ).description
+        let control = picture.terms.cacheControl(
+            age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
+        return permit.bounding(control).description
+    }
+
+    private var cap: Duration {
+        var cap = configuration.variantMaxAge
+        if isFallback { cap = min(cap, Self.fallbackMaxAge) }
+        if let remaining = permit.remaining(at: configuration.now()) { cap = min(cap, remaining) }
+        return cap
     }
 
     /// The source of a fallback may be back soon.

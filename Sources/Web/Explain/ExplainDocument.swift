@@ -6,6 +6,8 @@ import Transforms
 struct ExplainDocument: Encodable {
     struct Request: Encodable {
         let canonical: String
+        /// What may be given out: whole where the server knows its own address, signed where that is needed.
+        let address: String
         let url: String
         let parameters: [CanonicalQuery.Parameter]
     }
@@ -75,10 +77,10 @@ struct ExplainDocument: Encodable {
     }
 
     init(
-        _ explanation: Explanation, of query: ImageQuery, accept: String?,
+        _ explanation: Explanation, of query: ImageQuery, _ permit: Permit = Permit(), accept: String?,
         _ configuration: WebConfiguration
     ) {
-        request = Request(query, of: explanation, configuration.limits)
+        request = Request(query, of: explanation, permit, configuration)
         keys = Keys(explanation.keys)
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
@@ -99,13 +101,16 @@ struct ExplainDocument: Encodable {
 }
 
 extension ExplainDocument.Request {
-    fileprivate init(_ query: ImageQuery, of explanation: Explanation, _ limits: GrammarLimits) {
+    fileprivate init(
+        _ query: ImageQuery, of explanation: Explanation, _ permit: Permit, _ configuration: WebConfiguration
+    ) {
         var query = query
         query.url = explanation.source
         query.fallback = explanation.fallback
-        let canonical = CanonicalQuery(query, limits: limits)
+        let canonical = CanonicalQuery(query, limits: configuration.limits)
         self.init(
-            canonical: "/image?" + canonical.text, url: query.url,
+            canonical: "/image?" + canonical.text, address: PictureAddress(configuration)(query, permit),
+            url: query.url,
             parameters: canonical.parameters.filter { $0.name != "url" })
     }
 }

@@ -18,33 +18,30 @@ struct ExplainEndpoint: Sendable {
         grammar = ExplainGrammar(limits: image.configuration.limits)
     }
 
-    var routes: [Route] {
-        [
-            Route("/explain") { request, context throws(Problem) in
-                try await respond(to: request, for: context.clientAddress ?? "")
-            }
-        ]
+    var routes: [PermittedRoute] {
+        let route = PermittedRoute("/explain", presets: .taken) { request, _, permit throws(Problem) in
+            try await respond(to: request, permit)
+        }
+        return [route]
     }
 
-    func respond(to request: Request, for client: String) async throws(Problem) -> Response {
+    private func respond(to request: Request, _ permit: Permit) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(image.configuration.viaPseudonym) else { throw .loop }
-        let (query, fetch) = try query(of: request)
-        var wanted = try image.imageRequest(query, of: request)
-        wanted.client = client
+        let (query, fetch) = try query(of: permit)
+        let wanted = try image.imageRequest(query, of: request, permit)
         do throws(PipelineError) {
             let explanation = try await explain(wanted, fetch)
             let document = ExplainDocument(
-                explanation, of: query, accept: request.headers[.accept], image.configuration)
+                explanation, of: query, permit, accept: request.headers[.accept], image.configuration)
             return .json(document)
         } catch {
             throw Problem(error)
         }
     }
 
-    private func query(of request: Request) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
-        try request.requireReadableTarget()
+    private func query(of permit: Permit) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
         do throws(InvalidParameter) {
-            return try grammar.parse(request.uri.query ?? "")
+            return try grammar.parse(permit.query)
         } catch {
             throw Problem(error)
         }

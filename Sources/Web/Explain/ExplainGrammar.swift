@@ -12,6 +12,11 @@ struct ExplainGrammar: Sendable {
 
     /// Reads a query, given as received after the `?`.
     func parse(_ query: String) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query that is in its parts already.
+    func parse(_ query: QueryString) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
         var draft = ExplainDraft()
         try table.read(query, into: &draft)
         return (try ImageQuery(draft.image, limits: limits), draft.fetch)

@@ -36,28 +36,10 @@ struct CanonicalQuery: Hashable, Sendable {
 
     /// As it follows a `?`: everything but letters, digits, `-`, `.`, `_` and `~` is percent-encoded, so that it stands unharmed in HTML,
     /// in a `srcset` and behind a comma.
-    var text: String {
-        parameters.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
-    }
+    var text: String { query.text }
 
-    private static func encoded(_ value: String) -> String {
-        var text: [UInt8] = []
-        for byte in value.utf8 {
-            if isUnreserved(byte) {
-                text.append(byte)
-            } else {
-                text += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// RFC 3986 §2.3.
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        (0x61...0x7a).contains(byte | 0x20) || Digits.isDigit(byte) || "-._~".utf8.contains(byte)
-    }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+    /// The same, to be read again.
+    var query: QueryString { QueryString(pairs: parameters.map { QueryString.Pair(name: $0.name, value: $0.value) }) }
 }
 
 /// Parameters as they are written down one after the other.

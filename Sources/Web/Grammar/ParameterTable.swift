@@ -11,11 +11,16 @@ struct ParameterTable<Draft>: Sendable {
 
     /// Puts the values of a query, given as received after the `?`, into a draft.
     func read(_ query: String, into draft: inout Draft) throws(InvalidParameter) {
+        try read(QueryString(parsing: query), into: &draft)
+    }
+
+    /// Puts the values of a query into a draft.
+    func read(_ query: QueryString, into draft: inout Draft) throws(InvalidParameter) {
         var given: Set<Int> = []
-        for pair in try QueryString(parsing: query).pairs {
+        for pair in query.pairs {
             guard let index = indices[pair.name] else { throw unknown(pair.name) }
             guard given.insert(index).inserted else {
-                throw InvalidParameter(pair.name, "The parameter '\(pair.name)' was given more than once.")
+                throw InvalidParameter(givenTwice: pair.name)
             }
             try parameters[index].assign(pair.value, &draft)
         }

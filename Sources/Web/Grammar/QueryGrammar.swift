@@ -46,6 +46,11 @@ struct QueryGrammar: Sendable {
 
     /// Reads a query, given as received after the `?`.
     func parse(_ query: String) throws(InvalidParameter) -> ImageQuery {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query that is in its parts already.
+    func parse(_ query: QueryString) throws(InvalidParameter) -> ImageQuery {
         var draft = draft
         try table.read(query, into: &draft)
         return try ImageQuery(draft, limits: limits)

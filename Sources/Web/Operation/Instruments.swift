@@ -13,6 +13,8 @@ package struct Instruments: Sendable {
     package var cacheWorks: @Sendable () -> Bool
     /// The requests under way.
     package var traffic: Traffic
+    /// Whether pictures can be made now. Asked for each answer to `/health/ready`.
+    package var isWell: @Sendable () -> Bool = { true }
 
     /// - Parameters:
     ///   - exposition: asked for each answer to `/metrics`.

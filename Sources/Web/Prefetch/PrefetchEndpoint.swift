@@ -15,12 +15,12 @@ struct PrefetchEndpoint: Sendable {
 
     /// - Parameter clock: runs the heartbeat of event streams.
     init(
-        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(),
+        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(), presets: Presets = Presets(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
         self.clock = clock
-        grammar = PrefetchGrammar(queries: QueryGrammar(limits: limits))
+        grammar = PrefetchGrammar(queries: QueryGrammar(limits: limits), presets: presets)
     }
 
     var routes: [Route] {

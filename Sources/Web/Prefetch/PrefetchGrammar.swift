@@ -5,6 +5,7 @@ import Transforms
 /// The language of prefetching: each source with each query, all in the words of `/image`.
 struct PrefetchGrammar: Sendable {
     let queries: QueryGrammar
+    var presets = Presets()
 
     /// A query and what it came to.
     private struct Reading {
@@ -48,10 +49,13 @@ struct PrefetchGrammar: Sendable {
 
     private func reading(_ text: String, named name: String) throws(InvalidBody) -> Reading {
         do throws(InvalidParameter) {
-            guard try !QueryString(parsing: text).pairs.contains(where: { $0.name == "url" }) else {
+            var pairs = try QueryString(parsing: text)
+            guard !pairs.pairs.contains(where: { $0.name == "url" }) else {
                 throw InvalidParameter("url", "A query here has no 'url'; sources are in 'urls'.")
             }
-            let query = try queries.parse("url=file&\(text)")
+            pairs = try presets.expanding(pairs)
+            pairs.pairs.append(QueryString.Pair(name: "url", value: "file"))
+            let query = try queries.parse(pairs)
             if let fallback = query.fallback { _ = try request(for: fallback) }
             return Reading(text: text, query: query)
         } catch {

@@ -67,6 +67,8 @@ extension Problem {
     static let goingDown = Problem(
         .unavailable, "The server is going down and takes no new requests.", retryAfterSeconds: 1)
 
+    static let unwell = Problem(
+        .unavailable, "The processes that decode pictures end faster than they can be replaced.", retryAfterSeconds: 5)
     static let starting = Problem(
         .unavailable, "The server is not listening at all its ports yet.", retryAfterSeconds: 1)
 

@@ -14,6 +14,13 @@ extension ProblemKind {
         case .gpsNotAllowed: "The request asks where a picture was taken, and this server tells that to nobody."
         case .adminDisabled: "What only whoever runs this server may do is switched off: no admin token is set."
         case .adminTokenWrong: "The request came without the admin token, or with another one."
+        case .signatureRequired:
+            "This server answers only requests that are signed by one of its keys, and this one is not."
+        case .signatureWrong:
+            "The signature does not fit the request: a parameter was added, left out or changed after it was signed, or the key is none of this server's."
+        case .signatureExpired: "The request was signed to be good until a certain time, and that is past."
+        case .presetsOnly:
+            "Parameters may not be chosen freely here, or not with this key: pictures are made by the presets that the server names."
         case .sourceNotFound:
             "The origin said 404 or 410, or there is no such local file. That is remembered for a while."
         case .noSuchRoute: "The path is none of this server's, or none of those that it answers at this port."
@@ -61,6 +68,13 @@ extension ProblemKind {
         case .adminDisabled:
             "Set 'admin-token', or give administration a port of its own with 'admin-port', and start the server again."
         case .adminTokenWrong: "Send the server's admin token as 'Authorization: Bearer TOKEN'."
+        case .signatureRequired:
+            "Have whoever has a key sign the address, for example with 'darkroom sign'; README says how programs do it. With the admin token no signature is needed."
+        case .signatureWrong:
+            "Sign the very request that is sent: its path, and all parameters but 's' as they are decoded. Check that 's' names a key of this server, and that nothing on the way rewrites addresses."
+        case .signatureExpired:
+            "Get the address anew from whoever signed it; 'exp' is in seconds since 1970, and clocks may differ."
+        case .presetsOnly: "Give 'url' and 'preset' alone. Whoever runs this server adds presets with 'presets'."
         case .sourceNotFound:
             "Check the address in a browser. Once the picture is there, the answer comes back by itself, at once with 'cache=reload'."
         case .noSuchRoute: "Pictures are at /image. /openapi.yaml describes every path that there is."

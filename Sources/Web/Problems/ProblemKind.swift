@@ -10,6 +10,10 @@ enum ProblemKind: String, CaseIterable, Sendable {
     case gpsNotAllowed = "gps-not-allowed"
     case adminDisabled = "admin-disabled"
     case adminTokenWrong = "admin-token-wrong"
+    case signatureRequired = "signature-required"
+    case signatureWrong = "signature-wrong"
+    case signatureExpired = "signature-expired"
+    case presetsOnly = "presets-only"
     case sourceNotFound = "source-not-found"
     case noSuchRoute = "no-such-route"
     case noSuchJob = "no-such-job"
@@ -45,6 +49,10 @@ enum ProblemKind: String, CaseIterable, Sendable {
         case .gpsNotAllowed: "Positions are not told here"
         case .adminDisabled: "Administration is switched off"
         case .adminTokenWrong: "The admin token is missing or wrong"
+        case .signatureRequired: "A signature is needed"
+        case .signatureWrong: "The signature is wrong"
+        case .signatureExpired: "The signed address has expired"
+        case .presetsOnly: "Pictures are made by presets alone"
         case .sourceNotFound: "The origin has no such picture"
         case .noSuchRoute: "There is nothing at this path"
         case .noSuchJob: "There is no such job"
@@ -72,6 +80,7 @@ enum ProblemKind: String, CaseIterable, Sendable {
         switch self {
         case .invalidParameter, .invalidURL, .invalidBody: .badRequest
         case .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed, .adminDisabled: .forbidden
+        case .signatureRequired, .signatureWrong, .signatureExpired, .presetsOnly: .forbidden
         case .adminTokenWrong: .unauthorized
         case .sourceNotFound, .noSuchRoute, .noSuchJob: .notFound
         case .methodNotAllowed: .methodNotAllowed

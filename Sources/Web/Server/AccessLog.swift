@@ -34,6 +34,8 @@ struct AccessLog: Sendable {
     private static let maxPathBytes = 256
 
     private static func clipped(_ path: String) -> String {
+        // A query again, of which every copy is as good as the first.
+        guard !path.hasPrefix(SignedPath.prefix) else { return SignedPath.prefix + "…" }
         guard path.utf8.count > maxPathBytes else { return path }
         return String(decoding: path.utf8.prefix(maxPathBytes), as: UTF8.self) + "…"
     }

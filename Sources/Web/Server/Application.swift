@@ -33,7 +33,7 @@ package func makeApplications(
             await pipeline.removeExpired()
         },
         entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
-        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits),
+        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, presets: configuration.access.presets),
         operation: OperationEndpoint(instruments: instruments), srcset: SrcsetEndpoint(configuration: configuration))
     return configuration.doors.map { door in
         let application = makeApplication(endpoints, at: door, configuration: configuration, logger: logger) {
@@ -70,6 +70,9 @@ func makeRouter(
 ) -> Router<WebContext> {
     let routes = endpoints.routes(at: door, of: configuration)
     let router = Router(context: WebContext.self)
+    router.add(
+        middleware: CrossOriginSharing(
+            origins: configuration.access.origins, paths: endpoints.sharedPaths(at: door)))
     router.add(
         middleware: FrontDoor(
             routes: RouteTable(routes), instruments: endpoints.operation.instruments, logger: logger,

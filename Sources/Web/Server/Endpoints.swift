@@ -9,10 +9,19 @@ struct Endpoints: Sendable {
     var srcset: SrcsetEndpoint
     var playground = PlaygroundEndpoint()
 
-    /// What is for everybody.
-    var publicRoutes: [Route] {
-        image.routes + image.info.infoRoutes + explain.routes + srcset.routes + playground.routes
+    /// What is for everybody, or else for those whose requests are signed.
+    var pictureRoutes: [PermittedRoute] {
+        image.routes + image.info.infoRoutes + explain.routes + srcset.routes
     }
+
+    /// Those, for what may be asked of them, and what browsers ask before scripts may read them.
+    private func pictureRoutes(of configuration: WebConfiguration) -> [Route] {
+        let routes = pictureRoutes.map(Permits(configuration).guarding)
+        return routes + configuration.access.origins.preflights(of: routes)
+    }
+
+    /// What scripts of other sites may read, where they may read anything: never what is for administration.
+    func sharedPaths(at door: Door) -> [String] { door == .main ? pictureRoutes.map(\.path) : [] }
 
     /// What is for whoever runs the server.
     var adminRoutes: [Route] { purge.routes + entries.routes + prefetch.routes + operation.adminRoutes }
@@ -24,7 +33,9 @@ struct Endpoints: Sendable {
     func routes(at door: Door, of configuration: WebConfiguration) -> [Route] {
         let adminRoutes = adminRoutes.map(AdminAccess(configuration, at: door).guarding)
         switch door {
-        case .main: return publicRoutes + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+        case .main:
+            return pictureRoutes(of: configuration) + playground.routes
+                + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
         case .admin: return adminRoutes + commonRoutes
         }
     }

@@ -55,6 +55,7 @@ struct FrontDoor: RouterMiddleware {
         meter.note(
             response.status, request.method, route: routes.route(of: request.uri.path), took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
+        response.headers.protectBrowsers()
         let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
         log.note(request, response, bytes: bytes, took: start.duration(to: .now), context)

@@ -14,6 +14,12 @@ extension Request {
 }
 
 extension ImageRequest {
+    /// For the sources of a query, with nothing but the standard otherwise.
+    init(sourcesOf query: ImageQuery) throws(Problem) {
+        try self.init(query.url, givenAs: "url")
+        if let fallback = query.fallback { self.fallback = try ImageRequest(fallback, givenAs: "default").source }
+    }
+
     /// For the source whose address a client gave as this parameter, and nothing but the standard otherwise.
     init(_ url: String, givenAs parameter: String) throws(Problem) {
         do throws(PipelineError) {

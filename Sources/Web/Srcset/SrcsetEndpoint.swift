@@ -11,24 +11,24 @@ struct SrcsetEndpoint: Sendable {
         address = PictureAddress(configuration)
     }
 
-    var routes: [Route] { [Route("/srcset") { request, _ throws(Problem) in try respond(to: request) }] }
+    var routes: [PermittedRoute] {
+        [PermittedRoute("/srcset", presets: .missing) { _, _, permit throws(Problem) in try response(permit) }]
+    }
 
-    func respond(to request: Request) throws(Problem) -> Response {
-        try request.requireReadableTarget()
+    private func response(_ permit: Permit) throws(Problem) -> Response {
         let query: SrcsetQuery
         do throws(InvalidParameter) {
-            query = try grammar.parse(request.uri.query ?? "")
+            query = try grammar.parse(permit.query)
         } catch {
             throw Problem(error)
         }
-        try check(query)
-        return .json(SrcsetDocument(query, address: address))
+        try check(query, permit)
+        return .json(SrcsetDocument(query, permit, address: address))
     }
 
     /// Addresses that `/image` would refuse are not given out.
-    private func check(_ query: SrcsetQuery) throws(Problem) {
+    private func check(_ query: SrcsetQuery, _ permit: Permit) throws(Problem) {
         guard let picture = query.pictures.first else { return }
-        _ = try ImageRequest(picture.url, givenAs: "url")
-        if let fallback = picture.fallback { _ = try ImageRequest(fallback, givenAs: "default") }
+        try permit.requireSources(of: ImageRequest(sourcesOf: picture))
     }
 }

@@ -12,6 +12,11 @@ struct SrcsetGrammar: Sendable {
 
     /// Reads a query, given as received after the `?`.
     func parse(_ query: String) throws(InvalidParameter) -> SrcsetQuery {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query that is in its parts already.
+    func parse(_ query: QueryString) throws(InvalidParameter) -> SrcsetQuery {
         var draft = SrcsetDraft()
         try table.read(query, into: &draft)
         return try SrcsetQuery(draft, limits: limits)

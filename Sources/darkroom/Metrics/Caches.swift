@@ -8,16 +8,18 @@ struct Caches: Sendable {
     let disk: DiskStore?
     /// 0 = it keeps nothing.
     let diskBudgetBytes: Int
-    let decoded: DecodedCache
+    let decodedBudgetBytes: Int
+    /// Decoded pictures, wherever they are kept.
+    let decoded: @Sendable () -> DecodedStatistics
 
     /// What the two in memory hold.
-    var bytesInMemory: Int { memory.statistics.bytes + decoded.statistics.bytes }
+    var bytesInMemory: Int { memory.statistics.bytes + decoded().bytes }
 
     var tiers: CacheTiers {
         CacheTiers(
             memory: CacheTier(memory.statistics, budgetBytes: memory.budgetBytes),
             disk: diskBudgetBytes > 0 ? disk.map { CacheTier($0.statistics, budgetBytes: diskBudgetBytes) } : nil,
-            decoded: CacheTier(decoded.statistics, budgetBytes: decoded.budgetBytes))
+            decoded: CacheTier(decoded(), budgetBytes: decodedBudgetBytes))
     }
 }
 

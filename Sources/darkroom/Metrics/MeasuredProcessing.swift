@@ -67,7 +67,9 @@ extension ImageJob {
     /// The encoder where it failed, else the decoder.
     fileprivate func codec(for error: ImageProcessingError) -> String {
         if case .encodingFailed = error, let format = output.format { return format.rawValue }
-        return SourceFormat(sniffing: source)?.rawValue ?? "none"
+        if error == .unsupported { return "none" }
+        // Its first bytes are looked at, and no more: what has no signature but is a picture is SVG.
+        return (SourceFormat(signatureOf: source) ?? .svg).rawValue
     }
 }
 

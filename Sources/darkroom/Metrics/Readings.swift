@@ -2,6 +2,7 @@ import Foundation
 import Pipeline
 import Prometheus
 import Web
+import Workers
 
 /// What is not counted as it happens but read when somebody scrapes.
 struct Readings: Sendable {
@@ -9,10 +10,14 @@ struct Readings: Sendable {
     let pipeline: ImagePipeline
     let prefetcher: Prefetcher
     let traffic: Traffic
+    /// Nil = there are none.
+    let workers: WorkerImageProcessor?
     let startedAt: Date
     let bytesInFlight: @Sendable () -> Int
 
-    var families: [MetricFamily] { cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + processFamilies }
+    var families: [MetricFamily] {
+        cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
+    }
 
     private var serverFamilies: [MetricFamily] {
         [
@@ -81,6 +86,38 @@ struct Readings: Sendable {
         return readings.compactMap { reading in
             reading.value.map { MetricFamily(reading.name, .gauge, help: reading.help, $0) }
         }
+    }
+
+    private var workerFamilies: [MetricFamily] {
+        guard let statistics = workers?.statistics else { return [] }
+        let ends = WorkerStatistics.End.allCases.map { end in
+            MetricFamily.Series(
+                SeriesLabels([("reason", end.rawValue)]), .number(Double(statistics.ended[end] ?? 0)))
+        }
+        let readings: [(name: String, kind: MetricFamily.Kind, help: String, value: Int)] = [
+            ("darkroom_workers", .gauge, "Worker processes that are ready or busy.", statistics.ready),
+            ("darkroom_workers_wanted", .gauge, "Worker processes that there are when all is well.", statistics.wanted),
+            (
+                "darkroom_worker_resident_memory_bytes", .gauge,
+                "Memory of all worker processes that is in the machine's.", statistics.residentBytes
+            ),
+            ("darkroom_worker_starts_total", .counter, "Worker processes that were started.", statistics.started),
+            (
+                "darkroom_worker_failed_starts_total", .counter, "Worker processes that never were ready.",
+                statistics.failedStarts
+            ),
+            (
+                "darkroom_quarantined", .gauge, "Contents and pieces of work that are refused at once.",
+                statistics.quarantined
+            ),
+            (
+                "darkroom_quarantine_refusals_total", .counter, "Pictures that were refused because of that.",
+                statistics.refused
+            ),
+        ]
+        return [
+            MetricFamily("darkroom_worker_ends_total", .counter, help: "Worker processes that ended, by reason.", ends)
+        ] + readings.map { MetricFamily($0.name, $0.kind, help: $0.help, Double($0.value)) }
     }
 
     // MARK: Caches

@@ -35,22 +35,25 @@ struct ImageServer {
 
     /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk.
     func run() async throws {
+        let pixels = try await pixelWork()
         let disk = try await openDisk()
         let client = GuardedHTTPClient(
             settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         let caches = Caches(
             memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
-            diskBudgetBytes: settings.cacheDiskBytes, decoded: DecodedCache(budgetBytes: settings.cacheDecodedBytes))
-        let pipeline = pipeline(over: client, caches)
+            diskBudgetBytes: settings.cacheDiskBytes, decodedBudgetBytes: settings.cacheDecodedBytes,
+            decoded: pixels.decoded)
+        let pipeline = pipeline(over: client, caches, pixels)
         let prefetcher = Prefetcher(pipeline, concurrency: settings.prefetchConcurrency)
         let relief = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, client),
+            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels, client),
             beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         prefetcher.shutdown()
         pipeline.shutdown()
+        pixels.stop()
         await client.shutdown()
         await disk?.close()
         if let failure { throw failure }
@@ -81,38 +84,53 @@ struct ImageServer {
         }
     }
 
-    private func pipeline(over client: GuardedHTTPClient, _ caches: Caches) -> ImagePipeline {
+    private func pipeline(
+        over client: GuardedHTTPClient, _ caches: Caches, _ pixels: PixelWork
+    ) -> ImagePipeline {
         ImagePipeline(
             configuration: pipelineConfiguration,
             origin: OriginRouter(
                 remote: MeasuredOrigin(client, metrics: registry),
                 local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
             memory: caches.memory, disk: caches.disk,
-            processing: MeasuredProcessing(InProcessImageProcessor(decoded: caches.decoded), metrics: registry),
+            processing: MeasuredProcessing(pixels.processing, metrics: registry),
             keyFilter: settings.dropRules.isEmpty
                 ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
             logger: logger)
     }
 
     private func instruments(
-        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ client: GuardedHTTPClient
+        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork,
+        _ client: GuardedHTTPClient
     ) -> Instruments {
         let traffic = Traffic(isStarting: true)
         let readings = Readings(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, startedAt: startedAt
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            startedAt: startedAt
         ) { client.bytesInFlight }
-        return Instruments(metrics: registry, traffic: traffic) { [registry] in
+        var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
         } cacheWorks: {
             caches.disk?.isWorking() ?? true
         }
+        instruments.isWell = { pixels.isWell }
+        return instruments
     }
 
     private func openDisk() async throws -> DiskStore? {
         do {
             return try await DiskTier(settings: settings, logger: logger).open()
+        } catch {
+            complain("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func pixelWork() async throws -> PixelWork {
+        do {
+            return try await PixelWork(settings, logger: logger)
         } catch {
             complain("\(error)")
             throw ExitCode.failure
@@ -125,8 +143,8 @@ struct ImageServer {
 
     private var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: settings.limits, pixelWorkers: settings.pixelWorkers, queueDepth: settings.queueDepth,
-            memoryBudgetBytes: settings.memoryBudgetBytes, requestTimeout: settings.requestTimeout,
+            limits: settings.limits, pixelWorkers: settings.decoders.workers, queueDepth: settings.queueDepth,
+            memoryBudgetBytes: settings.decoders.memoryBudgetBytes, requestTimeout: settings.requestTimeout,
             freshness: settings.freshness,
             continuesInBackground: settings.continueInBackground)
     }
@@ -148,16 +166,14 @@ struct ImageServer {
         return client
     }
 
-    private var webConfiguration: WebConfiguration {
+    var webConfiguration: WebConfiguration {
         WebConfiguration(
             host: settings.host, port: settings.port, adminHost: settings.adminHost, adminPort: settings.adminPort,
             variantMaxAge: settings.variantMaxAge, allowLongerMaxAge: settings.allowLongerMaxAge,
             allowForcedRefresh: settings.allowForcedRefresh, allowGPS: settings.allowGPS,
             adminToken: settings.adminToken, fallbackStatus: settings.fallbackStatus, publicURL: settings.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym,
-            limits: GrammarLimits(
-                maxOutputSide: settings.limits.maxOutputSide, maxFrames: settings.limits.maxFrames,
-                defaultResampling: settings.resampling),
-            maxSourceBytes: settings.maxSourceBytes)
+            limits: GrammarLimits(settings.limits, settings.resampling), maxSourceBytes: settings.maxSourceBytes,
+            access: settings.access)
     }
 }

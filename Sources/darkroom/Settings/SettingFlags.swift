@@ -26,6 +26,12 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.allowForcedRefresh)) var allowForcedRefresh: String?
     @Option(name: .customLong(SettingKey.allowGPS.name), help: .setting(.allowGPS)) var allowGPS: String?
     @Option(help: .setting(.adminToken)) var adminToken: String?
+    @Option(help: .setting(.signingKeys)) var signingKeys: String?
+    @Option(help: .setting(.signingKeysFile)) var signingKeysFile: String?
+    @Option(help: .setting(.presets)) var presets: String?
+    @Option(help: .setting(.presetsOnly)) var presetsOnly: String?
+    @Option(help: .setting(.openProxy)) var openProxy: String?
+    @Option(help: .setting(.corsOrigins)) var corsOrigins: String?
     @Option(help: .setting(.fallbackStatus)) var fallbackStatus: String?
     @Option(name: .customLong(SettingKey.publicURL.name), help: .setting(.publicURL)) var publicURL: String?
     @Option(help: .setting(.continueInBackground)) var continueInBackground: String?
@@ -46,6 +52,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.downloadTimeout)) var downloadTimeout: String?
     @Option(help: .setting(.requestTimeout)) var requestTimeout: String?
     @Option(help: .setting(.pixelWorkers)) var pixelWorkers: String?
+    @Option(help: .setting(.workerMemory)) var workerMemory: String?
+    @Option(help: .setting(.isolation)) var isolation: String?
+    @Option(help: .setting(.quarantine)) var quarantine: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
     @Option(help: .setting(.memoryBudget)) var memoryBudget: String?
     @Option(help: .setting(.prefetchConcurrency)) var prefetchConcurrency: String?
@@ -69,6 +78,8 @@ struct SettingFlags: ParsableArguments {
             .minFresh: minFresh, .maxFresh: maxFresh, .staleWhileRevalidate: staleWhileRevalidate,
             .staleIfError: staleIfError, .variantMaxAge: variantMaxAge, .allowLongerMaxAge: allowLongerMaxAge,
             .allowForcedRefresh: allowForcedRefresh, .allowGPS: allowGPS, .adminToken: adminToken,
+            .signingKeys: signingKeys, .signingKeysFile: signingKeysFile, .presets: presets,
+            .presetsOnly: presetsOnly, .openProxy: openProxy, .corsOrigins: corsOrigins,
             .fallbackStatus: fallbackStatus, .publicURL: publicURL,
             .continueInBackground: continueInBackground, .localRoot: localRoot, .allowNetworks: allowNetworks,
             .allowHosts: allowHosts, .allowPorts: allowPorts, .insecureTLSHosts: insecureTLSHosts,
@@ -76,11 +87,10 @@ struct SettingFlags: ParsableArguments {
             .maxAnimationPixels: maxAnimationPixels, .maxFrames: maxFrames, .maxOutputSide: maxOutputSide,
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
-            .queueDepth: queueDepth, .memoryBudget: memoryBudget, .prefetchConcurrency: prefetchConcurrency,
-            .resample: resample,
-            .downloadsPerHost: downloadsPerHost,
-            .maxDownloads: maxDownloads, .maxInFlightBytes: maxInFlightBytes, .downloadOrder: downloadOrder,
-            .logLevel: logLevel, .logFormat: logFormat,
+            .workerMemory: workerMemory, .isolation: isolation, .quarantine: quarantine, .queueDepth: queueDepth,
+            .memoryBudget: memoryBudget, .prefetchConcurrency: prefetchConcurrency, .resample: resample,
+            .downloadsPerHost: downloadsPerHost, .maxDownloads: maxDownloads, .maxInFlightBytes: maxInFlightBytes,
+            .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }
     }

@@ -45,6 +45,16 @@ extension SettingKey {
         case .allowGPS: "Whether /info tells anybody who asks with gps=true where a picture was taken: true or false."
         case .adminToken:
             "Bearer token for /cache, /prefetch, /metrics and forced refreshes, at least 16 characters. Rather not as a flag: those can be seen."
+        case .signingKeys:
+            "Keys as ID:SECRET, secrets of at least 32 characters: where there is one, pictures take a signature or the admin token. Comma-separated. Rather not as a flag: those can be seen."
+        case .signingKeysFile: "JSON file of more keys, which may have hosts, presets and a rate of their own."
+        case .presets:
+            "Queries that the parameter preset may name, as NAME=QUERY such as avatar=w=96&h=96&fit=cover. Comma-separated; a comma within a query is %2C."
+        case .presetsOnly: "Whether pictures are made by presets alone: true or false."
+        case .openProxy:
+            "Whether anybody who reaches this server may have it ask any public host: true or false. Without signing-keys and allow-hosts it listens beyond this machine only if so."
+        case .corsOrigins:
+            "Sites whose scripts may read pictures and what is told of them, such as https://www.example.com, or * for all. Comma-separated."
         case .fallbackStatus: "Status of an answer with the picture that the query parameter default names, 200 to 599."
         case .publicURL:
             "Where clients reach this server, such as https://img.example.com, for addresses in /srcset; none = they are relative."
@@ -67,7 +77,11 @@ extension SettingKey {
         case .connectTimeout: "Time for one connection to an origin. Duration."
         case .downloadTimeout: "Time for a whole download. Duration."
         case .requestTimeout: "Time for a whole request. Duration."
-        case .pixelWorkers: "Threads that decode, transform and encode."
+        case .pixelWorkers: "Pictures that are decoded, transformed and encoded at a time."
+        case .workerMemory: "Bytes that one worker process may take; a picture that takes more is refused with 413."
+        case .isolation:
+            "Where pictures are decoded: strict (sandboxed worker processes, or no start), auto (with what layers the system has), none (in the server)."
+        case .quarantine: "How long a picture that killed a worker is refused at once. Duration or 0."
         case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
         case .memoryBudget:
             "Bytes that pictures in work may take together, as foretold from their headers; what takes more than all of it is worked on alone."

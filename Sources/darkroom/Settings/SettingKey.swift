@@ -25,6 +25,12 @@ enum SettingKey: String, CaseIterable, Sendable {
     case allowForcedRefresh = "allow-forced-refresh"
     case allowGPS = "allow-gps"
     case adminToken = "admin-token"
+    case signingKeys = "signing-keys"
+    case signingKeysFile = "signing-keys-file"
+    case presets
+    case presetsOnly = "presets-only"
+    case openProxy = "open-proxy"
+    case corsOrigins = "cors-origins"
     case fallbackStatus = "fallback-status"
     case publicURL = "public-url"
     case continueInBackground = "continue-in-background"
@@ -44,6 +50,9 @@ enum SettingKey: String, CaseIterable, Sendable {
     case downloadTimeout = "download-timeout"
     case requestTimeout = "request-timeout"
     case pixelWorkers = "pixel-workers"
+    case workerMemory = "worker-memory"
+    case isolation
+    case quarantine
     case queueDepth = "queue-depth"
     case memoryBudget = "memory-budget"
     case prefetchConcurrency = "prefetch-concurrency"
@@ -71,14 +80,16 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
         case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .adminToken, .publicURL, .localRoot, .allowNetworks,
-            .allowHosts, .insecureTLSHosts, .pixelWorkers, .memoryBudget, .maxInFlightBytes:
+            .allowHosts, .insecureTLSHosts, .pixelWorkers, .memoryBudget, .maxInFlightBytes, .signingKeys,
+            .signingKeysFile, .presets, .corsOrigins:
             ""
         case .respectOrigin: "true"
         case .defaultFresh: "1h"
         case .minFresh, .staleWhileRevalidate: "0s"
         case .staleIfError: "1d"
         case .maxFresh, .variantMaxAge: "365d"
-        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground: "false"
+        case .allowLongerMaxAge, .allowForcedRefresh, .allowGPS, .continueInBackground, .presetsOnly, .openProxy:
+            "false"
         case .fallbackStatus: "200"
         case .allowPorts: "80,443"
         case .maxSourceBytes: "50MiB"
@@ -91,6 +102,9 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .connectTimeout: "5s"
         case .downloadTimeout: "15s"
         case .requestTimeout: "30s"
+        case .workerMemory: "2GiB"
+        case .isolation: "auto"
+        case .quarantine: "1h"
         case .queueDepth: "64"
         case .prefetchConcurrency: "2"
         case .resample: "fast"

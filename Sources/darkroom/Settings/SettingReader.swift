@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import Pipeline
 import Transforms
+import Workers
 
 /// What several settings are read alike by.
 struct SettingReader {
@@ -61,21 +62,19 @@ struct SettingReader {
         Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
     }
 
-    func pixelRoom() throws(SettingError) -> (workers: Int, queueDepth: Int, memoryBudgetBytes: Int) {
-        let budget = try layers.text(.memoryBudget)?.bytes(atLeast: 1)
-        return (
-            try pixelWorkers(), try integer(.queueDepth, 0...100_000),
-            budget ?? PipelineConfiguration().memoryBudgetBytes
-        )
+    func decoders() throws(SettingError) -> DecoderTerms {
+        DecoderTerms(
+            workers: try layers.text(.pixelWorkers)?.integer(in: 1...1024)
+                ?? ProcessInfo.processInfo.activeProcessorCount,
+            isolation: try required(.isolation).choice(of: Isolation.self),
+            memoryBytes: try required(.workerMemory).bytes(atLeast: 256 << 20),
+            memoryBudgetBytes: try layers.text(.memoryBudget)?.bytes(atLeast: 1)
+                ?? PipelineConfiguration().memoryBudgetBytes,
+            quarantine: try required(.quarantine).durationOrZero())
     }
 
     func downloadRoom(memoryBudgetBytes: Int) throws(SettingError) -> (count: Int, bytes: Int) {
         let bytes = try layers.text(.maxInFlightBytes)?.bytes(atLeast: 1)
         return (try integer(.maxDownloads, 1...100_000), bytes ?? max(memoryBudgetBytes / 2, 1))
-    }
-
-    private func pixelWorkers() throws(SettingError) -> Int {
-        guard let text = try layers.text(.pixelWorkers) else { return ProcessInfo.processInfo.activeProcessorCount }
-        return try text.integer(in: 1...1024)
     }
 }

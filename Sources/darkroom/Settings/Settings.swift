@@ -5,6 +5,8 @@ import Origin
 import Pipeline
 import Store
 import Transforms
+import Web
+import Workers
 
 /// Every setting of a running server, read, checked and typed.
 struct Settings: Equatable, Sendable {
@@ -30,6 +32,9 @@ struct Settings: Equatable, Sendable {
     var allowGPS: Bool
     /// A secret.
     var adminToken: String?
+    var access: Access
+    /// Whether it may listen beyond this machine for anybody and any host.
+    var openProxy: Bool
     var fallbackStatus: Int
     /// Without a slash at its end.
     var publicURL: String?
@@ -45,9 +50,8 @@ struct Settings: Equatable, Sendable {
     var connectTimeout: Duration
     var downloadTimeout: Duration
     var requestTimeout: Duration
-    var pixelWorkers: Int
+    var decoders: DecoderTerms
     var queueDepth: Int
-    var memoryBudgetBytes: Int
     var prefetchConcurrency: Int
     var resampling: Resampling
     var downloadsPerHost: Int
@@ -59,17 +63,22 @@ struct Settings: Equatable, Sendable {
 
     /// Throws what stops start-up: an unreadable value or an impossible combination.
     init(_ layers: SettingLayers) throws(SettingError) {
-        let read = SettingReader(layers: layers)
+        try self.init(SettingReader(layers: layers))
+        try checkCombinations(layers)
+        try checkExposure(layers)
+    }
+
+    private init(_ read: SettingReader) throws(SettingError) {
         host = try read.required(.host).text
         port = try read.integer(.port, 0...65_535)
         adminHost = try read.required(.adminHost).text
-        adminPort = try layers.text(.adminPort)?.integer(in: 0...65_535)
+        adminPort = try read.layers.text(.adminPort)?.integer(in: 0...65_535)
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
         cacheMemoryLowWaterPercent = try read.integer(.cacheMemoryLowWater, 0...100)
         cacheDecodedBytes = try read.required(.cacheDecodedBytes).bytes(atLeast: 0)
-        cacheMaxAge = try layers.text(.cacheMaxAge)?.duration()
+        cacheMaxAge = try read.layers.text(.cacheMaxAge)?.duration()
         cacheExpireBy = try read.required(.cacheExpireBy).choice(of: DiskStore.Expiry.self)
         dropRules = try read.dropRules()
         freshness = try read.freshness()
@@ -77,11 +86,11 @@ struct Settings: Equatable, Sendable {
         allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
         allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
         allowGPS = try read.required(.allowGPS).boolean()
-        adminToken = try layers.text(.adminToken)?.token()
+        adminToken = try read.layers.text(.adminToken)?.token()
         fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
-        publicURL = try layers.text(.publicURL)?.webAddress()
+        publicURL = try read.layers.text(.publicURL)?.webAddress()
         continueInBackground = try read.required(.continueInBackground).boolean()
-        localRoot = try layers.text(.localRoot)?.text
+        localRoot = try read.layers.text(.localRoot)?.text
         allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
         allowHosts = try read.list(.allowHosts) { $0.text }
         allowPorts = try read.ports()
@@ -92,15 +101,17 @@ struct Settings: Equatable, Sendable {
         connectTimeout = try read.required(.connectTimeout).duration()
         downloadTimeout = try read.required(.downloadTimeout).duration()
         requestTimeout = try read.required(.requestTimeout).duration()
-        (pixelWorkers, queueDepth, memoryBudgetBytes) = try read.pixelRoom()
+        decoders = try read.decoders()
+        queueDepth = try read.integer(.queueDepth, 0...100_000)
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
         downloadsPerHost = try read.integer(.downloadsPerHost, 1...10_000)
-        (maxDownloads, maxInFlightBytes) = try read.downloadRoom(memoryBudgetBytes: memoryBudgetBytes)
+        (maxDownloads, maxInFlightBytes) = try read.downloadRoom(memoryBudgetBytes: decoders.memoryBudgetBytes)
         downloadOrder = try read.required(.downloadOrder).choice(of: DownloadOrder.self)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
-        try checkCombinations(layers)
+        access = try read.access(GrammarLimits(limits, resampling))
+        openProxy = try read.required(.openProxy).boolean()
     }
 
     private func checkCombinations(_ layers: SettingLayers) throws(SettingError) {
@@ -129,6 +140,26 @@ struct Settings: Equatable, Sendable {
                 throw SettingError("\(layers.spelling(.localRoot)): \(localRoot) is no folder.")
             }
         }
+    }
+}
+
+/// How many pictures are worked on at a time, and behind which walls.
+struct DecoderTerms: Equatable, Sendable {
+    var workers: Int
+    var isolation: Isolation
+    /// Of one worker process.
+    var memoryBytes: Int
+    /// Of all pictures that are worked on at a time.
+    var memoryBudgetBytes: Int
+    /// Zero = none.
+    var quarantine: Duration
+}
+
+extension GrammarLimits {
+    /// What queries may ask for.
+    init(_ limits: PixelLimits, _ resampling: Resampling) {
+        self.init(
+            maxOutputSide: limits.maxOutputSide, maxFrames: limits.maxFrames, defaultResampling: resampling)
     }
 }
 

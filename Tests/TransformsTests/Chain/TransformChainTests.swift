@@ -16,6 +16,14 @@ struct TransformChainTests {
         #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
     }
 
+    @Test func `A chain knows its recipe until somebody changes it`() {
+        var chain = TransformChain(.everything, limits: PixelLimits(maxOutputSide: 9))
+        #expect(chain.recipe == .everything)
+        chain.transforms.append(Flip())
+        #expect(chain.recipe == nil)
+        #expect(TransformChain([Flip()]).recipe == nil)
+    }
+
     @Test func `An empty recipe is upright sRGB and nothing else`() {
         #expect(TransformChain(Recipe()).key == "12:orient(auto)4:srgb")
         #expect(TransformChain(.with { $0.orientation = .none }).key == "4:srgb")

@@ -29,6 +29,16 @@ struct DecodedCacheTests {
         #expect(cache.statistics.entries == 2)
     }
 
+    @Test func `What one picture may cost can be stated, up to the whole budget`() throws {
+        let picture = try pixels(100, 100)
+        let cost = picture.byteCount + DecodedCache.entryOverheadBytes
+        for (budget, entry, entries) in [(cost, cost, 1), (2 * cost, cost - 1, 0), (cost - 1, 2 * cost, 0)] {
+            let cache = DecodedCache(budgetBytes: budget, maxEntryBytes: entry)
+            cache.keep(picture, for: key("a"))
+            #expect(cache.statistics.entries == entries)
+        }
+    }
+
     @Test func `A picture of more than a quarter of the budget is not kept, nor is anything without a budget`() throws {
         let picture = try pixels(100, 100)
         let cost = picture.byteCount + DecodedCache.entryOverheadBytes

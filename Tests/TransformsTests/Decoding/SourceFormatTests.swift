@@ -36,6 +36,12 @@ struct SourceFormatTests {
         #expect(SourceFormat(sniffing: ByteBuffer(bytes: bytes)) == nil)
     }
 
+    @Test func `A signature is found without parsing, so SVG has none`() {
+        #expect(SourceFormat(signatureOf: ByteBuffer(string: "GIF89a")) == .gif)
+        #expect(SourceFormat(signatureOf: ByteBuffer(bytes: Self.box("avif"))) == .avif)
+        #expect(SourceFormat(signatureOf: ByteBuffer(string: "<svg/>")) == nil)
+    }
+
     @Test(arguments: [
         "<svg/>", "<svg xmlns='http://www.w3.org/2000/svg'>", "\u{FEFF}  \n<svg>", "<?xml version='1.0'?><svg>",
         "<!-- <html> --><svg>", "<s:svg xmlns:s='http://www.w3.org/2000/svg'>",

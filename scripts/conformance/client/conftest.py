@@ -13,7 +13,7 @@ import httpx
 import pytest
 import yaml
 
-from servers import DOCUMENT, TOKEN, Running, running
+from servers import DOCUMENT, KEY_ID, SECRET, TOKEN, Running, running
 
 if TYPE_CHECKING:
     from darkroom_client import AuthenticatedClient
@@ -67,6 +67,14 @@ def things() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
+def closed_things() -> Iterator[Running]:
+    """A server that answers signed requests alone."""
+    variables = {"DARKROOM_SIGNING_KEYS": f"{KEY_ID}:{SECRET}", "DARKROOM_PRESETS": "small=w=24&output=png"}
+    with running(Path(os.environ["CONFORMANCE_SERVER"]), **variables) as things:
+        yield things
+
+
+@pytest.fixture(scope="session")
 def journal() -> Iterator[Journal]:
     journal = Journal()
     yield journal
@@ -83,6 +91,12 @@ def admin(things: Running, journal: Journal) -> "AuthenticatedClient":
 def stranger(things: Running, journal: Journal) -> "AuthenticatedClient":
     """Has a token, but not the right one."""
     return client(things, journal, "not-the-token-of-this-server")
+
+
+@pytest.fixture
+def signer(closed_things: Running, journal: Journal) -> "AuthenticatedClient":
+    """Has no right token, but may have keys."""
+    return client(closed_things, journal, "not-the-token-of-this-server")
 
 
 def client(things: Running, journal: Journal, token: str) -> "AuthenticatedClient":

@@ -27,6 +27,8 @@ SOURCES = [
 TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")
 # Queries of /image without a source, for jobs.
 QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=json&fields=all", "ro=90&w=16&q=50", ""]
+# What nobody can make up: a server without keys and presets has none that are right.
+ACCESS = ("preset", "exp", "s")
 SELECTORS = ("url", "prefix", "host", "tag", "all", "expired")
 COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000}
@@ -35,6 +37,8 @@ SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_0
 def consistent_picture(query: Query, takes: set[str]) -> Query:
     """For /image and what takes some of its parameters."""
     chosen = dict(query) | {"url": chosen_of(SOURCES, query)}
+    for name in ACCESS:
+        chosen.pop(name, None)
     for name, rule in RULES.items():
         if name in chosen:
             rule(chosen)

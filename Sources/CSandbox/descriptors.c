@@ -1,0 +1,81 @@
+#ifdef __linux__
+#define _GNU_SOURCE
+#include "CSandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ALL_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+int darkroom_memory_file(size_t size) {
+    int file = memfd_create("darkroom", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -errno;
+    if (ftruncate(file, (off_t)size) == 0) return file;
+    int failure = errno;
+    close(file);
+    return -failure;
+}
+
+int darkroom_seal(int file) { return fcntl(file, F_ADD_SEALS, ALL_SEALS) < 0 ? -errno : 0; }
+
+int darkroom_is_sealed(int file) {
+    int seals = fcntl(file, F_GET_SEALS);
+    return seals >= 0 && (seals & ALL_SEALS) == ALL_SEALS;
+}
+
+int darkroom_socket_pair(int sockets[2]) {
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) ? -errno : 0;
+}
+
+int darkroom_send(int socket, const void *bytes, size_t count, int descriptor) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {(void *)bytes, count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        memset(&control, 0, sizeof control);
+        control.header.cmsg_len = CMSG_LEN(sizeof(int));
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+    }
+    ssize_t sent;
+    do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0) return -errno;
+    return (size_t)sent == count ? 0 : -EMSGSIZE;
+}
+
+ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descriptor) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {bytes, capacity};
+    // The exact length, without padding: a second descriptor would fit into that.
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int))};
+    *descriptor = -1;
+    ssize_t count;
+    do count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) return -errno;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS
+        && header->cmsg_len == CMSG_LEN(sizeof(int))) {
+        memcpy(descriptor, CMSG_DATA(header), sizeof(int));
+    }
+    if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return count;
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+    return -EBADMSG;
+}
+#endif

@@ -1,0 +1,68 @@
+#ifdef __linux__
+#define _GNU_SOURCE
+#include "CSandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+static int file_actions(posix_spawn_file_actions_t *actions, int socket) {
+    int failure = 0;
+    for (int stream = 0; stream < 3 && !failure; stream++) {
+        failure = posix_spawn_file_actions_addopen(actions, stream, "/dev/null", O_RDWR, 0);
+    }
+    if (!failure) failure = posix_spawn_file_actions_adddup2(actions, socket, 3);
+    if (!failure) failure = posix_spawn_file_actions_addclosefrom_np(actions, 4);
+    return failure;
+}
+
+static int attributes(posix_spawnattr_t *attributes) {
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setpgroup(attributes, 0);
+    return posix_spawnattr_setflags(
+        attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
+int darkroom_spawn(const char *path, char *const arguments[], char *const environment[], int socket) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t spawn_attributes;
+    pid_t process = 0;
+    int failure = posix_spawn_file_actions_init(&actions);
+    if (failure) return -failure;
+    failure = posix_spawnattr_init(&spawn_attributes);
+    if (!failure) {
+        failure = file_actions(&actions, socket);
+        if (!failure) failure = attributes(&spawn_attributes);
+        if (!failure) failure = posix_spawn(&process, path, &actions, &spawn_attributes, arguments, environment);
+        posix_spawnattr_destroy(&spawn_attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return failure ? -failure : process;
+}
+
+int darkroom_process_descriptor(pid_t process) {
+    long descriptor = syscall(SYS_pidfd_open, process, 0);
+    return descriptor < 0 ? -errno : (int)descriptor;
+}
+
+int64_t darkroom_processor_milliseconds(pid_t process) {
+    clockid_t clock;
+    struct timespec time;
+    int failure = clock_getcpuclockid(process, &clock);
+    if (failure) return -failure;
+    if (clock_gettime(clock, &time) < 0) return -errno;
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+#endif

@@ -1,0 +1,92 @@
+import Foundation
+import NIOCore
+import Transforms
+
+/// A process that does pixel work for the server that started it, and has nothing but a socket to it.
+package enum Worker {
+    /// What the hidden subcommand does: closes the sandbox, then serves on descriptor 3 until the server is gone.
+    ///
+    /// Call it before anything else of the process starts a thread: Landlock holds for the threads that come after it.
+    package static func run() {
+        let socket = MessageSocket(descriptor: 3)
+        do throws(WireError) {
+            let setup = try socket.receive(WorkerSetup.self).message
+            let layers = setup.isIsolated ? Sandbox(setup).close(around: WarmUp.run) : []
+            if !setup.isIsolated { WarmUp.run() }
+            try socket.send(WorkerHello(layers: layers))
+            try WorkerLoop(socket, setup).run()
+        } catch {
+            // Nobody listens any more, or whoever does is not our server.
+            exit(EXIT_FAILURE)
+        }
+    }
+}
+
+/// One request after the other.
+struct WorkerLoop {
+    private let socket: MessageSocket
+    private let setup: WorkerSetup
+    private let decoded: DecodedCache
+    private let processor: InProcessImageProcessor
+
+    init(_ socket: MessageSocket, _ setup: WorkerSetup) {
+        self.socket = socket
+        self.setup = setup
+        decoded = DecodedCache(budgetBytes: setup.decodedBytes, maxEntryBytes: setup.maxDecodedEntryBytes)
+        processor = InProcessImageProcessor(decoded: decoded)
+    }
+
+    func run() throws(WireError) -> Never {
+        while true {
+            let (request, memory) = try socket.receive(WorkerRequest.self)
+            switch request {
+            // The job ended before it could be cancelled.
+            case .cancel: continue
+            case .process(let job):
+                guard let memory else { throw .malformed }
+                try process(job, memory)
+            case .plan(let job):
+                guard let memory else { throw .malformed }
+                try plan(job, memory)
+            case .forget(let identity):
+                processor.forget(identity: identity)
+                try reply(.done)
+            case .shrink(let fraction):
+                processor.shrinkMemory(toFraction: fraction)
+                try reply(.done)
+            case .attempt:
+                try reply(.attempts(Sandbox.attempts()))
+            }
+        }
+    }
+
+    private func process(_ wire: WireJob, _ memory: SealedMemory) throws(WireError) {
+        let job = wire.job(source: try memory.bytes(maxBytes: .max))
+        let socket = socket
+        let image: ProcessedImage
+        do throws(ImageProcessingError) {
+            image = try processor.process(job) { socket.wait(milliseconds: 0) != .nothing }
+        } catch {
+            return try reply(.failure(error.bounded))
+        }
+        guard image.body.readableBytes <= setup.maxResultBytes, let result = try? SealedMemory(copying: image.body)
+        else {
+            return try reply(
+                .failure(.tooLarge("The result is more than the \(setup.maxResultBytes) bytes accepted.")))
+        }
+        try reply(.image(WireImage(image)), with: result)
+    }
+
+    private func plan(_ wire: WireJob, _ memory: SealedMemory) throws(WireError) {
+        let job = wire.job(source: try memory.bytes(maxBytes: .max))
+        let outcome: WorkerReply.Outcome
+        do throws(ImageProcessingError) { outcome = .plan(try processor.plan(job)) } catch {
+            outcome = .failure(error.bounded)
+        }
+        try reply(outcome)
+    }
+
+    private func reply(_ outcome: WorkerReply.Outcome, with memory: SealedMemory? = nil) throws(WireError) {
+        try socket.send(WorkerReply(outcome: outcome, decoded: decoded.statistics), with: memory)
+    }
+}

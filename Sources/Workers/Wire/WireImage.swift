@@ -1,0 +1,59 @@
+import NIOCore
+import Transforms
+
+/// A `ProcessedImage` as it comes from a worker, its bytes aside.
+struct WireImage: Codable, Sendable {
+    var format: OutputFormat
+    var width: Int
+    var height: Int
+    var frames: Int
+    var sourceFormat: SourceFormat
+    var isProven: Bool
+
+    init(_ image: ProcessedImage) {
+        format = image.format
+        width = image.size.width
+        height = image.size.height
+        frames = image.frames
+        sourceFormat = image.sourceFormat
+        isProven = image.isProven
+    }
+
+    /// Nil where no honest worker would say this about the job: whoever has taken it over may say anything.
+    func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
+        let sides = 1...1_000_000_000
+        guard sides.contains(width), sides.contains(height), frames > 0,
+            job.output.format.map({ $0 == format }) ?? !format.isText
+        else { return nil }
+        return ProcessedImage(
+            body: body, format: format, size: PixelSize(width: width, height: height), frames: frames,
+            sourceFormat: sourceFormat, isProven: isProven)
+    }
+}
+
+extension ImagePlan {
+    /// Whether an honest worker could say this, and whoever reckons with its numbers stays within what an `Int` holds.
+    var isPlausible: Bool {
+        let sizes = [sourceSize, size, largest] + steps.map(\.size)
+        let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
+        return steps.count <= 64 && steps.allSatisfy { $0.name.utf8.count <= 64 } && shrinkOnLoad.isFinite
+            && sizes.allSatisfy { (0...1_000_000_000).contains($0.width) && (0...1_000_000_000).contains($0.height) }
+            && numbers.allSatisfy((0...1 << 60).contains)
+    }
+}
+
+extension ImageProcessingError {
+    /// With texts that are no longer than an honest worker's.
+    var bounded: ImageProcessingError {
+        func cut(_ text: String) -> String { String(text.prefix(1000)) }
+        return switch self {
+        case .unsupported, .interrupted: self
+        case .corrupt(let text): .corrupt(cut(text))
+        case .tooLarge(let text): .tooLarge(cut(text))
+        case .transformFailed(let text): .transformFailed(cut(text))
+        case .encodingFailed(let text): .encodingFailed(cut(text))
+        case .badParameter(let error):
+            .badParameter(TransformError(parameter: cut(error.parameter), reason: cut(error.reason)))
+        }
+    }
+}

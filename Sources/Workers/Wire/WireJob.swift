@@ -1,0 +1,50 @@
+import NIOCore
+import Transforms
+
+/// An `ImageJob` as it crosses to a worker, its source aside.
+struct WireJob: Codable, Sendable {
+    var identity: String?
+    var keepsDecoded: Bool
+    var isPartial: Bool
+    var pages: PageSelection
+    var recipe: Recipe
+    var resampling: Resampling
+    var format: OutputFormat?
+    var quality: Int?
+    var lossless: Bool
+    var interlaced: Bool
+    var details: Int
+    var limits: PixelLimits
+
+    /// Nil where the chain is not just what its recipe makes: code of the user's cannot cross.
+    init?(_ job: ImageJob) {
+        guard let recipe = job.chain.recipe, TransformChain(recipe, limits: job.limits).key == job.chain.key else {
+            return nil
+        }
+        identity = job.identity
+        keepsDecoded = job.keepsDecoded
+        isPartial = job.isPartial
+        pages = job.pages
+        self.recipe = recipe
+        resampling = job.resampling
+        format = job.output.format
+        quality = job.output.quality
+        lossless = job.output.lossless
+        interlaced = job.output.interlaced
+        details = job.output.details.rawValue
+        limits = job.limits
+    }
+
+    /// The job as it was.
+    func job(source: ByteBuffer) -> ImageJob {
+        var job = ImageJob(
+            source: source, identity: identity, keepsDecoded: keepsDecoded, pages: pages,
+            chain: TransformChain(recipe, limits: limits), resampling: resampling,
+            output: OutputOptions(
+                format: format, quality: quality, lossless: lossless, interlaced: interlaced,
+                details: PictureDetails(rawValue: details)),
+            limits: limits)
+        job.isPartial = isPartial
+        return job
+    }
+}

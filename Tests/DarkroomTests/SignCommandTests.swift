@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// Signing, on the built executable.
+@Suite(.timeLimit(.minutes(3)))
+struct SignCommandTests {
+    private static let secret = "0123456789abcdef0123456789-secret"
+    private let keys = ["DARKROOM_SIGNING_KEYS": "k1:\(secret),k2:\(secret)-2"]
+    private let query = "url=local:///sample.jpg&w=60&output=png"
+
+    private func sign(_ words: [String], _ more: [String: String] = [:]) throws -> String {
+        let run = try DarkroomProcess.run(["sign"] + words, environment: keys.merging(more) { $1 })
+        #expect(run.status == 0, "\(run.errors)")
+        return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test func `What is signed is what the server takes, in the query, in the path and for a while`() async throws {
+        let flags = ["--port", "0", "--cache-dir", try URL.temporaryFolder().path, "--log-level", "info"]
+        let server = try await DarkroomProcess(
+            serving: flags + ["--local-root", URL.fixtures.path], environment: keys)
+        #expect(try await server.image("local:///sample.jpg", "w=60").problem?.type == "/problems/signature-required")
+        for words in [[], ["--key-id", "k2"], ["--expires-in", "1h"], ["--path"], ["--path", "--expires-in", "7d"]] {
+            let answer = try await Client.get(server.base + sign([query] + words))
+            #expect(answer.status == 200, "\(words)")
+            #expect(answer["content-type"] == "image/png")
+            let isBounded = answer["cache-control"]?.contains("must-revalidate") == true
+            #expect(isBounded == words.contains("--expires-in"))
+        }
+        #expect(try await Client.get(server.base + sign(["/info?url=local:///sample.jpg"])).status == 200)
+        #expect(
+            try await Client.get(server.base + sign([query], ["DARKROOM_SIGNING_KEYS": "k1:\(Self.secret)-3"])).status
+                == 403)
+        #expect(await server.stop() == 0)
+        for text in ["k1.", "k2.", "secret", "sample.jpg", "dXJs"] { #expect(!server.log.contains(text), "\(text)") }
+        #expect(server.log.contains("/signed/…"))
+    }
+
+    @Test func `With public-url the address is absolute`() throws {
+        let address = try sign([query], ["DARKROOM_PUBLIC_URL": "https://img.example.com/"])
+        #expect(
+            address.hasPrefix("https://img.example.com/image?output=png&url=local%3A%2F%2F%2Fsample.jpg&w=60&s=k1."))
+    }
+
+    @Test(arguments: [
+        (["w=60"], "'url' is missing"), (["url=x&w=0"], "'w'"), (["url=x"], "scheme"),
+        (["url=https://a.org/&w=1&w=2"], "more than once"),
+        (["url=https://a.org/&s=k1.x"], "more than once"), (["/cache?all=true"], "/cache"),
+        (["url=https://a.org/", "--key-id", "k9"], "k1, k2"),
+        (["url=https://a.org/", "--expires-in", "soon"], "--expires-in"),
+        (["/info?url=https://a.org/", "--path"], "/image"),
+        (["url=https://a.org/&preset=avatar"], "preset"),
+    ])
+    func `What the server would refuse is not signed`(words: [String], sentence: String) throws {
+        let run = try DarkroomProcess.run(["sign"] + words, environment: keys)
+        #expect(run.status != 0)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains(sentence), "\(run.errors)")
+        #expect(!run.errors.contains("0123"))
+    }
+
+    @Test func `Without a key there is nothing to sign with`() throws {
+        let run = try DarkroomProcess.run(["sign", query])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("DARKROOM_SIGNING_KEYS"))
+    }
+
+    @Test func `A server that would be open to everybody says what to do and does not start`() throws {
+        let run = try DarkroomProcess.run(["serve", "--port", "0", "--host", "0.0.0.0"])
+        #expect(run.status == 78)
+        #expect(run.errors.contains("open-proxy=true"))
+        #expect(!run.output.contains("listens"))
+    }
+}

@@ -1,0 +1,57 @@
+import NIOCore
+import Testing
+
+@testable import Web
+
+extension FuzzTests {
+    @Test func `a query has one canonical text, which means the same`() {
+        let limits = GrammarLimits()
+        let grammar = QueryGrammar(limits: limits)
+        fuzzer.run("query", seeds: Self.queries, words: grammar.table.parameters.map { "&\($0.name)=" }) { input in
+            let text = String(decoding: input, as: UTF8.self)
+            guard let query = try? grammar.parse(text) else { return }
+            let canonical = CanonicalQuery(query, limits: limits)
+            guard let again = try? grammar.parse(canonical.text) else {
+                throw Unheld(reason: "can't read '\(canonical.text)'")
+            }
+            try hold(CanonicalQuery(again, limits: limits) == canonical, "'\(canonical.text)' is another query")
+            try hold(again.recipe == query.recipe, "'\(canonical.text)' has another recipe")
+        }
+    }
+
+    @Test func `a query of info is read or refused`() {
+        let grammar = QueryGrammar.info()
+        fuzzer.run("info-query", seeds: ["url=x&fields=all&gps=true", "url=https://a.org/&page=2&fields=color,exif"]) {
+            input in
+            _ = try? grammar.parse(String(decoding: input, as: UTF8.self))
+        }
+    }
+
+    @Test func `the body of a prefetching job is read or refused`() {
+        let seeds = [
+            #"{"urls": ["https://a.org/b.jpg"], "widths": [320, 640], "queries": ["w=9&output=webp"]}"#,
+            #"{"urls": ["\ud83e\udd8a\u0000"], "widths": [1e3, -0]}"#, String(repeating: "[", count: 2000),
+        ]
+        fuzzer.run("prefetch-body", seeds: seeds, words: ["{", "[", "\"urls\":", "\\u", "1e400"]) { input in
+            _ = try? PrefetchBody(parsing: ByteBuffer(bytes: input))
+        }
+    }
+
+    @Test func `a rate is read or refused`() {
+        fuzzer.run("rate", seeds: ["20/s", "600/m", "1000/h"]) { input in
+            guard let rate = Rate(String(decoding: input, as: UTF8.self)) else { return }
+            try hold((1...1_000_000).contains(rate.requests) && rate.period > .zero, "\(rate)")
+        }
+    }
+
+    private static let queries = [
+        "url=x", "w=400&url=https://example.com/photo.jpg", "url=https://a.org/%25c3?q=1%262,~-._+é",
+        "url=x&w=400&h=300&dpr=1.5&fit=cover&a=c", "url=x&w=9&h=9&fit=cover&a=focal&fpx=0.1&fpy=0.250",
+        "url=x&blur&sharp=1.50&trim&gam&sat=2.0&bri=1.1&con=.9&hue=30", "url=x&bg=red&tint=00F8&filt=greyscale",
+        "url=x&flop=1&flip&ro=90&crop=1,2,30,40&orient=3", "url=x&output=jpeg&q=80&il",
+        "url=x&output=json&fields=lqip,color",
+        "url=x&placeholder=lqip,blurhash&page=02&n=3",
+        "url=x&maxage=1h&store=none&wait=stored&priority=low&cache=reload",
+        "url=x&filename=a.jpg&default=y&scaledown&resample=linear&w=1", "url=x&enlarge&we&ll",
+    ]
+}

@@ -1,0 +1,141 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Pipeline
+import Testing
+
+@testable import Web
+
+/// Signed requests, held against `Fixtures/signatures.json`, which a program in another language wrote.
+struct SignatureTests {
+    private let vectors = SignatureVectors.all
+
+    private func site(picture: @escaping @Sendable (ImageRequest) -> Void = { _ in }) throws -> TestSite {
+        TestSite(configuration: try vectors.configuration()) { request throws(PipelineError) in
+            picture(request)
+            return .stub()
+        }
+    }
+
+    @Test(arguments: SignatureVectors.all.valid)
+    func `what is signed, and how, is the same in every language`(row: SignatureVectors.Valid) throws {
+        let secret = try #require(vectors.keys[row.key])
+        let parameters = QueryString(pairs: row.parameters.map { .init(name: $0, value: $1) })
+        let request = SignedRequest(path: row.path, parameters: parameters)
+        #expect(request.text == row.text)
+        let signature = try SigningKey(id: row.key, secret: secret).sign(request)
+        #expect(signature.text == row.signature)
+        #expect("\(row.path)?\(request.query)&s=\(signature.text)" == row.url)
+        if let path = row.signedPath { #expect(SignedPath.path(signature, of: request) == path) }
+    }
+
+    @Test(arguments: SignatureVectors.all.valid)
+    func `a signed request is answered, in the query and in the path`(row: SignatureVectors.Valid) async throws {
+        for target in [row.url, row.signedPath].compactMap(\.self) {
+            let response = try await site().respond(target)
+            #expect(response.status == .ok, "\(target)")
+            #expect(try await site().respond(target, method: .head).status == .ok)
+            #expect(response.headers[.cacheControl]?.hasPrefix("public") == true)
+        }
+    }
+
+    @Test(arguments: SignatureVectors.all.same)
+    func `another spelling of the same request has the same signature`(row: SignatureVectors.Alias) async throws {
+        #expect(try await site().respond(row.url).status == .ok)
+    }
+
+    @Test(arguments: SignatureVectors.all.invalid)
+    func `whatever else it says is refused`(row: SignatureVectors.Invalid) async throws {
+        let problem = try await site { _ in Issue.record("It was asked for.") }.problem(row.url)
+        #expect(problem.type == "/problems/\(row.problem)")
+    }
+
+    @Test func `which part of a signature is wrong is not told`() async throws {
+        let site = try site()
+        let wrong = vectors.invalid.filter { $0.problem == "signature-wrong" }
+        var told: Set<Problem.Document> = []
+        for row in wrong { told.insert(try await site.problem(row.url)) }
+        #expect(wrong.count > 15)
+        #expect(told.count == 1)
+    }
+
+    @Test func `every change of a signed request is refused, unless it is decoded to the same`() async throws {
+        let site = try site()
+        var numbers = Numbers(state: 7)
+        for row in vectors.valid where row.path == "/image" {
+            let original = try pairs(row.url)
+            for _ in 0..<60 {
+                let changed = change(row.url, &numbers)
+                let isSame = (try? pairs(changed)).map { $0 == original } ?? false
+                let response = try await site.respond(changed)
+                #expect((response.status == .ok) == isSame, "\(row.url) became \(changed)")
+            }
+        }
+    }
+
+    /// What a target is decoded to, in one order; a bare name is one without a value.
+    private func pairs(_ target: String) throws -> [String] {
+        let halves = target.split(separator: "?", maxSplits: 1).map(String.init)
+        let query = try QueryString(parsing: halves.count == 2 ? halves[1] : "")
+        return [halves[0]] + query.pairs.map { "\($0.name)=\($0.value ?? "")" }.sorted()
+    }
+
+    /// A byte, a parameter or the order changed.
+    private func change(_ target: String, _ numbers: inout Numbers) -> String {
+        let halves = target.split(separator: "?", maxSplits: 1).map(String.init)
+        var members = halves[1].split(separator: "&").map(String.init)
+        let at = Int.random(in: 0..<members.count, using: &numbers)
+        switch Int.random(in: 0..<6, using: &numbers) {
+        case 0: members.shuffle(using: &numbers)
+        case 1: members.remove(at: at)
+        case 2: members.insert(members[at], at: 0)
+        case 3: members.append(["h=9", "s=k1.A", "exp=4102444800", "", "&", "q"].randomElement(using: &numbers) ?? "")
+        default:
+            var bytes = Array(members[at].utf8)
+            let place = Int.random(in: 0..<bytes.count, using: &numbers)
+            bytes[place] = Array("abzAZ09%&=.-_~+/".utf8).randomElement(using: &numbers) ?? 0
+            members[at] = String(decoding: bytes, as: UTF8.self)
+        }
+        return halves[0] + "?" + members.joined(separator: "&")
+    }
+
+    @Test func `a huge signature is refused like any other`() async throws {
+        let huge = String(repeating: "A", count: 30_000)
+        for target in ["/image?url=x&s=k1.\(huge)", "/image?url=x&s=\(huge)", "/signed/\(huge)/AAAA"] {
+            #expect(try await site().problem(target).type == "/problems/signature-wrong")
+        }
+        #expect(try await site().problem("/image?url=x&s=\(huge)\(huge)").type == "/problems/target-too-long")
+    }
+
+    @Test func `a server without keys has no right signature`() async throws {
+        let url = try #require(vectors.valid.first?.url)
+        #expect(try await TestSite().problem(url).type == "/problems/signature-wrong")
+        #expect(try await TestSite().respond("/image?url=https://example.com/photo.jpg").status == .ok)
+    }
+
+    @Test func `nothing that prints a key prints its secret`() throws {
+        let secret = String(repeating: "very-secret-", count: 3)
+        let key = try SigningKey(id: "k1", secret: secret)
+        var dumped = ""
+        dump(key, to: &dumped)
+        var access = Access()
+        access.signingKeys = [key]
+        for text in ["\(key)", String(reflecting: key), dumped, "\(access)", String(reflecting: access)] {
+            #expect(text.contains("k1"))
+            #expect(!text.contains("secret-"))
+        }
+    }
+}
+
+/// Numbers that are the same each time (SplitMix64).
+private struct Numbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}

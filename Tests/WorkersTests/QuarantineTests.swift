@@ -1,0 +1,71 @@
+import NIOCore
+import Testing
+import Transforms
+
+@testable import Workers
+
+struct QuarantineTests {
+    private let start = ContinuousClock.now
+
+    private func job(_ identity: String?, width: Int = 10) -> ImageJob {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: nil)
+        return ImageJob(source: ByteBuffer(), identity: identity, chain: TransformChain(recipe))
+    }
+
+    @Test func `A content that killed is refused whatever is wanted of it, and others are not`() {
+        var quarantine = Quarantine(duration: .seconds(60))
+        quarantine.note(.content("a"), .corrupt("it crashed"), now: start)
+        #expect(quarantine.verdict(on: job("a"), now: start) == .corrupt("it crashed"))
+        #expect(quarantine.verdict(on: job("a", width: 20), now: start) == .corrupt("it crashed"))
+        #expect(quarantine.verdict(on: job("b"), now: start) == nil)
+        #expect(quarantine.verdict(on: job(nil), now: start) == nil)
+    }
+
+    @Test func `Work that took too much is refused, and less work on the same content is not`() throws {
+        var quarantine = Quarantine(duration: .seconds(60))
+        quarantine.note(.work(try #require(job("a").workName)), .tooLarge("too much"), now: start)
+        #expect(quarantine.verdict(on: job("a"), now: start) == .tooLarge("too much"))
+        #expect(quarantine.verdict(on: job("a", width: 20), now: start) == nil)
+    }
+
+    @Test func `It ends after its time`() {
+        var quarantine = Quarantine(duration: .seconds(60))
+        quarantine.note(.content("a"), .unsupported, now: start)
+        quarantine.note(.content("b"), .unsupported, now: start + .seconds(30))
+        #expect(quarantine.verdict(on: job("a"), now: start + .seconds(59)) != nil)
+        #expect(quarantine.verdict(on: job("a"), now: start + .seconds(60)) == nil)
+        #expect(quarantine.verdict(on: job("b"), now: start + .seconds(60)) != nil)
+        #expect(quarantine.count == 1)
+    }
+
+    @Test func `A second death counts from then on`() {
+        var quarantine = Quarantine(duration: .seconds(60))
+        quarantine.note(.content("a"), .unsupported, now: start)
+        quarantine.note(.content("a"), .unsupported, now: start + .seconds(30))
+        #expect(quarantine.verdict(on: job("a"), now: start + .seconds(80)) != nil)
+        #expect(quarantine.count == 1)
+    }
+
+    @Test func `A time of zero refuses nothing`() {
+        var quarantine = Quarantine(duration: .zero)
+        quarantine.note(.content("a"), .unsupported, now: start)
+        #expect(quarantine.verdict(on: job("a"), now: start) == nil)
+    }
+
+    @Test func `What is released is tried again`() {
+        var quarantine = Quarantine(duration: .seconds(60))
+        quarantine.note(.content("a"), .unsupported, now: start)
+        quarantine.release(.content("a"))
+        #expect(quarantine.verdict(on: job("a"), now: start) == nil)
+        #expect(quarantine.count == 0)
+    }
+
+    @Test func `It holds a bounded number, and the oldest goes first`() {
+        var quarantine = Quarantine(duration: .seconds(60))
+        for number in 0...Quarantine.maxSubjects { quarantine.note(.content("\(number)"), .unsupported, now: start) }
+        #expect(quarantine.count == Quarantine.maxSubjects)
+        #expect(quarantine.verdict(on: job("0"), now: start) == nil)
+        #expect(quarantine.verdict(on: job("1"), now: start) != nil)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+import Transforms
+
+@testable import Workers
+
+@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+struct SupervisionTests {
+    @Test func `A job that crashes its worker fails alone, and is refused from then on`() async throws {
+        let site = try await WorkerSite()
+        await #expect(throws: ImageProcessingError.corrupt("a worker ended of it: signal 11")) {
+            try await site.process(.drawing()) { worker, call in
+                if call == 1 { site.signal(SIGSEGV, [worker]) }
+                site.signal(SIGCONT, [worker])
+                return false
+            }
+        }
+        // Other pictures go on, and the killer is not tried again, whatever is wanted of it.
+        _ = try site.processor.process(.drawing(identity: "other")) { false }
+        #expect(throws: ImageProcessingError.corrupt("a worker ended of it: signal 11")) {
+            try site.processor.process(.drawing(width: 7)) { false }
+        }
+        try await site.ready()
+        let statistics = site.processor.statistics
+        #expect(statistics.ended == [.crashed: 1] && statistics.started == 3)
+        #expect(statistics.quarantined == 1 && statistics.refused == 1)
+        site.processor.forget(identity: "drawing")
+        _ = try site.processor.process(.drawing()) { false }
+    }
+
+    @Test func `A worker that ignores the end of its job is killed`() async throws {
+        let site = try await WorkerSite()
+        await #expect(throws: ImageProcessingError.interrupted) {
+            try await site.process(.drawing()) { _, _ in true }
+        }
+        try await site.ready()
+        #expect(site.processor.statistics.ended == [.hung: 1])
+        // Whoever goes away early says nothing about the picture.
+        _ = try site.processor.process(.drawing()) { false }
+    }
+
+    @Test func `What hangs for long is not tried again, but less of it is`() async throws {
+        let site = try await WorkerSite(.testing { $0.jobTimeout = .milliseconds(2) })
+        await #expect(throws: ImageProcessingError.interrupted) {
+            try await site.process(.drawing()) { _, _ in true }
+        }
+        #expect(throws: ImageProcessingError.interrupted) { try site.processor.process(.drawing()) { false } }
+        #expect(site.processor.statistics.refused == 1)
+        #expect(site.pool.verdict(on: .drawing(width: 7)) == nil)
+    }
+
+    @Test func `A job has an end although somebody always waits for it`() async throws {
+        let site = try await WorkerSite(.testing { $0.jobTimeout = .milliseconds(2) })
+        await #expect(throws: ImageProcessingError.interrupted) {
+            try await site.process(.drawing()) { _, _ in false }
+        }
+        #expect(site.processor.statistics.ended == [.hung: 1])
+    }
+
+    @Test func `A worker that listens ends its job and stays`() async throws {
+        let site = try await WorkerSite()
+        let (number, worker) = try #require(site.pool.take(for: nil) { false })
+        let job = ImageJob.drawing()
+        site.signal(SIGSTOP, [worker.identifier])
+        let wire = try #require(WireJob(job))
+        try worker.socket.send(WorkerRequest.process(wire), with: try SealedMemory(copying: job.source))
+        try worker.socket.send(WorkerRequest.cancel)
+        site.signal(SIGCONT, [worker.identifier])
+        let reply = try worker.socket.receive(WorkerReply.self).message
+        guard case .failure(.interrupted) = reply.outcome else {
+            Issue.record("\(reply.outcome)")
+            return
+        }
+        site.pool.giveBack(number, reply.decoded)
+        _ = try site.processor.process(job) { false }
+        #expect(site.processor.statistics.ended.isEmpty)
+    }
+
+    @Test func `A worker that has more in memory than it may is killed, and that work refused`() async throws {
+        let site = try await WorkerSite(.testing { $0.memoryBytes = 1 << 20 })
+        for _ in 0..<2 {
+            try await site.ready()
+            site.signal(SIGSTOP, site.workers)
+            do throws(ImageProcessingError) {
+                _ = try site.processor.process(.drawing()) { false }
+                Issue.record("it was made")
+            } catch {
+                guard case .tooLarge = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            site.signal(SIGCONT, site.workers)
+        }
+        #expect(site.processor.statistics.ended == [.memory: 1] && site.processor.statistics.refused == 1)
+    }
+
+    @Test func `A job whose worker somebody else kills is done by another`() async throws {
+        let site = try await WorkerSite()
+        let image = try await site.process(.drawing()) { worker, call in
+            if call == 1 { site.signal(SIGKILL, [worker]) }
+            return false
+        }
+        #expect(image.size == PixelSize(width: 20, height: 15))
+        #expect(site.processor.statistics.ended == [.crashed: 1] && site.processor.statistics.quarantined == 0)
+    }
+
+    @Test func `A job whose workers are killed again and again is taken for the reason`() async throws {
+        let site = try await WorkerSite(.testing { $0.workers = 2 })
+        try await site.ready()
+        site.signal(SIGSTOP, site.workers)
+        #expect(throws: ImageProcessingError.self) {
+            try site.processor.process(.drawing()) {
+                site.signal(SIGKILL, [site.busyWorker].compactMap { $0 })
+                return false
+            }
+        }
+        #expect(site.processor.statistics.ended == [.crashed: 3] && site.processor.statistics.quarantined == 1)
+    }
+
+    @Test func `An idle worker that ends is replaced`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        let workers = site.workers
+        site.signal(SIGKILL, workers)
+        try await site.until { $0.processor.statistics.started == 4 }
+        #expect(site.workers.isDisjoint(with: workers) && site.workers.count == 2)
+        #expect(site.processor.isWell)
+        _ = try site.processor.process(.drawing()) { false }
+    }
+
+    @Test func `A worker that ends after its job is replaced too`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        // The supervisor sleeps by now or soon, and both have been busy since.
+        let taken = (0..<2).compactMap { _ in site.pool.take(for: nil) { false } }
+        site.pool.bell.ring()
+        try await site.until { !$0.pool.bell.isRung }
+        for (number, _) in taken { site.pool.giveBack(number, site.processor.decoded) }
+        site.signal(SIGKILL, site.workers)
+        try await site.until { $0.processor.statistics.started == 4 }
+    }
+
+    @Test func `Workers that have done their share are replaced, and jobs don't notice`() async throws {
+        let site = try await WorkerSite(.testing { $0.maxJobs = 2 })
+        try await site.ready()
+        let workers = site.workers
+        for number in 0..<6 { _ = try site.processor.process(.drawing(identity: "\(number)")) { false } }
+        try await site.until { $0.processor.statistics.ended[.recycled] ?? 0 >= 2 }
+        try await site.ready()
+        #expect(site.workers.isDisjoint(with: workers))
+        #expect(site.processor.statistics.ended.keys.allSatisfy { $0 == .recycled })
+    }
+
+    @Test func `Workers that have grown are replaced`() async throws {
+        let site = try await WorkerSite(.testing { $0.recycledBytes = 1 })
+        _ = try site.processor.process(.drawing()) { false }
+        try await site.until { $0.processor.statistics.ended[.recycled] ?? 0 >= 1 }
+    }
+
+    @Test func `Stopped workers are gone, and jobs end`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        let workers = site.workers
+        site.processor.stop()
+        #expect(throws: ImageProcessingError.interrupted) { try site.processor.process(.drawing()) { false } }
+        try await site.until { _ in workers.allSatisfy { kill($0, 0) != 0 } }
+    }
+
+    @Test func `Deaths one after the other are a crash loop`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        for _ in 1..<site.pool.deathsOfALoop { site.pool.state.withLock { $0.noteDeath(.crashed, limit: 10) } }
+        #expect(site.processor.isWell)
+        site.pool.state.withLock { $0.noteDeath(.crashed, limit: site.pool.deathsOfALoop) }
+        #expect(!site.processor.isWell)
+    }
+
+    @Test func `A worker that never comes up is an error`() async throws {
+        for executable in ["/bin/false", "/nonexistent"] {
+            await #expect(throws: WorkerStartError.self) {
+                _ = try await WorkerSite(.testing { $0.executable = executable })
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import NIOCore
+import Testing
+import Transforms
+
+@testable import Workers
+
+@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+struct WorkerJobTests {
+    /// Every parameter at least once.
+    static let recipes: [Recipe] = {
+        var all = Recipe(resampling: .accurate)
+        all.orientation = .exif(6)
+        all.crop = Crop(x: 1, y: 2, width: 20, height: 30)
+        all.trim = Trim(threshold: 7)
+        all.box = Box(width: 17, height: 13)
+        all.fit = .cover
+        all.enlarge = true
+        all.position = .focal(x: 0.1, y: 1.0 / 3)
+        all.scaleDown = true
+        all.rotationDegrees = 30
+        all.flip = true
+        all.flop = true
+        all.background = Color(red: 1, green: 2, blue: 3, alpha: 4)
+        all.blur = Blur(sigma: 1.1)
+        all.sharpen = Sharpen(sigma: nil)
+        all.brightness = Brightness(percent: -3)
+        all.contrast = Contrast(percent: 4)
+        all.saturation = Saturation(factor: 1.7)
+        all.hue = Hue(degrees: 200)
+        all.gamma = Gamma(exponent: 2.2)
+        all.tint = Tint(.white)
+        all.filter = .sepia
+        var attention = Recipe(resampling: .linear)
+        attention.orientation = .none
+        attention.box = Box(width: 9, height: 9)
+        attention.fit = .contain
+        attention.position = .attention
+        attention.blur = Blur(sigma: nil)
+        return [Recipe(), all, attention]
+    }()
+
+    @Test(arguments: recipes)
+    func `A job is the same on the other side`(recipe: Recipe) throws {
+        var limits = PixelLimits()
+        limits.maxFrames = 3
+        let job = ImageJob(
+            source: ByteBuffer(string: "a"), identity: "b", keepsDecoded: true,
+            pages: PageSelection(first: 2, count: 3),
+            chain: TransformChain(recipe, limits: limits), resampling: recipe.resampling,
+            output: OutputOptions(format: .json, details: [.exif, .palette]), limits: limits)
+        let wire = try #require(WireJob(job))
+        let crossed = try JSONDecoder().decode(WireJob.self, from: JSONEncoder().encode(wire)).job(source: job.source)
+        #expect(crossed.chain.key == job.chain.key)
+        #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
+        #expect(crossed.identity == "b" && crossed.keepsDecoded && crossed.resampling == recipe.resampling)
+        #expect(crossed.workName == job.workName)
+    }
+
+    @Test func `A worker makes the bytes that this process would make`() async throws {
+        let site = try await WorkerSite()
+        for recipe in Self.recipes {
+            for format in [OutputFormat.webp, .avif, .json, .blurHash] {
+                var job = ImageJob.drawing(format: format)
+                job.chain = TransformChain(recipe)
+                job.resampling = recipe.resampling
+                job.output = OutputOptions(format: format, details: .all)
+                let made = try site.processor.process(job) { false }
+                let expected = try InProcessImageProcessor().process(job) { false }
+                #expect(made.body == expected.body, "\(format)")
+                #expect(made.format == expected.format && made.size == expected.size)
+                #expect(made.frames == 1 && made.sourceFormat == .svg && made.isProven == expected.isProven)
+            }
+        }
+    }
+
+    @Test func `A worker plans what this process would plan, or refuses it alike`() async throws {
+        let site = try await WorkerSite()
+        for recipe in Self.recipes {
+            var job = ImageJob.drawing()
+            job.chain = TransformChain(recipe)
+            #expect(try site.processor.plan(job) == InProcessImageProcessor().plan(job))
+        }
+        var nothing = ImageJob.drawing()
+        nothing.source = ByteBuffer(string: "no picture")
+        #expect(throws: ImageProcessingError.unsupported) { try site.processor.plan(nothing) }
+    }
+
+    @Test func `Numbers that no plan has are not believed`() throws {
+        let plan = try InProcessImageProcessor().plan(.drawing())
+        #expect(plan.isPlausible)
+        var large = plan
+        large.size.width = .max
+        var negative = plan
+        negative.sourceFrames = -1
+        var endless = plan
+        endless.shrinkOnLoad = .infinity
+        var long = plan
+        long.steps = Array(repeating: ImagePlan.Step(name: "step", size: plan.size), count: 65)
+        for hostile in [large, negative, endless, long] { #expect(!hostile.isPlausible) }
+    }
+
+    @Test func `The beginning of a JPEG is a picture only where that is asked for`() async throws {
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing(identity: nil)
+        var whole = ImageJob.drawing(width: 40, format: .jpeg)
+        whole.output = OutputOptions(format: .jpeg, quality: 100)
+        let bytes = try InProcessImageProcessor().process(whole) { false }.body
+        job.source = try #require(bytes.getSlice(at: 0, length: bytes.readableBytes - 40))
+        #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
+        job.isPartial = true
+        let preview = try site.processor.process(job) { false }
+        #expect(preview.size.width == 20 && !preview.isProven)
+    }
+
+    /// The failure without libvips' own words, which other operations may add to.
+    private func outcome(of job: ImageJob, by processor: any ImageProcessing) -> ImageProcessingError? {
+        do throws(ImageProcessingError) {
+            _ = try processor.process(job) { false }
+            return nil
+        } catch {
+            if case .corrupt = error { return .corrupt("") }
+            return error
+        }
+    }
+
+    @Test func `A failure comes back as it is, and costs no worker`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        let workers = site.workers
+        var jobs = [ImageJob.drawing(), .drawing(), .drawing(), .drawing()]
+        jobs[0].source = ByteBuffer(string: "no picture")
+        jobs[1].source = ByteBuffer(bytes: [0xFF, 0xD8, 0xFF, 0])
+        jobs[2].limits.maxSourcePixels = 1
+        jobs[3].pages.first = 2
+        for job in jobs {
+            let expected = outcome(of: job, by: InProcessImageProcessor())
+            #expect(expected != nil && outcome(of: job, by: site.processor) == expected)
+        }
+        #expect(site.workers == workers)
+    }
+
+    @Test func `A transform of one's own does not cross`() async throws {
+        struct Own: Transform {
+            let key = "own"
+            func apply(_ picture: Picture, context: TransformContext) -> Picture { picture }
+        }
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing()
+        job.chain.transforms.append(Own())
+        #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
+        var otherLimits = ImageJob.drawing()
+        var recipe = Recipe()
+        recipe.scaleDown = true
+        otherLimits.chain = TransformChain(recipe, limits: PixelLimits(maxOutputSide: 5))
+        #expect(WireJob(otherLimits) == nil)
+    }
+
+    @Test func `A hot source keeps to the worker that has it decoded`() async throws {
+        let site = try await WorkerSite(.testing { $0.workers = 3 })
+        try await site.ready()
+        for width in 1...4 {
+            _ = try site.processor.process(.drawing(identity: "other \(width)", keepsDecoded: true)) { false }
+        }
+        for width in 1...4 {
+            _ = try site.processor.process(.png(identity: "hot", width: width)) { false }
+        }
+        #expect(site.processor.decoded.hits == 3)
+        site.processor.forget(identity: "hot")
+        _ = try site.processor.process(.png(identity: "hot", width: 5)) { false }
+        #expect(site.processor.decoded.hits == 3)
+    }
+
+    @Test func `Pictures that are kept go when they are told to`() async throws {
+        let site = try await WorkerSite()
+        try await site.ready()
+        for identity in ["a", "b"] { _ = try site.processor.process(.png(identity: identity, width: 5)) { false } }
+        #expect(site.processor.decoded.entries == 2)
+        site.processor.forget(identity: "a")
+        #expect(site.processor.decoded.entries == 1)
+        site.processor.shrinkMemory(toFraction: 0)
+        #expect(site.processor.decoded.entries == 0)
+        #expect(site.processor.decoded.misses == 2)
+        _ = try site.processor.process(.png(identity: "a", width: 5)) { false }
+    }
+
+    @Test func `A worker that is busy forgets after its job`() async throws {
+        let site = try await WorkerSite()
+        _ = try site.processor.process(.png(identity: "a", width: 5)) { false }
+        let (number, _) = try #require(site.pool.take(for: "a") { false })
+        site.processor.forget(identity: "a")
+        #expect(site.processor.decoded.entries == 1)
+        site.pool.giveBack(number, site.processor.decoded)
+        #expect(site.processor.decoded.entries == 0)
+    }
+}
+
+extension ImageJob {
+    /// A raster picture, of which one decode serves every width.
+    static func png(identity: String, width: Int) throws -> ImageJob {
+        var job = ImageJob.drawing(identity: identity, width: width, keepsDecoded: true)
+        job.source = try InProcessImageProcessor().process(.drawing(width: 40)) { false }.body
+        return job
+    }
+}

@@ -1,0 +1,127 @@
+"""Every sample through both paths, one after the other, so that what happens is known to be its doing."""
+
+import argparse
+import sys
+import tempfile
+import threading
+from collections import Counter, defaultdict
+from http.client import HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from processes import children
+from server import Answer, Server, encoded
+from corpus.samples import Sample, all_samples
+
+MAX_SECONDS = 5
+SETTINGS = ("--allow-networks=127.0.0.0/8", "--log-level=warning")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    samples = all_samples(arguments.corpus)
+    with tempfile.TemporaryDirectory(prefix="darkroom-corpus-") as name:
+        proof = Proof(arguments.server, Path(name), samples, arguments.settings.split())
+        if not proof.harness_sees():
+            return 1
+        proof.send()
+        proof.report(arguments.corpus)
+        if proof.breaches:
+            print(proof.server.log_end(), file=sys.stderr)
+    return 1 if proof.breaches else 0
+
+
+class Proof:
+    def __init__(self, binary: Path, folder: Path, samples: list[Sample], settings: list[str]) -> None:
+        self.samples, self.origin = samples, origin(samples)
+        self.server = Server(binary, folder, *SETTINGS, *settings)
+        self.statuses: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        self.slowest: Counter[str] = Counter()
+        self.breaches: list[str] = []
+        self.killers: list[str] = []
+
+    def harness_sees(self) -> bool:
+        """Whether made-up breaches are seen."""
+        wanted, good = frozenset({200}), Answer(200, {}, b"", 0.1)
+        bad = {
+            "a 5xx": good._replace(status=500), "a hang": good._replace(seconds=MAX_SECONDS + 1),
+            "a lost server": None, "a refusal of a good picture": good._replace(status=422),
+        }
+        unseen = [name for name, answer in bad.items() if not fault(answer, wanted)]
+        unseen += ["nothing but breaches"] if fault(good, wanted) else []
+        print(f"corpus: the harness {f'does not see {unseen}' if unseen else 'sees every kind of breach that is made up for it'}")
+        return not unseen
+
+    def send(self) -> None:
+        self.server.wait_until_it_listens()
+        self.server_pid = self.server.process.pid
+        for number, sample in enumerate(self.samples):
+            url = encoded(f"http://127.0.0.1:{self.origin.server_port}/{number}")
+            before = self.workers()
+            answers = [
+                self.judge(sample, "/image", self.ask(f"/image?w=64&url={url}"), sample.statuses),
+                self.judge(sample, "/info", self.ask(f"/info?url={url}"), sample.statuses_of_info),
+            ]
+            # Who is replaced in turn leaves after an answer that is fine.
+            if before - self.workers() and any(answer is None or answer.status != 200 for answer in answers):
+                self.killers.append(f"{sample.group} {sample.name}")
+        if status := self.server.stop():
+            self.breaches.append(f"the server ended with {status}")
+
+    def ask(self, path: str) -> Answer | None:
+        try:
+            return self.server.ask(path, timeout=MAX_SECONDS * 4)
+        except (OSError, HTTPException):
+            return None
+
+    def judge(self, sample: Sample, path: str, answer: Answer | None, statuses: frozenset[int]) -> Answer | None:
+        group = f"{sample.group} {path}"
+        self.statuses[group][answer.status if answer else 0] += 1
+        self.slowest[group] = max(self.slowest[group], answer.seconds if answer else 0)
+        if why := fault(answer, statuses):
+            self.breaches.append(f"{path} {sample.group} {sample.name}: {why}")
+        return answer
+
+    def workers(self) -> set[int]:
+        return {process.pid for process in children(self.server_pid) if process.state != "Z"}
+
+    def report(self, folder: Path) -> None:
+        width = max(map(len, self.statuses))
+        print(f"{'':{width}} {'200':>6} {'413':>6} {'415':>6} {'422':>6} {'other':>6} {'slowest':>8}")
+        for group, came in self.statuses.items():
+            other = sum(came.values()) - sum(came[status] for status in (200, 413, 415, 422))
+            columns = [*(came[status] for status in (200, 413, 415, 422)), other]
+            print(f"{group:{width}} " + " ".join(f"{number:6}" for number in columns) + f" {self.slowest[group]:6.2f} s")
+        where = folder if (folder / "MANIFEST.tsv").is_file() else "no corpus beside the repository"
+        print(f"corpus: {len(self.samples):,} files ({where}), {len(self.killers)} cost a worker, {len(self.breaches)} breaches")
+        for killer in self.killers:
+            print(f"corpus: cost a worker: {killer}")
+        for breach in self.breaches[:40]:
+            print(f"corpus: {breach}", file=sys.stderr)
+
+
+def fault(answer: Answer | None, statuses: frozenset[int]) -> str | None:
+    if not answer:
+        return "no answer"
+    if answer.seconds > MAX_SECONDS:
+        return f"answered after {answer.seconds:.1f} s"
+    return None if answer.status in statuses else f"answered with {answer.status} {answer.problem}, not {sorted(statuses)}"
+
+
+def origin(samples: list[Sample]) -> ThreadingHTTPServer:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            body = samples[int(self.path.strip("/"))].bytes
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listener.daemon_threads = True
+    threading.Thread(target=listener.serve_forever, daemon=True).start()
+    return listener

@@ -1,0 +1,76 @@
+"""The pictures, and what the tables say of them."""
+
+import csv
+import gzip
+import random
+from pathlib import Path
+from typing import NamedTuple
+
+from server import ROOT
+
+FIXTURES = ROOT / "Fixtures/images"
+# 400 where a picture is so tall that 64 pixels of width are too many of height.
+REFUSALS = frozenset({400, 413, 415, 422})
+ANYTHING = REFUSALS | {200}
+# What Fixtures/README.md and the corpus' own README mean by their words.
+FIXTURE_STATUSES = {"decode": {200}, "corrupt": {422}, "unsupported": {415}, "too-large": {413}}
+CORPUS_STATUSES = {"decode": {200}, "reject": REFUSALS, "reject-unsupported": {415}, "limit": {413}, "either": ANYTHING}
+# Where we are stricter than the corpus, which was judged by its first frames: the fourth one is damaged, and an animation is
+# refused as a whole.
+STRICTER = {"libvips/invalid_multiframe.gif": {422}}
+
+
+class Sample(NamedTuple):
+    group: str
+    name: str
+    body: bytes | Path
+    statuses: frozenset[int]
+    """Of `/image`."""
+
+    @property
+    def bytes(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else self.body.read_bytes()
+
+    @property
+    def statuses_of_info(self) -> frozenset[int]:
+        """The header is read, and no row: what is damaged further down is not seen."""
+        return self.statuses if self.statuses in ({200}, {415}) else ANYTHING
+
+
+def all_samples(corpus: Path) -> list[Sample]:
+    samples = [
+        Sample(f"fixtures/{row['path'].partition('/')[0]}", row["path"], FIXTURES / row["path"], frozenset(FIXTURE_STATUSES[row["outcome"]]))
+        for row in rows(FIXTURES.parent / "images.tsv")
+    ]
+    if (corpus / "MANIFEST.tsv").is_file():
+        samples += [of_corpus(row, corpus) for row in rows(corpus / "MANIFEST.tsv")]
+    return samples + unreachable()
+
+
+def of_corpus(row: dict[str, str], corpus: Path) -> Sample:
+    statuses = STRICTER.get(row["path"]) or CORPUS_STATUSES.get(row["expected"], ANYTHING)
+    return Sample(f"corpus/{row['set']}", row["path"], corpus / row["path"], frozenset(statuses))
+
+
+def rows(table: Path) -> list[dict[str, str]]:
+    with table.open(newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def unreachable() -> list[Sample]:
+    """What no loader may get to see: libvips' own sniffing, and its JPEG 2000, must be out of reach."""
+    boxes = b"\x00\x00\x00\x0cjP  \r\n\x87\n\x00\x00\x00\x14ftyp"
+    codestream = b"\xff\x4f\xff\x51\x00\x2f" + bytes(60)
+    made = random.Random(1)
+    bodies = {
+        "jpeg-2000.jp2": boxes + b"jp2 " + bytes(8) + codestream,
+        "jpeg-2000.jpx": boxes + b"jpx " + bytes(8) + codestream,
+        "jpeg-2000.j2c": codestream,
+        **{f"zeros-{size}.gz": gzip.compress(bytes(size)) for size in (0, 1, 100, 65_536, 1 << 24)},
+        **{f"noise-{size}.gz": gzip.compress(made.randbytes(size)) for size in (1, 100, 4_096, 65_536)},
+        "jpeg-2000.jp2.gz": gzip.compress(boxes + b"jp2 " + codestream),
+        "twice.gz": gzip.compress(gzip.compress(bytes(1 << 20))),
+        "cut.gz": gzip.compress(made.randbytes(5_000))[:3_000],
+        "header-only.gz": b"\x1f\x8b\x08\x00" + bytes(6),
+    }
+    return [Sample("out of reach", name, body, frozenset({415})) for name, body in bodies.items()]

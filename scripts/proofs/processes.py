@@ -1,0 +1,93 @@
+"""What a server and its children hold, as /proc tells."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+
+
+class Process(NamedTuple):
+    pid: int
+    parent: int
+    state: str
+
+
+def children(pid: int) -> list[Process]:
+    """Direct children and theirs, zombies among them."""
+    everybody = [process for entry in PROC.iterdir() if entry.name.isdigit() and (process := read(int(entry.name)))]
+    found, parents = [], {pid}
+    while more := [process for process in everybody if process.parent in parents and process not in found]:
+        found += more
+        parents = {process.pid for process in more}
+    return found
+
+
+def read(pid: int) -> Process | None:
+    with suppress(OSError, IndexError, ValueError):
+        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        return Process(pid, int(fields[1]), fields[0])
+    return None
+
+
+class Holdings(NamedTuple):
+    """Sums over the whole tree."""
+
+    descriptors: int
+    threads: int
+    processes: int
+    zombies: int
+    memory_mib: int
+
+    @staticmethod
+    def of(pid: int) -> "Holdings":
+        tree = children(pid)
+        pids = [pid] + [process.pid for process in tree if process.state != "Z"]
+        return Holdings(
+            sum(count(PROC / str(one) / "fd") for one in pids),
+            sum(count(PROC / str(one) / "task") for one in pids),
+            len(pids),
+            sum(process.state == "Z" for process in tree),
+            sum(map(own_memory_kib, pids)) // 1024,
+        )
+
+    def leaks_since(self, before: "Holdings") -> list[str]:
+        """What has grown beyond what the same work in another order explains."""
+        bounds = {
+            # Connections to origins are kept for a while, more of them or fewer.
+            "descriptors": before.descriptors + 40,
+            "threads": before.threads + 8,
+            "processes": before.processes,
+            "zombies": 0,
+            "memory_mib": before.memory_mib * 3 // 2 + 96,
+        }
+        return [
+            f"{name.replace('_', ' ')}: {getattr(self, name)}, {getattr(before, name)} before, at most {bound}"
+            for name, bound in bounds.items()
+            if getattr(self, name) > bound
+        ]
+
+
+def count(folder: Path) -> int:
+    with suppress(OSError):
+        return len(os.listdir(folder))
+    return 0
+
+
+def own_memory_kib(pid: int) -> int:
+    """Proportional, so that what the processes share counts once."""
+    with suppress(OSError):
+        for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
+def waited_for(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not (is_met := condition()) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return is_met
