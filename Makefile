@@ -62,7 +62,7 @@ corpus: setup ## Send every fixture, and each picture of the corpus at CORPUS=..
 
 overload: setup ## Ask for ten times as much as the server can do; check goodput, deadlines, fairness and memory
 	$(built)
-	python3 -B scripts/overload --server $(or $(named:%=$(SERVER)),.build/release/darkroom)
+	$(proofs) overload
 
 fuzz: setup ## Feed what reads strangers' bytes with damaged ones for SECONDS=60
 	swift build --build-tests $(SWIFT_FLAGS)

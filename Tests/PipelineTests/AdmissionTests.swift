@@ -210,6 +210,24 @@ final class AdmissionTests {
         #expect(admission.waiting.map(\.number) == [1, 3])
     }
 
+    @Test func `However slow work was of late, what comes to idle threads runs, and shows whether it still is`() {
+        for _ in 0..<20 { arrive() }
+        #expect(order(20, seconds: 60).count == 20)
+        arrive(within: .seconds(10))
+        #expect(expired(after: .seconds(4)).isEmpty)
+        #expect(order(1, seconds: 0.01) == [21])
+        arrive(within: .seconds(10))
+        #expect(expired(after: .seconds(6)) == [22])
+    }
+
+    @Test func `What is broken off tells nothing of how long work takes`() {
+        arrive()
+        #expect(next() == 1)
+        let before = admission.pace.seconds(nil)
+        admission.finish(1, tookSeconds: 0, isWhole: false)
+        #expect(admission.pace.seconds(nil) == before)
+    }
+
     @Test func `What is on its way counts once half of the places are taken`() {
         admission = Self.admission(places: 10)
         let newcomer = Urgency(.normal, client: "a")
@@ -226,5 +244,11 @@ final class AdmissionTests {
         #expect(admission.retryAfterSeconds == 10)
         for _ in 0..<5 { arrive(bytes: nil) }
         #expect(admission.retryAfterSeconds == 10)
+        admission = Self.admission(threads: 4)
+        for _ in 0..<80 { arrive() }
+        #expect(admission.retryAfterSeconds == 2)
+        // Of these one runs at a time, whatever there is of threads.
+        for _ in 0..<20 { arrive(bytes: 100) }
+        #expect(admission.retryAfterSeconds == 4)
     }
 }

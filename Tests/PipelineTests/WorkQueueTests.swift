@@ -158,7 +158,7 @@ struct WorkQueueTests {
         let order = Journal()
         let work = { (name: String, bytes: Int, hold: Bool) in
             Task {
-                try? await queue.run(urgency: Urgency(.normal), weigh: { JobWeight(bytes: bytes, work: 1) }) {
+                try? await queue.run(urgency: Urgency(.normal), weigh: { _ in JobWeight(bytes: bytes, work: 1) }) {
                     interrupt throws(PipelineError) in
                     if hold { blocker.hold() }
                     order.append(name)
@@ -179,11 +179,12 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
-    @Test func `What is cancelled while it is weighed never runs`() async {
+    @Test(arguments: [40, 60])
+    func `What is cancelled while it is weighed never runs, whether or not it would fit`(bytes: Int) async {
         let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
         let (blocker, scales) = (Blocker(), Blocker())
         let first = Task {
-            try? await queue.run(urgency: Urgency(.normal), weigh: { JobWeight(bytes: 60, work: 1) }) {
+            try? await queue.run(urgency: Urgency(.normal), weigh: { _ in JobWeight(bytes: 60, work: 1) }) {
                 _ throws(PipelineError) in blocker.hold()
             }
         }
@@ -192,20 +193,20 @@ struct WorkQueueTests {
         let heavy = Task {
             try? await queue.run(
                 urgency: Urgency(.normal),
-                weigh: {
-                    scales.hold()
-                    return JobWeight(bytes: 60, work: 1)
+                weigh: { interrupt in
+                    scales.hold(interrupt)
+                    return JobWeight(bytes: bytes, work: 1)
                 }
             ) { _ throws(PipelineError) in ran.add() }
         }
         await until { scales.hasBegun }
         heavy.cancel()
-        scales.release()
         #expect(await heavy.value == nil)
         blocker.release()
         await first.value
         #expect(ran.value == 0)
         #expect(queue.waitingCount == 0)
+        await until { queue.load.runningBytes == 0 }
         queue.shutdown()
     }
 

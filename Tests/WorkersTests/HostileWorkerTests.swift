@@ -36,6 +36,22 @@ struct HostileWorkerTests {
         #expect(site.processor.statistics.ended[.crashed] == 3)
     }
 
+    @Test func `Bytes that end a worker when their header is read are refused at once when they are to be decoded`()
+        async throws
+    {
+        let site = try await WorkerSite(try .script("hello; take"))
+        let error = try #require(throws: ImageProcessingError.self) {
+            try site.processor.plan(.drawing()) { false }
+        }
+        #expect(throws: error) { try site.processor.process(.drawing()) { false } }
+        #expect(site.processor.statistics.refused == 1)
+    }
+
+    @Test func `A header that is read for ever is given up with the request`() async throws {
+        let site = try await WorkerSite(try .script("hello; take; take; exec sleep 1000"))
+        #expect(throws: ImageProcessingError.interrupted) { try site.processor.plan(.drawing()) { true } }
+    }
+
     private func sockets() throws -> (MessageSocket, MessageSocket) {
         var pair: [Int32] = [-1, -1]
         #expect(darkroom_socket_pair(&pair) == 0)

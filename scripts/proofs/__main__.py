@@ -1,8 +1,8 @@
 """Proofs that attack the built server, each with one command and an exit status of its own.
 
 `ssrf` shows in a network namespace that no address is contacted that must not be. `chaos` breaks origins, clients, disks
-and processes for minutes and checks each answer. `corpus` sends it every picture that there is. Each first shows that it
-would see a breach. Exit: 0 nothing found, 1 a breach, 2 wrong usage, 77 this machine can't run it.
+and processes for minutes and checks each answer. `corpus` sends it every picture that there is. `overload` asks for
+more than it can do. Each first shows that it would see a breach. Exit: 0 nothing found, 1 a breach, 2 wrong usage, 77 this machine can't run it.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from server import ROOT
 
-PROOFS = ["ssrf", "chaos", "corpus"]
+PROOFS = ["ssrf", "chaos", "corpus", "overload"]
 
 
 def main() -> int:

@@ -110,7 +110,9 @@ final class ResponseCollector: HTTPClientResponseDelegate {
             return state.roomBytes
         }
         guard let roomBytes, let hold = hold.withLock(\.self) else { return task.eventLoop.makeSucceededVoidFuture() }
-        return hold.require(roomBytes, on: task.eventLoop)
+        // Should time be up before there is room, it was no fault of the host's.
+        phases.enter(.waiting)
+        return hold.require(roomBytes, on: task.eventLoop).always { [phases] _ in phases.enter(.body) }
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}

@@ -47,8 +47,9 @@ struct MakePreview: Sendable {
 
     private func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> ProcessedImage {
         let processing = processing
-        let weigh = { @Sendable in processing.weight(of: job) }
-        return try await queue.run(urgency: urgency, weigh: weigh) { interrupt throws(PipelineError) in
+        let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
+        return try await queue.run(urgency: urgency, weigh: weigh) {
+            interrupt throws(PipelineError) in
             do throws(ImageProcessingError) {
                 return try processing.process(job, interrupt: interrupt)
             } catch {

@@ -13,8 +13,14 @@ extension Admission {
 
     /// When to come back: when what waits now is done. 1 to 60 seconds.
     var retryAfterSeconds: Int {
-        let seconds = waiting.reduce(0) { $0 + pace.seconds($1.weight) } / Double(room.threads)
+        let seconds = waiting.reduce(0) { $0 + secondsOfAll($1) }
         return min(max(Int(seconds.rounded(.up)), 1), 60)
+    }
+
+    /// How long the server does nothing else, if all work is like that: it may take more of the memory than of the threads.
+    private func secondsOfAll(_ job: Job) -> Double {
+        let ofMemory = min(Double(job.weight?.bytes ?? 0) / Double(room.memoryBudgetBytes), 1)
+        return pace.seconds(job.weight) * max(1 / Double(room.threads), ofMemory)
     }
 
     /// Why work would be sent away that is on its way here, so that nobody fetches what it needs in vain.
@@ -41,14 +47,15 @@ extension Admission {
         var above = 0.0
         var equals: [String: Double] = [:]
         for job in waiting {
-            let (seconds, theirs) = (pace.seconds(job.weight), job.urgency.level)
+            let (seconds, theirs) = (secondsOfAll(job), job.urgency.level)
             if theirs > level { above += seconds }
             if theirs == level { equals[shares.leastServed(of: job.urgency.clients), default: 0] += seconds }
         }
         let mine = equals.removeValue(forKey: own) ?? 0
-        let even = shares.served(own) + mine
-        let others = equals.reduce(0) { $0 + min($1.value, max(0, even - shares.served($1.key))) }
-        return (above + mine + others) / Double(room.threads)
+        // Shares are in time of one thread.
+        let lead = { (client: String) in (shares.served(own) - shares.served(client)) / Double(room.threads) + mine }
+        let others = equals.reduce(0) { $0 + min($1.value, max(0, lead($1.key))) }
+        return above + mine + others
     }
 
     /// Whose place a newcomer may have in a full queue: that of less urgent work, else of the client who has most of the places, if

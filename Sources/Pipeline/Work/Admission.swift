@@ -23,6 +23,7 @@ struct Admission {
         var weight: JobWeight?
         /// How often others have begun before it since it was its turn.
         var timesOvertaken = 0
+        fileprivate(set) var arrivedAt = ContinuousClock.now
     }
 
     /// A job that a thread has.
@@ -69,6 +70,8 @@ struct Admission {
 
     mutating func arrive(_ job: Job, at now: ContinuousClock.Instant) -> Arrival {
         if isTooLate(job.urgency, at: now) { return .refused(.tooLate) }
+        var job = job
+        job.arrivedAt = now
         guard waiting.count >= room.places + freeThreads else {
             waiting.append(job)
             return .waits
@@ -81,12 +84,17 @@ struct Admission {
 
     /// Takes out what nobody has the patience for any more: should it take twice as long as foretold, it could not be done in time.
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [Job] {
-        let isExpired = { (job: Job) in
-            job.urgency.deadline.map { now + .seconds(2 * pace.seconds(job.weight)) > $0 } ?? false
-        }
-        let expired = waiting.filter(isExpired)
+        let expired = waiting.filter { isExpired($0, at: now) }
         if !expired.isEmpty { waiting.removeAll { job in expired.contains { $0.number == job.number } } }
         return expired
+    }
+
+    /// It has half of its time for waiting, whatever was foretold: were all refused because some took long, no others would come that
+    /// show the foretelling to be wrong.
+    private func isExpired(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
+        guard let deadline = job.urgency.deadline else { return false }
+        let patience = job.arrivedAt.duration(to: deadline)
+        return now + min(.seconds(2 * pace.seconds(job.weight)), patience / 2) > deadline
     }
 
     /// What a free thread is to do now.
@@ -117,11 +125,18 @@ struct Admission {
         return true
     }
 
-    mutating func finish(_ number: Int, tookSeconds seconds: Double) {
+    /// - Parameter isWhole: it was not broken off, so that its time tells of others'.
+    mutating func finish(_ number: Int, tookSeconds seconds: Double, isWhole: Bool = true) {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
-        pace.note(weight, tookSeconds: seconds)
+        if isWhole { pace.note(weight, tookSeconds: seconds) }
         shares.correct(done.client, bySeconds: seconds - done.seconds)
+    }
+
+    /// A job that `next` gave to be weighed is not wanted any more.
+    mutating func abandon(_ number: Int) {
+        guard let held = running.removeValue(forKey: number) else { return }
+        shares.correct(held.client, bySeconds: -held.seconds)
     }
 
     mutating func drop(_ number: Int) -> Job? {

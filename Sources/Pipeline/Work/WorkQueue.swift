@@ -72,9 +72,9 @@ final class WorkQueue: Sendable {
     /// Runs `work` on a pixel thread. The function that it is handed turns true when the calling task is cancelled; work that has not begun
     /// by then never does.
     ///
-    /// - Parameter weigh: tells what the work will take; called on a pixel thread before it.
+    /// - Parameter weigh: tells what the work will take; called on a pixel thread before it, with the same function.
     func run<Value: Sendable>(
-        urgency: Urgency, weigh: @escaping @Sendable () -> JobWeight = { .header },
+        urgency: Urgency, weigh: @escaping @Sendable (@escaping @Sendable () -> Bool) -> JobWeight = { _ in .header },
         _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
         let number = state.withLock { $0.nextNumber() }
@@ -82,7 +82,7 @@ final class WorkQueue: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, PipelineError>, Never>) in
                 let item = Item(
-                    urgency: urgency, isCancelled: isCancelled, weigh: weigh,
+                    urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
                     run: {
                         continuation.resume(
                             returning: Result { () throws(PipelineError) in try work { isCancelled.isRaised } })
@@ -150,7 +150,9 @@ final class WorkQueue: Sendable {
         let start = ContinuousClock.now
         item.run()
         let took = start.duration(to: .now)
-        state.withLock { $0.admission.finish(number, tookSeconds: took / .seconds(1)) }
+        state.withLock {
+            $0.admission.finish(number, tookSeconds: took / .seconds(1), isWhole: !item.isCancelled.isRaised)
+        }
         wake()
     }
 

@@ -72,11 +72,11 @@ struct WorkQueueState {
 
     /// Whether work runs that turned out to be so heavy. Else it waits again, or is given back where nobody wants it any more.
     mutating func weighed(_ item: Item, _ number: Int, _ weight: JobWeight) -> (runs: Bool, refused: Item?) {
-        if admission.weighed(number, weight) { return (true, nil) }
         if isClosed || item.isCancelled.isRaised {
-            _ = admission.drop(number)
+            admission.abandon(number)
             return (false, item)
         }
+        if admission.weighed(number, weight) { return (true, nil) }
         items[number] = item
         item.urgency.noteQueued(true)
         return (false, nil)
