@@ -111,11 +111,15 @@ public final class ImagePipeline: Sendable {
             // A task of its own does not hear that the caller's is cancelled.
             return try await Task { await Result(catching: work) }.value.get()
         } catch {
-            // Time that was spent in the queue is our fault, and coming back later helps.
-            let error = error == .timedOut && wanted.urgency.isQueued ? answer.produce.queue.noteExpiry() : error
+            let error = error == .timedOut && hasWaitedInVain(wanted) ? answer.produce.queue.noteExpiry() : error
             logger.debug("no picture", metadata: ["source": "\(wanted.keys.source)", "error": "\(error)"])
             throw error
         }
+    }
+
+    /// Time that was spent in the queue is our fault, and coming back later helps.
+    private func hasWaitedInVain(_ wanted: Wanted) -> Bool {
+        wanted.urgency.isQueued || wanted.urgency.timeQueued > configuration.requestTimeout / 2
     }
 
     private func answerOrFallback(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {

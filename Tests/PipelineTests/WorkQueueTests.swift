@@ -210,6 +210,19 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
+    @Test func `Work knows how long what it waits for has stood in the queue, also when that is over`() {
+        let (urgency, follower) = (Urgency(.normal), Urgency(.normal))
+        urgency.carry(follower)
+        #expect(urgency.timeQueued == .zero)
+        follower.noteQueued(true)
+        while urgency.timeQueued == .zero {}
+        #expect(urgency.isQueued)
+        follower.noteQueued(false)
+        let waited = urgency.timeQueued
+        #expect(waited > .zero && !urgency.isQueued)
+        #expect(urgency.timeQueued == waited)
+    }
+
     @Test func `After shutdown what waits and what comes is refused`() async {
         let queue = WorkQueue(workers: 1, depth: 8)
         let blocker = Blocker()

@@ -7,7 +7,10 @@ final class Urgency: Sendable {
         var level: Priority
         var clients: [String]
         var deadline: ContinuousClock.Instant?
-        var isQueued = false
+        /// Since when it stands in the queue.
+        var queuedAt: ContinuousClock.Instant?
+        /// How long it stood there before.
+        var waited = Duration.zero
         var followers: [Urgency] = []
     }
 
@@ -38,11 +41,24 @@ final class Urgency: Sendable {
     /// Whether this work, or what it waits for, stands in the queue for a pixel thread. It is also true of work that left the
     /// queue since nobody waited any more.
     var isQueued: Bool {
-        let (isQueued, followers) = state.withLock { ($0.isQueued, $0.followers) }
+        let (isQueued, followers) = state.withLock { ($0.queuedAt != nil, $0.followers) }
         return isQueued || followers.contains(where: \.isQueued)
     }
 
-    func noteQueued(_ isQueued: Bool) { state.withLock { $0.isQueued = isQueued } }
+    /// How long this work, or what it waits for, has stood there up to now.
+    var timeQueued: Duration {
+        let (waited, followers) = state.withLock { state in
+            (state.waited + (state.queuedAt?.duration(to: .now) ?? .zero), state.followers)
+        }
+        return followers.reduce(waited) { max($0, $1.timeQueued) }
+    }
+
+    func noteQueued(_ isQueued: Bool) {
+        state.withLock { state in
+            state.waited += state.queuedAt?.duration(to: .now) ?? .zero
+            state.queuedAt = isQueued ? .now : nil
+        }
+    }
 
     /// Raises this work, and whatever it waits for.
     func raise(to level: Priority) {

@@ -75,7 +75,8 @@ extension JobCost.Facts {
     /// Strips of rows on their way through the chain, in wider samples than they begin and end with.
     fileprivate var transforming: Double {
         let raster = Double(rasterBytes) / Double(max(frames, 1))
-        var bytes = isScaled ? raster * (rasterHasAlpha ? 1 : isLinear ? 0.5 : 0.25) : 0
+        let each = rasterHasAlpha ? (isLinear ? 2 : 1.5) : (isLinear ? 0.5 : 0.25)
+        var bytes = isScaled ? raster * each : 0
         if isTilted { bytes += raster / 2 + Double(resultArea) * (rasterHasAlpha ? 130 : 50) }
         return bytes
     }

@@ -21,14 +21,15 @@ struct JobCostTests {
     /// A picture of 6000 by 4000 in a file of `sourceMiB`, shrunk on load, then made so many pixels wide.
     private static func job(
         _ format: SourceFormat, sourceMiB: Double, bands: Int = 3, isHeldWhole: Bool = false, shrink: Double = 1,
-        width: Int? = nil, as output: OutputFormat, lossless: Bool = false, isTilted: Bool = false
+        width: Int? = nil, as output: OutputFormat, lossless: Bool = false, isTilted: Bool = false,
+        isLinear: Bool = false
     ) -> JobCost.Facts {
         let area = Int(24_000_000 / shrink / shrink)
         let result = (width ?? 6000) * (width ?? 6000) * 2 / 3
         return JobCost.Facts(
             sourceBytes: Int(sourceMiB * 1_048_576), format: format, sourceArea: 24_000_000, frames: 1,
             isHeldWhole: isHeldWhole, rasterArea: area, rasterBytes: area * bands, rasterHasAlpha: bands == 4,
-            isScaled: width != nil, isLinear: false, isTilted: isTilted, filters: 0, isTrimmed: false,
+            isScaled: width != nil, isLinear: isLinear, isTilted: isTilted, filters: 0, isTrimmed: false,
             output: OutputOptions(format: output, lossless: lossless), outputFormat: output,
             resultArea: isTilted ? result * 19 / 10 : result, resultFrames: 1,
             resultHasAlpha: isTilted || (bands == 4 && output.holdsAlpha))
@@ -54,6 +55,12 @@ struct JobCostTests {
         Row("a PNG", job(.png, sourceMiB: 47.8, width: 400, as: .jpeg), 131),
         Row("an interlaced PNG", job(.png, sourceMiB: 52.2, isHeldWhole: true, width: 400, as: .jpeg), 185),
         Row("a PNG with alpha", job(.png, sourceMiB: 53.9, bands: 4, width: 400, as: .webp), 239),
+        Row("a PNG with alpha, of average width", job(.png, sourceMiB: 17.4, bands: 4, width: 800, as: .webp), 247),
+        Row("half a PNG with alpha", job(.png, sourceMiB: 17.4, bands: 4, width: 3000, as: .webp), 314),
+        Row(
+            "half a PNG with alpha, in linear light",
+            job(.png, sourceMiB: 17.4, bands: 4, width: 3000, as: .webp, isLinear: true), 372),
+        Row("a PNG in linear light", job(.png, sourceMiB: 12.7, width: 800, as: .jpeg, isLinear: true), 138),
         Row("a PNG with alpha as WebP", job(.png, sourceMiB: 53.9, bands: 4, as: .webp), 556),
         Row("a PNG of 16 bits", job(.png, sourceMiB: 68.6, bands: 6, width: 400, as: .jpeg), 239),
         Row("a WebP as it is", job(.webp, sourceMiB: 1.7, as: .webp), 280),

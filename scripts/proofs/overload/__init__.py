@@ -14,7 +14,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--factor", type=float, default=10, help="times the capacity that is offered (10)")
     parser.add_argument("--reads", type=int, default=50, help="cached pictures a second (50)")
     parser.add_argument("--budget-mib", type=int, default=128, help="memory budget of the last phase (128)")
-    parser.add_argument("--base-mib", type=int, default=128, help="what work may take besides: downloads, caches, copies (128)")
+    parser.add_argument("--base-mib", type=int, default=32, help="what work may take besides: downloads, caches, copies (32)")
     parser.add_argument("--settings", default="", help="more settings of the server, apart by spaces")
 
 
