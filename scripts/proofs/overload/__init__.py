@@ -3,7 +3,7 @@
 Its capacity is found first: new pictures, for clients who wait for each answer. Then a multiple of that is offered without
 waiting for answers: most of it by one greedy client, some by a crowd, with a polite client and a reader of cached pictures
 among them, each from a loopback address of its own. At last large results are asked for at once, more than fit into the
-memory budget together. `--settings=--memory-budget=100GiB` breaks that promise, `--settings=--queue-depth=100000` others.
+memory budget together. `--settings=--memory-budget=100GiB` breaks that promise.
 """
 
 import argparse
