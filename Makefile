@@ -8,7 +8,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus soak fuzz format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus soak overload fuzz format lint fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,10 @@ corpus: setup ## Send every fixture, and each picture of the corpus at CORPUS=..
 soak: setup ## Have REQUESTS=50000 different pictures made and see that memory stays where it is
 	$(built)
 	$(proofs) soak --requests $(or $(REQUESTS),50000)
+
+overload: setup ## Ask for ten times as much as the server can do; check goodput, deadlines, fairness and memory
+	$(built)
+	$(proofs) overload
 
 fuzz: setup ## Feed what reads strangers' bytes with damaged ones for SECONDS=60
 	swift build --build-tests $(SWIFT_FLAGS)

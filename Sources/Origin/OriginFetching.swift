@@ -46,6 +46,8 @@ public struct OriginResponse: Sendable {
     /// The fields of the request for ``url`` that can have chosen between representations, for `Vary`
     /// (RFC 9111 §4.1): our own and the caller's, without `Host`, `Via` and validators.
     public var sentFields: HTTPFields
+    /// Keeps the body counted among the bytes in flight; nil = it is not.
+    package var hold: BytesHold?
 
     /// A response as a fetcher builds it, or as a delegate rewrites it.
     public init(

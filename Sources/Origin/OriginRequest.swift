@@ -30,6 +30,9 @@ public struct OriginRequest: Sendable {
     /// Told of every piece of the original that comes in, with all that came before it; not of redirects' and errors'
     /// bodies. It must return at once, from any thread, and must not call a fetcher. Nobody is told by default.
     public var onProgress: @Sendable (PartialOriginal) -> Void = { _ in }
+    /// Whom the download is for: among equally urgent ones that wait, the client with the fewest under way goes first. "" = nobody
+    /// in particular, which counts as one client.
+    public var client = ""
 
     /// A request whose priority may change while it waits.
     public init(

@@ -111,9 +111,15 @@ public final class ImagePipeline: Sendable {
             // A task of its own does not hear that the caller's is cancelled.
             return try await Task { await Result(catching: work) }.value.get()
         } catch {
+            let error = error == .timedOut && hasWaitedInVain(wanted) ? answer.produce.queue.noteExpiry() : error
             logger.debug("no picture", metadata: ["source": "\(wanted.keys.source)", "error": "\(error)"])
             throw error
         }
+    }
+
+    /// Time that was spent in the queue is our fault, and coming back later helps.
+    private func hasWaitedInVain(_ wanted: Wanted) -> Bool {
+        wanted.urgency.isQueued || wanted.urgency.timeQueued > configuration.requestTimeout / 2
     }
 
     private func answerOrFallback(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
@@ -155,7 +161,9 @@ public final class ImagePipeline: Sendable {
             ? nil : RequestKeys(document, chain: chain, identity: identity, epoch: epoch)
         return Wanted(
             request: request, chain: chain, keys: keys, documentKeys: documentKeys,
-            moment: answer.keep.generations.now(of: keys.source), urgency: Urgency(request.priority), watcher: watcher)
+            moment: answer.keep.generations.now(of: keys.source),
+            urgency: Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout),
+            watcher: watcher)
     }
 
     /// Where a request's entries are, without reading them into memory, asking an origin or making anything; whether they are fresh
@@ -192,6 +200,9 @@ public final class ImagePipeline: Sendable {
 
     /// How many pictures wait for a pixel thread at this moment.
     public var waitingCount: Int { answer.produce.queue.waitingCount }
+
+    /// What waits for pixel threads and what runs there, at this moment.
+    public var load: PipelineLoad { answer.produce.queue.load }
 
     /// Ends the pixel threads after the work they have; what waits is refused with `.cancelled`. Work in the background ends.
     /// A pipeline that nobody holds any more does so by itself.

@@ -20,6 +20,9 @@ public struct ImageRequest: Sendable {
     /// What is told beside the picture, of the very picture: of `color`, `blurHash`, `thumbHash` and `lqip` those that are wanted.
     /// It changes none of the picture's bytes or keys.
     public var placeholders: PictureDetails
+    /// Whom it is for, such as an address or the name of a key: where there is more to do than can be done, clients get equal shares.
+    /// It changes nothing else. "" = nobody in particular, which counts as one client.
+    public var client = ""
 
     /// The picture of a source, as it is unless a recipe says otherwise.
     public init(

@@ -24,7 +24,9 @@ struct PipelineParts {
             memory: memory, disk: disk, records: records, generations: Generations(),
             inUse: OriginalsInUse())
         let failures = FailureMemory(policy: policy, random: random)
-        let queue = WorkQueue(workers: configuration.pixelWorkers, depth: configuration.queueDepth)
+        let queue = WorkQueue(
+            workers: configuration.pixelWorkers, depth: configuration.queueDepth,
+            memoryBudgetBytes: configuration.memoryBudgetBytes)
         answer = AnswerImage(
             origin: origin, delegate: delegate, keep: keep, failures: failures,
             find: FindVariant(keep: keep), load: LoadOriginal(keep: keep),

@@ -15,7 +15,9 @@ public protocol ImageProcessing: Sendable {
 
     /// What ``process(_:interrupt:)`` would do about a job, told from the source's header. Throws whatever that would throw before
     /// it decodes. By default the header is read in this process.
-    func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan
+    ///
+    /// `interrupt` ends the wait for whoever reads it, with `.interrupted`.
+    func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
 
     /// Drops what is kept of these bytes for the sake of speed. By default there is nothing.
     ///
@@ -28,7 +30,11 @@ public protocol ImageProcessing: Sendable {
 }
 
 extension ImageProcessing {
-    public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try ImagePlan(of: job) }
+    public func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan {
+        try ImagePlan(of: job)
+    }
+    /// A plan that is waited for to the end.
+    public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }
     public func forget(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
 }

@@ -84,6 +84,7 @@ struct ImageEndpoint: Sendable {
         wanted.pages = query.pages
         wanted.placeholders = query.placeholders
         wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
+        wanted.client = permit.client
         wanted.priority = query.priority ?? Priority(fields: request.headers)
         wanted.cache = CacheUse(
             demand: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)

@@ -70,12 +70,14 @@ package struct WorkerImageProcessor: ImageProcessing {
         return try answer(to: job, interrupt: interrupt, request: WorkerRequest.process, read: read)
     }
 
-    package func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan {
+    package func plan(
+        _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> ImagePlan {
         func read(_ outcome: WorkerReply.Outcome, _: SealedMemory?) -> ImagePlan? {
             guard case .plan(let plan) = outcome, plan.isPlausible else { return nil }
             return plan
         }
-        return try answer(to: job, interrupt: { false }, request: WorkerRequest.plan, read: read)
+        return try answer(to: job, interrupt: interrupt, request: WorkerRequest.plan, read: read)
     }
 
     /// What a worker makes of the job. `read` gives nil for what no honest worker says.

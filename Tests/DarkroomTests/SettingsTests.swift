@@ -51,6 +51,8 @@ struct SettingsTests {
         #expect(settings.decoders.memoryBytes == 2 << 30)
         #expect(settings.decoders.isolation == .auto && settings.decoders.quarantine == .seconds(3600))
         #expect(settings.queueDepth == 64)
+        #expect(settings.decoders.memoryBudgetBytes == PipelineConfiguration().memoryBudgetBytes)
+        #expect(settings.downloads.maxBytes == settings.decoders.memoryBudgetBytes / 2)
         #expect(settings.prefetchConcurrency == 2)
         #expect(settings.downloads.maxPerHost == 6)
         #expect(settings.downloads.max == 64)
@@ -101,9 +103,9 @@ struct SettingsTests {
         .allowNetworks: "127.0.0.0/8", .allowHosts: "*.b.org", .allowPorts: "8080", .maxSourceBytes: "512KiB",
         .maxSourcePixels: "1000", .maxAnimationPixels: "70000000", .maxFrames: "9", .maxOutputSide: "400",
         .maxOutputPixels: "9000", .maxRedirects: "0", .connectTimeout: "500ms", .downloadTimeout: "9s",
-        .requestTimeout: "2m", .pixelWorkers: "7", .workerMemory: "1GiB", .isolation: "none",
-        .quarantine: "0", .queueDepth: "1", .prefetchConcurrency: "9", .resample: "linear", .downloadsPerHost: "2",
-        .maxDownloads: "8", .logLevel: "debug", .logFormat: "json",
+        .requestTimeout: "2m", .pixelWorkers: "7", .workerMemory: "1GiB", .isolation: "none", .quarantine: "0",
+        .queueDepth: "1", .memoryBudget: "100MiB", .prefetchConcurrency: "9", .resample: "linear",
+        .downloadsPerHost: "2", .maxDownloads: "8", .maxInFlightBytes: "1", .logLevel: "debug", .logFormat: "json",
     ]
 
     @Test(arguments: SettingKey.allCases)

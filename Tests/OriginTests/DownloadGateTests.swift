@@ -17,12 +17,12 @@ struct DownloadGateTests {
         }
 
         func run(
-            _ name: String, host: String = "h",
+            _ name: String, host: String = "h", client: String = "",
             _ urgency: @escaping @autoclosure @Sendable () -> OriginRequest.Priority = .normal
         ) -> Task<Bool, Never> {
             Task {
                 do throws(OriginError) {
-                    try await gate.withSlot(host: host, urgency: urgency) {
+                    try await gate.withSlot(host: host, client: client, urgency: urgency) {
                         await withCheckedContinuation { end in
                             ends.withLock { $0[name] = end }
                             start.yield(name)
@@ -52,11 +52,11 @@ struct DownloadGateTests {
 
         /// Puts a download in line and returns once it waits there.
         func enqueue(
-            _ name: String, host: String = "h",
+            _ name: String, host: String = "h", client: String = "",
             _ urgency: @escaping @autoclosure @Sendable () -> OriginRequest.Priority = .normal
         ) async -> Task<Bool, Never> {
             let before = gate.waitingCount
-            let task = run(name, host: host, urgency())
+            let task = run(name, host: host, client: client, urgency())
             while gate.waitingCount == before { await Task.yield() }
             return task
         }
@@ -88,6 +88,19 @@ struct DownloadGateTests {
         #expect(await starts.next() == "first")
         for name in ["a", "b", "c"] { _ = await downloads.enqueue(name, host: name) }
         await downloads.expectStarts(names, after: "first", &starts)
+    }
+
+    @Test func `among equals the client with the fewest downloads goes first`() async {
+        let downloads = Downloads(DownloadGate(downloadsPerHost: 9, maxDownloads: 2))
+        var starts = downloads.started.makeAsyncIterator()
+        for name in ["greedy 1", "greedy 2"] {
+            _ = downloads.run(name, host: name, client: "greedy")
+            #expect(await starts.next() == name)
+        }
+        for number in 3...5 { _ = await downloads.enqueue("greedy \(number)", client: "greedy") }
+        _ = await downloads.enqueue("polite", client: "polite")
+        await downloads.expectStarts(["polite", "greedy 3", "greedy 4", "greedy 5"], after: "greedy 1", &starts)
+        downloads.finish("greedy 2")
     }
 
     @Test func `a priority that rises while waiting counts when a slot comes free`() async {

@@ -122,6 +122,107 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
+    @Test func `Work that could not be done in time any more is refused and never runs`() async {
+        let time = Mutex(ContinuousClock.now)
+        let start = time.withLock(\.self)
+        let queue = WorkQueue(workers: 1, depth: 8, now: { time.withLock(\.self) })
+        let blocker = Blocker()
+        let running = run(queue) {
+            blocker.hold()
+            return 1
+        }
+        await until { blocker.hasBegun }
+        let ran = Counter()
+        let late = Task { () -> PipelineError? in
+            let urgency = Urgency(.normal, deadline: start + .seconds(5))
+            do throws(PipelineError) {
+                _ = try await queue.run(urgency: urgency) { _ throws(PipelineError) in ran.add() }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        await until { queue.waitingCount == 1 }
+        time.withLock { $0 += .seconds(6) }
+        blocker.release()
+        _ = await running.value
+        #expect(await late.value == .overloaded(retryAfterSeconds: 1))
+        #expect(ran.value == 0)
+        #expect(queue.load.refusals.first { $0.reason == "expired" }?.count == 1)
+        queue.shutdown()
+    }
+
+    @Test func `Work that does not fit beside what runs waits for it though a thread is free`() async {
+        let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
+        let blocker = Blocker()
+        let order = Journal()
+        let work = { (name: String, bytes: Int, hold: Bool) in
+            Task {
+                try? await queue.run(urgency: Urgency(.normal), weigh: { _ in JobWeight(bytes: bytes, work: 1) }) {
+                    interrupt throws(PipelineError) in
+                    if hold { blocker.hold() }
+                    order.append(name)
+                }
+            }
+        }
+        let first = work("first", 60, true)
+        await until { blocker.hasBegun }
+        let heavy = work("heavy", 60, false)
+        await until { queue.load.waitingBytes == 60 }
+        await work("light", 40, false).value
+        #expect(order.lines == ["light"])
+        blocker.release()
+        await first.value
+        await heavy.value
+        #expect(order.lines == ["light", "first", "heavy"])
+        await until { queue.load.runningBytes == 0 }
+        queue.shutdown()
+    }
+
+    @Test(arguments: [40, 60])
+    func `What is cancelled while it is weighed never runs, whether or not it would fit`(bytes: Int) async {
+        let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
+        let (blocker, scales) = (Blocker(), Blocker())
+        let first = Task {
+            try? await queue.run(urgency: Urgency(.normal), weigh: { _ in JobWeight(bytes: 60, work: 1) }) {
+                _ throws(PipelineError) in blocker.hold()
+            }
+        }
+        await until { blocker.hasBegun }
+        let ran = Counter()
+        let heavy = Task {
+            try? await queue.run(
+                urgency: Urgency(.normal),
+                weigh: { interrupt in
+                    scales.hold(interrupt)
+                    return JobWeight(bytes: bytes, work: 1)
+                }
+            ) { _ throws(PipelineError) in ran.add() }
+        }
+        await until { scales.hasBegun }
+        heavy.cancel()
+        #expect(await heavy.value == nil)
+        blocker.release()
+        await first.value
+        #expect(ran.value == 0)
+        #expect(queue.waitingCount == 0)
+        await until { queue.load.runningBytes == 0 }
+        queue.shutdown()
+    }
+
+    @Test func `Work knows how long what it waits for has stood in the queue, also when that is over`() {
+        let (urgency, follower) = (Urgency(.normal), Urgency(.normal))
+        urgency.carry(follower)
+        #expect(urgency.timeQueued == .zero)
+        follower.noteQueued(true)
+        while urgency.timeQueued == .zero {}
+        #expect(urgency.isQueued)
+        follower.noteQueued(false)
+        let waited = urgency.timeQueued
+        #expect(waited > .zero && !urgency.isQueued)
+        #expect(urgency.timeQueued == waited)
+    }
+
     @Test func `After shutdown what waits and what comes is refused`() async {
         let queue = WorkQueue(workers: 1, depth: 8)
         let blocker = Blocker()

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
+import Pipeline
 import Synchronization
 import Testing
 
@@ -101,7 +102,11 @@ struct RateLimitTests {
         var configuration = WebConfiguration.test(token: "t")
         configuration.visitors.rateLimit = Rate("2/h")
         configuration.access.signingKeys = [slow, plain]
-        let site = TestSite(configuration: configuration)
+        let clients = Mutex<[String]>([])
+        let site = TestSite(configuration: configuration) { request in
+            clients.withLock { $0.append(request.client) }
+            return .stub()
+        }
         let query = try QueryString(parsing: "url=https://a.org/")
         let request = SignedRequest(path: "/image", parameters: query)
         func ask(_ key: SigningKey) async throws -> HTTPResponse.Status {
@@ -111,6 +116,8 @@ struct RateLimitTests {
         #expect(try await ask(slow) == .tooManyRequests)
         for _ in 0..<2 { #expect(try await ask(plain) == .ok) }
         #expect(try await ask(plain) == .tooManyRequests)
+        // The same is whose share of the work it is.
+        #expect(clients.withLock(\.self) == ["key slow", "192.0.2.7", "192.0.2.7"])
     }
 
     @Test func `what costs nothing has no limit`() async throws {

@@ -31,9 +31,25 @@ struct HostileWorkerTests {
     }
 
     @Test func `A worker that hangs up and stays is killed`() async throws {
-        let site = try await WorkerSite(try .script("hello; take; exec 3>&-; exec 3<&-; sleep 1000"))
+        let site = try await WorkerSite(try .script("hello; take; exec 3>&-; exec 3<&-; exec sleep 1000"))
         #expect(throws: ImageProcessingError.self) { try site.processor.process(.drawing()) { false } }
         #expect(site.processor.statistics.ended[.crashed] == 3)
+    }
+
+    @Test func `Bytes that end a worker when their header is read are refused at once when they are to be decoded`()
+        async throws
+    {
+        let site = try await WorkerSite(try .script("hello; take"))
+        let error = try #require(throws: ImageProcessingError.self) {
+            try site.processor.plan(.drawing()) { false }
+        }
+        #expect(throws: error) { try site.processor.process(.drawing()) { false } }
+        #expect(site.processor.statistics.refused == 1)
+    }
+
+    @Test func `A header that is read for ever is given up with the request`() async throws {
+        let site = try await WorkerSite(try .script("hello; take; take; exec sleep 1000"))
+        #expect(throws: ImageProcessingError.interrupted) { try site.processor.plan(.drawing()) { true } }
     }
 
     private func sockets() throws -> (MessageSocket, MessageSocket) {

@@ -60,6 +60,13 @@
             }
         }
 
+        @Test(arguments: [Isolation.auto, .none])
+        func `It gives way to those who answer`(isolation: Isolation) async throws {
+            try await withWorker(.testing { $0.isolation = isolation }) { worker in
+                #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(worker.identifier)) == 10)
+            }
+        }
+
         @Test func `It inherits neither variables nor descriptors`() async throws {
             setenv("DARKROOM_TEST_SECRET", "correct-horse", 1)
             let descriptor = dup(1)

@@ -97,7 +97,9 @@ struct WorkerJobTests {
         endless.shrinkOnLoad = .infinity
         var long = plan
         long.steps = Array(repeating: ImagePlan.Step(name: "step", size: plan.size), count: 65)
-        for hostile in [large, negative, endless, long] { #expect(!hostile.isPlausible) }
+        var undefined = plan
+        undefined.expectedWork = .nan
+        for hostile in [large, negative, endless, long, undefined] { #expect(!hostile.isPlausible) }
     }
 
     @Test func `The beginning of a JPEG is a picture only where that is asked for`() async throws {

@@ -2,7 +2,8 @@
 
 `ssrf` shows in a network namespace that no address is contacted that must not be. `chaos` breaks origins, clients, disks
 and processes for minutes and checks each answer. `corpus` sends it every picture that there is. `soak` keeps it at work and
-watches its memory. Each first shows that it would see a breach. Exit: 0 nothing found, 1 a breach, 2 wrong usage, 77 this machine can't run it.
+watches its memory. `overload` asks for more than it can do. Each first shows that it would see a breach.
+Exit: 0 nothing found, 1 a breach, 2 wrong usage, 77 this machine can't run it.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from server import ROOT
 
-PROOFS = ["ssrf", "chaos", "corpus", "soak"]
+PROOFS = ["ssrf", "chaos", "corpus", "soak", "overload"]
 
 
 def main() -> int:

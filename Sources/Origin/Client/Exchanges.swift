@@ -14,9 +14,11 @@ struct Exchanges: Sendable {
 
     private let settings: GuardedHTTPClient.Settings
     private let clients: PinnedClients
+    private let bytes: BytesInFlight
 
-    init(settings: GuardedHTTPClient.Settings, eventLoopGroup: any EventLoopGroup) {
+    init(settings: GuardedHTTPClient.Settings, bytes: BytesInFlight, eventLoopGroup: any EventLoopGroup) {
         self.settings = settings
+        self.bytes = bytes
         clients = Self.makeClients(settings: settings, eventLoopGroup: eventLoopGroup)
     }
 
@@ -42,9 +44,10 @@ struct Exchanges: Sendable {
         guard let host = hop.url.host, let request = makeRequest(hop.url, host: host, headers: headers.all) else {
             throw ExchangeFailure(.invalidURL(.invalidHost))
         }
+        let hold = bytes.open()
         let collector = ResponseCollector(
-            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, phases: phases,
-            onProgress: hop.onProgress)
+            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, hold: hold,
+            phases: phases, onProgress: hop.onProgress)
         phases.enter(.connecting)
         let ending = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
             await Self.ending(of: client.execute(request: request, delegate: collector))
@@ -52,7 +55,9 @@ struct Exchanges: Sendable {
         guard let ending else { throw ExchangeFailure(.cancelled) }
         let progress = collector.finish()
         if case .redirect(let location) = progress.judgement { return .redirect(location: location) }
-        return .answer(try progress.response(from: hop.url, sentFields: headers.selecting, ending: ending))
+        var response = try progress.response(from: hop.url, sentFields: headers.selecting, ending: ending)
+        response.hold = hold
+        return .answer(response)
     }
 
     /// The request, or nil if the HTTP client would read another host out of the URL than we did, which its pinning

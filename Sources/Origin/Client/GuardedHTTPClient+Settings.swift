@@ -17,6 +17,9 @@ extension GuardedHTTPClient {
         public var downloadsPerHost = 6
         /// Downloads at a time from all hosts. Default 64.
         public var maxDownloads = 64
+        /// Bytes of all downloads under way together, with those that are whole but still worked with. What does not fit waits; one
+        /// download alone may pass this bound. Default 512 MiB.
+        public var maxInFlightBytes = 512 << 20
         /// Who goes first among waiting downloads of equal priority. Default: first come, first served.
         public var downloadOrder = DownloadOrder.fifo
         /// Hosts whose TLS certificates are not verified, by patterns as in ``HostPolicy/allowHosts``: whoever is on the

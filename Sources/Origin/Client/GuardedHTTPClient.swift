@@ -23,6 +23,7 @@ public struct GuardedHTTPClient: OriginFetching {
     private let gate: DownloadGate
     private let circuits: Circuits
     private let exchanges: Exchanges
+    private let bytes: BytesInFlight
     private let clock: any Clock<Duration>
     private let jitter: @Sendable () -> Duration
     private let logger: Logger
@@ -55,16 +56,20 @@ public struct GuardedHTTPClient: OriginFetching {
         self.circuits = circuits
         self.logger = logger
         sourceGuard = SourceGuard(hosts: settings.hosts, addresses: settings.addresses, resolver: resolver)
+        bytes = BytesInFlight(budgetBytes: settings.maxInFlightBytes)
         gate = DownloadGate(
             downloadsPerHost: settings.downloadsPerHost, maxDownloads: settings.maxDownloads,
-            order: settings.downloadOrder)
-        exchanges = Exchanges(settings: settings, eventLoopGroup: eventLoopGroup)
+            order: settings.downloadOrder, bytes: bytes)
+        exchanges = Exchanges(settings: settings, bytes: bytes, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
             logger.warning(
                 "TLS certificates of some hosts are not verified",
                 metadata: ["hosts": .array(settings.insecureTLSHosts.map { "\($0)" })])
         }
     }
+
+    /// Bytes of downloads under way, and of those that are whole but still worked with.
+    package var bytesInFlight: Int { bytes.usedBytes }
 
     /// Ends all transfers and connections; later fetches fail as cancelled.
     public func shutdown() async {
@@ -120,7 +125,8 @@ public struct GuardedHTTPClient: OriginFetching {
         // Nobody stands in line for nothing; who stands there when an outage begins learns of it at the front.
         try circuits.check(peer)
         progress.enter(.waiting)
-        return try await gate.withSlot(host: peer.host, urgency: hop.urgency) { () async throws(OriginError) in
+        return try await gate.withSlot(host: peer.host, client: hop.client, urgency: hop.urgency) {
+            () async throws(OriginError) in
             try await circuits.attempt(peer) { () async throws(OriginError) in
                 do throws(OriginError) {
                     return try await reach(hop, retries: &retries, progress: progress)

@@ -14,6 +14,8 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var receivedAt = Date.distantPast
         var judgement: Judgement?
         var body = ByteBuffer()
+        /// How large it may become without asking for more room.
+        var roomBytes = 0
 
         /// What has come in so far, with its announced length.
         var partial: PartialOriginal? {
@@ -27,28 +29,36 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     /// What is reserved at most for an announced body before any of it has come.
     private static let maxReservedBytes = 4 << 20
 
+    /// By how much a body of unknown length is let grow at a time.
+    private static let stepBytes = 256 << 10
+
     private let state = Mutex(Progress())
     private let maxSourceBytes: Int
     private let isConditional: Bool
+    /// Let go with the result: whoever keeps this longer keeps no bytes.
+    private let hold: Mutex<BytesHold?>
     private let phases: DownloadProgress
     private let onProgress: @Sendable (PartialOriginal) -> Void
 
     init(
-        maxSourceBytes: Int, isConditional: Bool, phases: DownloadProgress,
+        maxSourceBytes: Int, isConditional: Bool, hold: BytesHold, phases: DownloadProgress,
         onProgress: @escaping @Sendable (PartialOriginal) -> Void
     ) {
         self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max))
         self.isConditional = isConditional
+        self.hold = Mutex(hold)
         self.phases = phases
         self.onProgress = onProgress
     }
 
     /// Takes the result out; to be called once, after the exchange.
     func finish() -> Progress {
-        state.withLock { state in
+        let progress = state.withLock { state in
             defer { state.body = ByteBuffer() }
             return state
         }
+        hold.withLock { $0.take() }?.settle(bytes: progress.body.readableBytes)
+        return progress
     }
 
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
@@ -68,6 +78,8 @@ final class ResponseCollector: HTTPClientResponseDelegate {
             }
         }
         switch judgement {
+        // Until there is room for what is announced, nothing is read.
+        case .content(let sizeHint) where sizeHint > 0: return makeRoom(for: sizeHint, task)
         // "Not modified" has no body, so its connection is as good as new.
         case .content, .notModified: return task.eventLoop.makeSucceededVoidFuture()
         case .redirect, .missing, .unwanted, .refused: return task.eventLoop.makeFailedFuture(BrokenOff())
@@ -86,7 +98,21 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         guard let partial else { return task.eventLoop.makeFailedFuture(BrokenOff()) }
         // Outside of the lock. The share of the body ends with this call, so the next piece is added to it in place.
         onProgress(partial)
-        return task.eventLoop.makeSucceededVoidFuture()
+        return makeRoom(for: partial.body.readableBytes, task)
+    }
+
+    /// A pause in reading until there is room for so many bytes and, where nothing was announced, for some that may follow.
+    private func makeRoom(for bytes: Int, _ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
+        let roomBytes = state.withLock { state -> Int? in
+            guard bytes > state.roomBytes else { return nil }
+            let isAnnounced = state.roomBytes == 0 && state.body.readableBytes == 0
+            state.roomBytes = min(isAnnounced ? bytes : bytes + Self.stepBytes, maxSourceBytes)
+            return state.roomBytes
+        }
+        guard let roomBytes, let hold = hold.withLock(\.self) else { return task.eventLoop.makeSucceededVoidFuture() }
+        // Should time be up before there is room, it was no fault of the host's.
+        phases.enter(.waiting)
+        return hold.require(roomBytes, on: task.eventLoop).always { [phases] _ in phases.enter(.body) }
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}

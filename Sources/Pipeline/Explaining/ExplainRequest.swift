@@ -102,9 +102,9 @@ struct ExplainRequest: Sendable {
                     : "The source is not in the caches; with fetch it is downloaded for this.")
         }
         let (processing, job) = (answer.produce.processing, answer.produce.job(wanted, original))
-        return try await answer.produce.queue.run(urgency: wanted.urgency) { _ throws(PipelineError) in
+        return try await answer.produce.queue.run(urgency: wanted.urgency) { interrupt throws(PipelineError) in
             do throws(ImageProcessingError) {
-                return .planned(try processing.plan(job))
+                return .planned(try processing.plan(job, interrupt: interrupt))
             } catch {
                 throw PipelineError(error)
             }

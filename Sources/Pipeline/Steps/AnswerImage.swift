@@ -183,9 +183,14 @@ struct AnswerImage: Sendable {
         let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {
             urgency throws(PipelineError) in
             if let answer = await answeredMeanwhile(wanted, since: known) { return answer }
-            return try await transfers.run(asking) { report throws(PipelineError) in
-                try await ask(wanted, question, known: known, urgency: urgency, report: report)
+            let download = { () async throws(PipelineError) in
+                try await transfers.run(asking) { report throws(PipelineError) in
+                    try await ask(wanted, question, known: known, urgency: urgency, report: report)
+                }
             }
+            // What is known may still be right, and then nothing has to be made.
+            guard known == nil else { return try await download() }
+            return try await produce.queue.expecting(urgency, download)
         }
         return (answer, isShared || answer.isShared)
     }

@@ -82,7 +82,7 @@ struct AskOrigin: Sendable {
             wanted,
             Original(
                 body: content.body, record: record, layer: nil, mayBeStored: mayBeStored,
-                replacesKnown: known.map { $0.content != record.content } ?? false),
+                replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.hold),
             known: known)
     }
 
@@ -129,6 +129,7 @@ struct AskOrigin: Sendable {
             request.validatedURL = asked.answeredURL
         }
         request.onProgress = report
+        request.client = urgency.clients.first ?? ""
         do throws(OriginError) {
             let response = try await origin.fetch(request)
             failures.noteAnswer(of: wanted)

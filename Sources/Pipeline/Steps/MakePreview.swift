@@ -29,7 +29,8 @@ struct MakePreview: Sendable {
         let received = partial.body.readableBytes
         let preview = Preview(variant: wanted.keys.variant, transfer: transfer, receivedBytes: received)
         let job = job(partial, wanted)
-        return try await previews.value(for: preview, urgency: Urgency(.background)) { urgency throws(PipelineError) in
+        return try await previews.value(for: preview, urgency: Urgency(.background, client: wanted.request.client)) {
+            urgency throws(PipelineError) in
             let image = try await process(job, urgency)
             return ImagePreview(body: image.body, format: image.format, size: image.size, receivedBytes: received)
         }.value
@@ -46,7 +47,9 @@ struct MakePreview: Sendable {
 
     private func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> ProcessedImage {
         let processing = processing
-        return try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
+        let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
+        return try await queue.run(urgency: urgency, weigh: weigh) {
+            interrupt throws(PipelineError) in
             do throws(ImageProcessingError) {
                 return try processing.process(job, interrupt: interrupt)
             } catch {

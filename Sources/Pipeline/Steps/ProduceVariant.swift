@@ -86,7 +86,9 @@ struct ProduceVariant: Sendable {
     ) async throws(PipelineError) -> (ProcessedImage, Duration) {
         let processing = processing
         do throws(PipelineError) {
-            let result = try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
+            let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
+            let result = try await queue.run(urgency: urgency, weigh: weigh) {
+                interrupt throws(PipelineError) in
                 var watch = Stopwatch()
                 do throws(ImageProcessingError) {
                     let image = try processing.process(job, interrupt: interrupt)

@@ -75,9 +75,8 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return state.flights[key].map { .joined($0.urgency) } ?? .refused
             }
             var flight = Flight(
-                number: state.nextNumber(), urgency: Urgency(urgency.level), waiters: [waiter: continuation])
+                number: state.nextNumber(), urgency: urgency.makeFollower(), waiters: [waiter: continuation])
             flight.task = task(for: key, number: flight.number, urgency: flight.urgency, work)
-            urgency.carry(flight.urgency)
             state.flights[key] = flight
             return .begun
         }

@@ -1,4 +1,5 @@
 import NIOCore
+import Origin
 import Store
 import Synchronization
 
@@ -12,18 +13,21 @@ final class Original: Sendable {
     let mayBeStored: Bool
     /// Whether the caches knew other content of the source.
     let replacesKnown: Bool
+    /// Keeps downloaded bytes counted as long as this lives; nil = they are not.
+    private let hold: BytesHold?
     private let stored = Mutex((bytes: Tiers(), record: Tiers()))
     private let settled = Mutex(false)
 
     init(
         body: ByteBuffer, record: SourceRecord, layer: CacheReport.Layer?, mayBeStored: Bool = true,
-        replacesKnown: Bool = false
+        replacesKnown: Bool = false, hold: BytesHold? = nil
     ) {
         self.body = body
         self.record = record
         self.layer = layer
         self.mayBeStored = mayBeStored
         self.replacesKnown = replacesKnown
+        self.hold = hold
     }
 
     /// Whether the caches have it, so that nobody needs to hold it for others.

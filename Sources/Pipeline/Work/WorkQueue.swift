@@ -2,37 +2,33 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A fixed number of threads for pixels, and a bounded queue in front of them.
+/// A fixed number of threads for pixels, and a bounded queue in front of them. Who goes first and who is refused says `Admission`.
 ///
-/// Whoever finds the queue full is refused at once: a request that would only wait for its timeout helps nobody.
+/// Whoever would wait in vain is refused at once: a request that would only wait for its timeout helps nobody.
 final class WorkQueue: Sendable {
-    private struct Item {
-        let number: Int
-        let urgency: Urgency
-        let run: @Sendable () -> Void
-        let refuse: @Sendable (PipelineError) -> Void
-    }
-
-    private struct State {
-        var waiting: [Item] = []
-        var running = 0
-        var lastNumber = 0
-        var isClosed = false
-        /// A moving mean of how long work takes, for an honest `Retry-After`.
-        var meanSeconds = 0.1
-    }
+    private typealias Item = WorkQueueState.Item
 
     private let workers: Int
-    private let capacity: Int
-    private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<WorkQueueState>
     private let signal = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - workers: threads, at least 1.
     ///   - depth: pieces of work that may wait for each of them.
-    init(workers: Int, depth: Int) {
+    ///   - memoryBudgetBytes: what all that runs may take together.
+    ///   - now: the clock of deadlines.
+    init(
+        workers: Int, depth: Int, memoryBudgetBytes: Int = .max,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         self.workers = max(workers, 1)
-        capacity = max(workers, 1) * max(depth, 0)
+        self.now = now
+        state = Mutex(
+            WorkQueueState(
+                Admission.Room(
+                    threads: self.workers, places: self.workers * max(depth, 0),
+                    memoryBudgetBytes: max(memoryBudgetBytes, 1))))
         for number in 0..<self.workers {
             let thread = Thread { [self] in serve() }
             thread.name = "darkroom-pixels-\(number)"
@@ -42,28 +38,57 @@ final class WorkQueue: Sendable {
     }
 
     /// Pieces of work that no thread has begun.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var waitingCount: Int { state.withLock { $0.admission.waiting.count } }
+
+    var load: PipelineLoad {
+        state.withLock { state in
+            PipelineLoad(
+                waitingCount: state.admission.waiting.count, waitingBytes: state.admission.waitingBytes,
+                runningBytes: state.admission.runningBytes, budgetBytes: state.admission.room.memoryBudgetBytes,
+                refusals: Admission.Refusal.allCases.map { ($0.rawValue, state.refusals[$0] ?? 0) })
+        }
+    }
+
+    /// Counts work as refused whose time was up while it waited here.
+    func noteExpiry() -> PipelineError { state.withLock { $0.refused(.expired) } }
+
+    /// Fetches what work needs that is to come here. Where it would be refused here anyway, nothing is fetched.
+    func expecting<Value>(
+        _ urgency: Urgency, _ fetch: () async throws(PipelineError) -> Value
+    ) async throws(PipelineError) -> Value {
+        let now = now()
+        let error = state.withLock { state -> PipelineError? in
+            if let refusal = state.admission.refusal(of: urgency, behind: state.expected, at: now) {
+                return state.refused(refusal)
+            }
+            state.expected += 1
+            return nil
+        }
+        if let error { throw error }
+        defer { state.withLock { $0.expected -= 1 } }
+        return try await fetch()
+    }
 
     /// Runs `work` on a pixel thread. The function that it is handed turns true when the calling task is cancelled; work that has not begun
     /// by then never does.
+    ///
+    /// - Parameter weigh: tells what the work will take; called on a pixel thread before it, with the same function.
     func run<Value: Sendable>(
-        urgency: Urgency, _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
+        urgency: Urgency, weigh: @escaping @Sendable (@escaping @Sendable () -> Bool) -> JobWeight = { _ in .header },
+        _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
+        let number = state.withLock { $0.nextNumber() }
         let isCancelled = CancellationFlag()
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, PipelineError>, Never>) in
                 let item = Item(
-                    number: number, urgency: urgency,
+                    urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
                     run: {
                         continuation.resume(
                             returning: Result { () throws(PipelineError) in try work { isCancelled.isRaised } })
                     },
                     refuse: { continuation.resume(returning: .failure($0)) })
-                if let refusal = admit(item) { item.refuse(refusal) }
+                admit(item, number)
             }
         } onCancel: {
             isCancelled.raise()
@@ -74,75 +99,70 @@ final class WorkQueue: Sendable {
 
     /// Refuses what waits and lets the threads end after the work they have.
     func shutdown() {
-        let waiting = state.withLock { state in
-            state.isClosed = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
+        let waiting = state.withLock { $0.close() }
         for item in waiting { item.refuse(.cancelled) }
         for _ in 0..<workers { signal.signal() }
     }
 
-    private func admit(_ item: Item) -> PipelineError? {
-        let refusal = state.withLock { state -> PipelineError? in
-            // `drop` takes this lock too, so a cancellation is seen either here or there.
-            if state.isClosed || Task.isCancelled { return .cancelled }
-            let idle = workers - state.running
-            guard state.waiting.count < capacity + idle else {
-                let seconds = state.meanSeconds * Double(state.waiting.count) / Double(workers)
-                return .overloaded(retryAfterSeconds: min(max(Int(seconds.rounded(.up)), 1), 60))
-            }
-            state.waiting.append(item)
-            return nil
+    private func admit(_ item: Item, _ number: Int) {
+        let now = now()
+        // `drop` takes this lock too, so a cancellation is seen either here or there.
+        let refused = state.withLock { state in
+            state.admit(item, Admission.Job(number: number, urgency: item.urgency), at: now)
         }
-        if refusal == nil { signal.signal() }
-        return refusal
+        if let refused { refused.item.refuse(refused.error) }
+        wake()
     }
 
     private func drop(_ number: Int) {
-        let dropped = state.withLock { state -> Item? in
-            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
-        }
+        let dropped = state.withLock { $0.drop(number) }
         dropped?.refuse(.cancelled)
     }
 
+    // MARK: Threads
+
     /// What each thread does for life.
     private func serve() {
+        ThreadPriority.lower()
         while true {
-            signal.wait()
-            guard let item = next() else {
-                if state.withLock(\.isClosed) { return }
-                continue
-            }
-            let start = ContinuousClock.now
-            item.run()
-            let took = start.duration(to: .now)
-            state.withLock { state in
-                state.running -= 1
-                state.meanSeconds = 0.9 * state.meanSeconds + 0.1 * (took / .seconds(1))
+            let now = now()
+            let (step, expired) = state.withLock { $0.takeUp(at: now) }
+            for (item, error) in expired { item.refuse(error) }
+            switch step {
+            case .work(let number, let item, let isWeighed):
+                // What is left may fit beside this.
+                wake()
+                if isWeighed || weigh(item, number) { perform(item, number) }
+            case .idle: signal.wait()
+            case .closed: return
             }
         }
     }
 
-    /// The first of the most urgent. Urgencies rise while work waits, so they are compared now and not at admission.
-    private func next() -> Item? {
-        state.withLock { state in
-            guard var best = state.waiting.indices.first else { return nil }
-            for index in state.waiting.indices.dropFirst()
-            where state.waiting[index].urgency.level > state.waiting[best].urgency.level {
-                best = index
-            }
-            state.running += 1
-            return state.waiting.remove(at: best)
-        }
+    private func weigh(_ item: Item, _ number: Int) -> Bool {
+        let weight = item.weigh()
+        let (runs, refused) = state.withLock { $0.weighed(item, number, weight) }
+        refused?.refuse(.cancelled)
+        return runs
     }
-}
 
-/// A flag that one side raises and the other side polls.
-final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
+    private func perform(_ item: Item, _ number: Int) {
+        let start = ContinuousClock.now
+        item.run()
+        let took = start.duration(to: .now)
+        state.withLock {
+            $0.admission.finish(number, tookSeconds: took / .seconds(1), isWhole: !item.isCancelled.isRaised)
+        }
+        wake()
+    }
 
-    var isRaised: Bool { flag.load(ordering: .relaxed) }
-
-    func raise() { flag.store(true, ordering: .relaxed) }
+    /// Lets another thread look for work.
+    private func wake() {
+        let isNeeded = state.withLock { state in
+            guard state.idle > 0, !state.admission.waiting.isEmpty else { return false }
+            state.idle -= 1
+            return true
+        }
+        if isNeeded { signal.signal() }
+    }
 }

@@ -10,6 +10,13 @@ public struct MemoryPressure: Sendable {
         files = KernelFiles(root: root)
     }
 
+    /// What the process may use at most, in bytes: its control group's limit, else the machine's memory; 4 GiB where nobody
+    /// tells.
+    public var usableBytes: Int {
+        let reading = reading()
+        return reading.used?.ofBytes ?? reading.available?.ofBytes ?? 4 << 30
+    }
+
     /// What the kernel says now. Reads some ten small files anew each time, in a millisecond or two; what is missing or
     /// can't be understood is nil in the reading.
     public func reading() -> Reading {

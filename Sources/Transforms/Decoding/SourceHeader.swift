@@ -13,6 +13,8 @@ public struct SourceHeader: Hashable, Sendable {
     public let orientation: Int
     let hasAlpha: Bool
     let shrinking: ShrinkOnLoad
+    /// Whether no row can be had before all of the frame is in memory, decoded or half-decoded, at its full size.
+    let isHeldWhole: Bool
 
     /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
@@ -40,6 +42,12 @@ public struct SourceHeader: Hashable, Sendable {
         orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
+        isHeldWhole =
+            switch format {
+            case .jpeg, .webp: shrinking == .never
+            case .png: image.int("interlaced") == 1
+            default: false
+            }
     }
 
     /// The plan's first line.

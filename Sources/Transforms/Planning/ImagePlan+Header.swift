@@ -43,8 +43,10 @@ extension ImagePlan {
         frames = format.holdsSeveral ? framesUsed : 1
         isExact = last.isSizeKnown
         largest = last.largest
-        let result = last.size.area.multipliedReportingOverflow(by: frames * (last.hasAlpha ? 4 : 3)).partialValue
-        estimatedMemoryBytes = job.source.readableBytes + raster.byteCount + result
+        let cost = JobCost(
+            JobCost.Facts(job, header, raster, last: last, format: format, framesUsed: framesUsed, frames: frames))
+        estimatedMemoryBytes = cost.bytes
+        expectedWork = cost.work
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {
@@ -52,6 +54,33 @@ extension ImagePlan {
             sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames, sourceBytes: bytes,
             framesUsed: 0, shrinkOnLoad: 1, steps: [], format: .json, size: header.size, frames: 1, isExact: true,
             largest: PixelSize(width: 1, height: 1), estimatedMemoryBytes: bytes)
+    }
+}
+
+extension JobCost.Facts {
+    fileprivate init(
+        _ job: ImageJob, _ header: SourceHeader, _ raster: Decoder.Raster, last: ChainPlan, format: OutputFormat,
+        framesUsed: Int, frames: Int
+    ) {
+        let steps = job.chain.transforms
+        self.init(
+            sourceBytes: job.source.readableBytes, format: header.format, sourceArea: header.size.area,
+            frames: framesUsed, isHeldWhole: header.isHeldWhole, rasterArea: raster.size.area.times(framesUsed),
+            rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha,
+            isScaled: last.decode != .undecided && last.size != raster.size,
+            isLinear: steps.contains { ($0 as? Resize)?.resampling == .linear },
+            isTilted: steps.contains { ($0 as? Rotate).map { !$0.degrees.isMultiple(of: 90) } ?? false },
+            filters: steps.count { $0 is Blur || $0 is Sharpen || $0 is Filter || $0 is Tint || $0 is Hue },
+            isTrimmed: steps.contains { $0 is Trim }, output: job.output, outputFormat: format,
+            resultArea: last.size.area.times(frames), resultFrames: frames, resultHasAlpha: last.hasAlpha)
+    }
+}
+
+extension Int {
+    /// Both are bounded by limits, but those are anybody's to set.
+    fileprivate func times(_ factor: Int) -> Int {
+        let (product, isOverflow) = multipliedReportingOverflow(by: factor)
+        return isOverflow ? .max : product
     }
 }
 

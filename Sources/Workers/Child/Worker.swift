@@ -1,3 +1,4 @@
+import CSandbox
 import Foundation
 import NIOCore
 import Transforms
@@ -8,6 +9,8 @@ package enum Worker {
     ///
     /// Call it before anything else of the process starts a thread: Landlock holds for the threads that come after it.
     package static func run() {
+        // Answering must not wait for pixels. A worker that can't give way is none the less a worker.
+        _ = darkroom_give_way()
         let socket = MessageSocket(descriptor: 3)
         do throws(WireError) {
             let setup = try socket.receive(WorkerSetup.self).message

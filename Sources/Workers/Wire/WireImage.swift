@@ -37,6 +37,7 @@ extension ImagePlan {
         let sizes = [sourceSize, size, largest] + steps.map(\.size)
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= 64 && steps.allSatisfy { $0.name.utf8.count <= 64 } && shrinkOnLoad.isFinite
+            && (0...1e18).contains(expectedWork)
             && sizes.allSatisfy { (0...1_000_000_000).contains($0.width) && (0...1_000_000_000).contains($0.height) }
             && numbers.allSatisfy((0...1 << 60).contains)
     }

@@ -56,7 +56,9 @@ struct MeasuredProcessing: ImageProcessing {
         }
     }
 
-    func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try processing.plan(job) }
+    func plan(_ job: ImageJob, interrupt: @escaping @Sendable () -> Bool) throws(ImageProcessingError) -> ImagePlan {
+        try processing.plan(job, interrupt: interrupt)
+    }
 
     func forget(identity: String) { processing.forget(identity: identity) }
 

@@ -13,19 +13,42 @@ struct Readings: Sendable {
     /// Nil = there are none.
     let workers: WorkerImageProcessor?
     let startedAt: Date
+    let bytesInFlight: @Sendable () -> Int
 
     var families: [MetricFamily] {
-        cacheFamilies + serverFamilies + prefetchFamilies + workerFamilies + processFamilies
+        cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
     }
 
     private var serverFamilies: [MetricFamily] {
         [
             MetricFamily(
                 "darkroom_http_requests_under_way", .gauge, help: "Requests that have no answer yet.",
-                Double(traffic.underWay)),
+                Double(traffic.underWay))
+        ]
+    }
+
+    private var loadFamilies: [MetricFamily] {
+        let load = pipeline.load
+        let gauges = [
+            ("darkroom_pixel_queue_waiting", "Pictures that wait for a pixel thread.", load.waitingCount),
+            (
+                "darkroom_pixel_memory_waiting_bytes", "Foretold memory of pictures that wait for a pixel thread.",
+                load.waitingBytes
+            ),
+            ("darkroom_pixel_memory_bytes", "Foretold memory of pictures in work.", load.runningBytes),
+            ("darkroom_pixel_memory_budget_bytes", "What that may come to.", load.budgetBytes),
+            (
+                "darkroom_downloads_in_flight_bytes",
+                "Bytes of downloads under way, with those that are whole but still in work.", bytesInFlight()
+            ),
+        ]
+        return gauges.map { MetricFamily($0, .gauge, help: $1, Double($2)) } + [
             MetricFamily(
-                "darkroom_pixel_queue_waiting", .gauge, help: "Pictures that wait for a pixel thread.",
-                Double(pipeline.waitingCount)),
+                "darkroom_pixel_refusals_total", .counter,
+                help: "Pictures refused for want of room or time: full, displaced, too_late or expired.",
+                load.refusals.map { reason, count in
+                    MetricFamily.Series(SeriesLabels([("reason", reason)]), .number(Double(count)))
+                })
         ]
     }
 

@@ -51,7 +51,7 @@ struct ImageServer {
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels),
+            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels, client),
             beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         prefetcher.shutdown()
         pipeline.shutdown()
@@ -104,12 +104,14 @@ struct ImageServer {
     }
 
     private func instruments(
-        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork
+        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork,
+        _ client: GuardedHTTPClient
     ) -> Instruments {
         let traffic = Traffic(isStarting: true)
         let readings = Readings(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
-            startedAt: startedAt)
+            startedAt: startedAt
+        ) { client.bytesInFlight }
         var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
@@ -154,7 +156,8 @@ struct ImageServer {
     private var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
             limits: settings.limits, pixelWorkers: settings.decoders.workers, queueDepth: settings.queueDepth,
-            requestTimeout: settings.requestTimeout, freshness: settings.freshness,
+            memoryBudgetBytes: settings.decoders.memoryBudgetBytes, requestTimeout: settings.requestTimeout,
+            freshness: settings.freshness,
             continuesInBackground: settings.continueInBackground)
     }
 
@@ -170,6 +173,7 @@ struct ImageServer {
         client.downloadOrder = settings.downloads.order
         client.insecureTLSHosts = settings.insecureTLSHosts
         client.maxDownloads = settings.downloads.max
+        client.maxInFlightBytes = settings.downloads.maxBytes
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
     }

@@ -65,10 +65,13 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .setting(.isolation)) var isolation: String?
     @Option(help: .setting(.quarantine)) var quarantine: String?
     @Option(help: .setting(.queueDepth)) var queueDepth: String?
+    @Option(help: .setting(.memoryBudget)) var memoryBudget: String?
     @Option(help: .setting(.prefetchConcurrency)) var prefetchConcurrency: String?
     @Option(help: .setting(.resample)) var resample: String?
     @Option(help: .setting(.downloadsPerHost)) var downloadsPerHost: String?
     @Option(help: .setting(.maxDownloads)) var maxDownloads: String?
+    @Option(name: .customLong(SettingKey.maxInFlightBytes.name), help: .setting(.maxInFlightBytes))
+    var maxInFlightBytes: String?
     @Option(help: .setting(.downloadOrder)) var downloadOrder: String?
     @Option(help: .setting(.logLevel)) var logLevel: String?
     @Option(help: .setting(.logFormat)) var logFormat: String?
@@ -97,8 +100,9 @@ struct SettingFlags: ParsableArguments {
             .maxOutputPixels: maxOutputPixels, .maxRedirects: maxRedirects, .connectTimeout: connectTimeout,
             .downloadTimeout: downloadTimeout, .requestTimeout: requestTimeout, .pixelWorkers: pixelWorkers,
             .workerMemory: workerMemory, .isolation: isolation, .quarantine: quarantine, .queueDepth: queueDepth,
-            .prefetchConcurrency: prefetchConcurrency, .resample: resample, .downloadsPerHost: downloadsPerHost,
-            .maxDownloads: maxDownloads, .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
+            .memoryBudget: memoryBudget, .prefetchConcurrency: prefetchConcurrency, .resample: resample,
+            .downloadsPerHost: downloadsPerHost, .maxDownloads: maxDownloads, .maxInFlightBytes: maxInFlightBytes,
+            .downloadOrder: downloadOrder, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues { $0 }
     }

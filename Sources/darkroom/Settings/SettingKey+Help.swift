@@ -4,6 +4,8 @@ extension SettingKey {
         switch self {
         case .cacheDir: "the platform's cache folder"
         case .pixelWorkers: "one a core"
+        case .memoryBudget: "a quarter of the memory"
+        case .maxInFlightBytes: "half of memory-budget"
         default: standard.isEmpty ? "none" : standard
         }
     }
@@ -94,10 +96,14 @@ extension SettingKey {
             "Where pictures are decoded: strict (sandboxed worker processes, or no start), auto (with what layers the system has), none (in the server)."
         case .quarantine: "How long a picture that killed a worker is refused at once. Duration or 0."
         case .queueDepth: "Pictures that may wait for each of them; more are refused with 503."
+        case .memoryBudget:
+            "Bytes that pictures in work may take together, as foretold from their headers; what takes more than all of it is worked on alone."
         case .prefetchConcurrency: "Pictures of all prefetching jobs that are worked on at a time."
         case .resample: "What leaving out the query parameter means: fast, accurate or linear."
         case .downloadsPerHost: "Downloads at a time from one host."
         case .maxDownloads: "Downloads at a time."
+        case .maxInFlightBytes:
+            "Bytes of downloads at a time, with those that are whole but still in work; more wait. One download alone may pass it."
         case .downloadOrder:
             "Which of the downloads that wait for a host is next, the oldest or the newest: fifo or lifo."
         case .logLevel: "trace, debug, info, notice, warning, error or critical."

@@ -63,10 +63,12 @@ enum SettingKey: String, CaseIterable, Sendable {
     case isolation
     case quarantine
     case queueDepth = "queue-depth"
+    case memoryBudget = "memory-budget"
     case prefetchConcurrency = "prefetch-concurrency"
     case resample
     case downloadsPerHost = "downloads-per-host"
     case maxDownloads = "max-downloads"
+    case maxInFlightBytes = "max-inflight-bytes"
     case downloadOrder = "download-order"
     case logLevel = "log-level"
     case logFormat = "log-format"
@@ -87,8 +89,8 @@ enum SettingKey: String, CaseIterable, Sendable {
         case .cacheDecodedBytes: "128MiB"
         case .cacheExpireBy: "access"
         case .cacheMaxAge, .cacheKeyDropQuery, .adminPort, .trustedProxies, .rateLimit, .adminToken, .publicURL,
-            .localRoot, .allowNetworks, .allowHosts, .insecureTLSHosts, .pixelWorkers, .signingKeys, .signingKeysFile,
-            .presets, .corsOrigins:
+            .localRoot, .allowNetworks, .allowHosts, .insecureTLSHosts, .pixelWorkers, .memoryBudget,
+            .maxInFlightBytes, .signingKeys, .signingKeysFile, .presets, .corsOrigins:
             ""
         case .maxConnections: "8192"
         case .maxConnectionsPerClient: "1024"

@@ -79,9 +79,10 @@ struct SettingReader {
         Set(try list(.allowPorts) { text throws(SettingError) in try text.integer(in: 1...65_535) })
     }
 
-    func downloads() throws(SettingError) -> DownloadTerms {
+    func downloads(memoryBudgetBytes: Int) throws(SettingError) -> DownloadTerms {
         DownloadTerms(
             maxPerHost: try integer(.downloadsPerHost, 1...10_000), max: try integer(.maxDownloads, 1...100_000),
+            maxBytes: try layers.text(.maxInFlightBytes)?.bytes(atLeast: 1) ?? max(memoryBudgetBytes / 2, 1),
             order: try required(.downloadOrder).choice(of: DownloadOrder.self))
     }
 
@@ -91,6 +92,9 @@ struct SettingReader {
                 ?? ProcessInfo.processInfo.activeProcessorCount,
             isolation: try required(.isolation).choice(of: Isolation.self),
             memoryBytes: try required(.workerMemory).bytes(atLeast: 256 << 20),
+            memoryBudgetBytes: try layers.text(.memoryBudget)?.bytes(atLeast: 1)
+                ?? PipelineConfiguration().memoryBudgetBytes,
             quarantine: try required(.quarantine).durationOrZero())
     }
+
 }

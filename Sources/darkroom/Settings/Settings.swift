@@ -104,7 +104,7 @@ struct Settings: Equatable, Sendable {
         queueDepth = try read.integer(.queueDepth, 0...100_000)
         prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
         resampling = try read.required(.resample).choice(of: Resampling.self)
-        downloads = try read.downloads()
+        downloads = try read.downloads(memoryBudgetBytes: decoders.memoryBudgetBytes)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
         access = try read.access(GrammarLimits(limits, resampling))
@@ -149,6 +149,8 @@ struct DecoderTerms: Equatable, Sendable {
     var isolation: Isolation
     /// Of one worker process.
     var memoryBytes: Int
+    /// Of all pictures that are worked on at a time.
+    var memoryBudgetBytes: Int
     /// Zero = none.
     var quarantine: Duration
 }
@@ -157,6 +159,8 @@ struct DecoderTerms: Equatable, Sendable {
 struct DownloadTerms: Equatable, Sendable {
     var maxPerHost: Int
     var max: Int
+    /// Of all of them together.
+    var maxBytes: Int
     var order: DownloadOrder
 }
 

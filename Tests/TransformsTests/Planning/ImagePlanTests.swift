@@ -99,7 +99,9 @@ struct ImagePlanTests {
         #expect(
             plan.steps.map { [$0.size.width, $0.size.height] }
                 == [[266, 400], [400, 266], [300, 200], [300, 200], [200, 200]])
-        #expect(plan.estimatedMemoryBytes == source.readableBytes + 266 * 400 * 3 + 200 * 200 * 3)
+        #expect(plan.estimatedMemoryBytes > source.readableBytes + 266 * 400 * 3 + 200 * 200 * 3)
+        #expect(plan.estimatedMemoryBytes < 4 << 20)
+        #expect(plan.expectedWork > 1)
     }
 
     @Test func `A step that looks at pixels leaves sizes that are only the most they can be`() throws {

@@ -1,0 +1,254 @@
+import Testing
+
+@testable import Pipeline
+
+/// Who runs, who waits and who goes, as a table of moves.
+final class AdmissionTests {
+    private let start = ContinuousClock.now
+    private var admission: Admission
+    private var lastNumber = 0
+
+    init() {
+        admission = Self.admission()
+    }
+
+    private static func admission(threads: Int = 1, places: Int = 100, budget: Int = 100) -> Admission {
+        Admission(room: Admission.Room(threads: threads, places: places, memoryBudgetBytes: budget))
+    }
+
+    /// Puts work in line; `bytes` = it has been weighed.
+    @discardableResult
+    private func arrive(
+        _ client: String = "", _ level: Priority = .normal, bytes: Int? = 1, within patience: Duration? = nil
+    ) -> Admission.Arrival {
+        lastNumber += 1
+        let urgency = Urgency(level, client: client, deadline: patience.map { start + $0 })
+        let weight = bytes.map { JobWeight(bytes: $0, work: 50) }
+        return admission.arrive(Admission.Job(number: lastNumber, urgency: urgency, weight: weight), at: start)
+    }
+
+    private func next() -> Int? {
+        switch admission.next() {
+        case .run(let job), .weigh(let job): job.number
+        case .nothing: nil
+        }
+    }
+
+    private func weighed(_ number: Int, bytes: Int) -> Bool {
+        admission.weighed(number, JobWeight(bytes: bytes, work: 50))
+    }
+
+    private func expired(after time: Duration) -> [Int] { admission.removeExpired(at: start + time).map(\.number) }
+
+    /// Lets one after the other run for so long, and tells in which order.
+    private func order(_ count: Int, seconds: Double = 0.1) -> [Int] {
+        (0..<count).compactMap { _ in
+            guard let number = next() else { return nil }
+            admission.finish(number, tookSeconds: seconds)
+            return number
+        }
+    }
+
+    // MARK: Turns
+
+    @Test func `The most urgent goes first, then whoever came first`() {
+        arrive("a", .low)
+        arrive("a", .normal)
+        arrive("a", .high)
+        arrive("a", .normal)
+        arrive("a", .background)
+        #expect(order(5) == [3, 2, 4, 1, 5])
+    }
+
+    @Test func `A client with one picture is served next, however many another has waiting`() {
+        for _ in 0..<50 { arrive("greedy") }
+        #expect(order(3) == [1, 2, 3])
+        arrive("polite")
+        #expect(order(2).contains(51))
+    }
+
+    @Test func `Clients share time and not pictures: whoever's take long gets fewer`() {
+        for _ in 0..<40 { arrive("slow") }
+        for _ in 0..<40 { arrive("quick") }
+        var served = ["slow": 0, "quick": 0]
+        for _ in 0..<44 {
+            guard let number = next() else { continue }
+            served[number <= 40 ? "slow" : "quick", default: 0] += 1
+            admission.finish(number, tookSeconds: number <= 40 ? 1 : 0.1)
+        }
+        #expect((3...8).contains(served["slow"] ?? 0))
+    }
+
+    @Test func `Nobody saves up time while away`() {
+        for _ in 0..<20 { arrive("steady") }
+        #expect(order(10).count == 10)
+        for _ in 0..<10 { arrive("back") }
+        let turns = order(8)
+        #expect((3...5).contains(turns.count { $0 > 20 }))
+    }
+
+    @Test func `Shared work belongs to whichever of its waiters has had least`() {
+        for _ in 0..<10 { arrive("greedy") }
+        #expect(order(4) == [1, 2, 3, 4])
+        arrive("greedy")
+        let shared = Urgency(.normal, client: "greedy")
+        Urgency(.normal, client: "polite").carry(shared)
+        _ = admission.arrive(
+            Admission.Job(number: 99, urgency: shared, weight: JobWeight(bytes: 1, work: 50)), at: start)
+        #expect(order(2).contains(99))
+    }
+
+    // MARK: Memory
+
+    @Test func `What runs together fits the budget, and what is heavier than all of it runs alone`() {
+        admission = Self.admission(threads: 4)
+        for bytes in [60, 60, 40, 200] { arrive(bytes: bytes) }
+        #expect(next() == 1)
+        #expect(next() == 3)
+        #expect(next() == nil)
+        #expect(admission.runningBytes == 100)
+        admission.finish(1, tookSeconds: 0.1)
+        #expect(next() == 2)
+        #expect(next() == nil)
+        admission.finish(2, tookSeconds: 0.1)
+        #expect(next() == nil)
+        admission.finish(3, tookSeconds: 0.1)
+        #expect(next() == 4)
+        arrive(bytes: 1)
+        #expect(next() == nil)
+        admission.finish(4, tookSeconds: 0.1)
+        #expect(next() == 5)
+    }
+
+    @Test func `Heavy work is overtaken only so often`() {
+        admission = Self.admission(threads: 2)
+        arrive(bytes: 50)
+        #expect(next() == 1)
+        arrive(bytes: 90)
+        for _ in 0..<100 { arrive(bytes: 1) }
+        var overtakings = 0
+        while let light = next() {
+            overtakings += 1
+            admission.finish(light, tookSeconds: 0.1)
+        }
+        #expect(overtakings == Admission.maxOvertakings)
+        admission.finish(1, tookSeconds: 0.1)
+        #expect(next() == 2)
+    }
+
+    @Test func `What proves too heavy when it is weighed goes back to its place`() {
+        admission = Self.admission(threads: 3)
+        arrive(bytes: 60)
+        #expect(next() == 1)
+        arrive(bytes: nil)
+        arrive(bytes: nil)
+        #expect(next() == 2)
+        #expect(next() == 3)
+        #expect(!weighed(2, bytes: 50))
+        #expect(weighed(3, bytes: 40))
+        #expect(admission.waiting.map(\.number) == [2])
+        #expect(admission.waitingBytes == 50)
+        admission.finish(1, tookSeconds: 0.1)
+        #expect(next() == 2)
+    }
+
+    // MARK: Refusals
+
+    private func refusal(_ arrival: Admission.Arrival) -> Admission.Refusal? {
+        if case .refused(let refusal) = arrival { refusal } else { nil }
+    }
+
+    private func victim(_ arrival: Admission.Arrival) -> Int? {
+        if case .displaces(let job) = arrival { job.number } else { nil }
+    }
+
+    @Test func `A full queue refuses, but a client with less takes the newest place of the greediest`() {
+        admission = Self.admission(places: 4)
+        arrive("greedy")
+        #expect(next() == 1)
+        for _ in 0..<4 { arrive("greedy") }
+        #expect(refusal(arrive("greedy")) == .full)
+        #expect(victim(arrive("polite")) == 5)
+        #expect(victim(arrive("polite")) == 4)
+        #expect(refusal(arrive("polite")) == .full)
+        #expect(victim(arrive("third")) != nil)
+    }
+
+    @Test func `A full queue of prefetching has room for what somebody waits for`() {
+        admission = Self.admission(places: 2)
+        for _ in 0..<3 { arrive("a", .background) }
+        #expect(next() == 1)
+        #expect(refusal(arrive("a", .background)) == .full)
+        #expect(victim(arrive("a", .normal)) == 3)
+    }
+
+    @Test func `Who would wait past the deadline is refused at once, and nobody else`() {
+        arrive()
+        _ = next()
+        admission.finish(1, tookSeconds: 0.1)
+        for _ in 0..<100 { arrive("a") }
+        let seconds = admission.secondsBefore(Urgency(.normal, client: "a"))
+        #expect((9...11).contains(seconds))
+        #expect(refusal(arrive("a", within: .seconds(seconds - 1))) == .tooLate)
+        admission = Self.admission()
+        arrive("a", within: .milliseconds(1))
+        #expect(admission.waiting.count == 1)
+    }
+
+    @Test func `A client without anything waiting has only a short wait foretold`() {
+        for _ in 0..<50 { arrive("greedy") }
+        #expect(admission.secondsBefore(Urgency(.normal, client: "greedy")) > 4)
+        #expect(admission.secondsBefore(Urgency(.normal, client: "polite")) < 0.2)
+    }
+
+    @Test func `What could not be done in time any more leaves the queue`() {
+        arrive(within: .seconds(60))
+        arrive(within: .seconds(1))
+        arrive()
+        #expect(expired(after: .milliseconds(500)).isEmpty)
+        #expect(expired(after: .milliseconds(990)) == [2])
+        #expect(admission.waiting.map(\.number) == [1, 3])
+    }
+
+    @Test func `However slow work was of late, what comes to idle threads runs, and shows whether it still is`() {
+        for _ in 0..<20 { arrive() }
+        #expect(order(20, seconds: 60).count == 20)
+        arrive(within: .seconds(10))
+        #expect(expired(after: .seconds(4)).isEmpty)
+        #expect(order(1, seconds: 0.01) == [21])
+        arrive(within: .seconds(10))
+        #expect(expired(after: .seconds(6)) == [22])
+    }
+
+    @Test func `What is broken off tells nothing of how long work takes`() {
+        arrive()
+        #expect(next() == 1)
+        let before = admission.pace.seconds(nil)
+        admission.finish(1, tookSeconds: 0, isWhole: false)
+        #expect(admission.pace.seconds(nil) == before)
+    }
+
+    @Test func `What is on its way counts once half of the places are taken`() {
+        admission = Self.admission(places: 10)
+        let newcomer = Urgency(.normal, client: "a")
+        #expect(admission.refusal(of: newcomer, behind: 1000, at: start) == nil)
+        for _ in 0..<5 { arrive("a") }
+        #expect(admission.refusal(of: newcomer, behind: 4, at: start) == nil)
+        #expect(admission.refusal(of: newcomer, behind: 5, at: start) == .full)
+        #expect(admission.refusal(of: Urgency(.normal, client: "b"), behind: 5, at: start) == nil)
+    }
+
+    @Test func `Retry-After is the time that what waits will take, from 1 to 60 seconds`() {
+        #expect(admission.retryAfterSeconds == 1)
+        for _ in 0..<95 { arrive() }
+        #expect(admission.retryAfterSeconds == 10)
+        for _ in 0..<5 { arrive(bytes: nil) }
+        #expect(admission.retryAfterSeconds == 10)
+        admission = Self.admission(threads: 4)
+        for _ in 0..<80 { arrive() }
+        #expect(admission.retryAfterSeconds == 2)
+        // Of these one runs at a time, whatever there is of threads.
+        for _ in 0..<20 { arrive(bytes: 100) }
+        #expect(admission.retryAfterSeconds == 4)
+    }
+}

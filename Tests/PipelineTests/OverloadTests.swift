@@ -1,0 +1,88 @@
+import NIOCore
+import Origin
+import Store
+import Synchronization
+import Testing
+import Transforms
+
+@testable import Pipeline
+
+/// What a pipeline does when there is more to do than can be done.
+@Suite(.timeLimit(.minutes(1)))
+struct OverloadTests {
+    private let processing = CountingProcessor()
+
+    private func pipeline(
+        _ origin: FakeOrigin, queueDepth: Int = 1, clock: any Clock<Duration> = ContinuousClock()
+    ) -> ImagePipeline {
+        ImagePipeline(
+            configuration: PipelineConfiguration(pixelWorkers: 1, queueDepth: queueDepth), origin: origin,
+            memory: MemoryStore(budgetBytes: 1 << 20), processing: processing, clock: clock)
+    }
+
+    private func ask(
+        _ pipeline: ImagePipeline, _ number: Int, client: String = "a"
+    ) -> Task<PipelineError?, Never> {
+        Task {
+            do throws(PipelineError) {
+                var request = try ImageRequest(url: "http://example.com/\(number).png", width: 10 + number)
+                request.client = client
+                _ = try await pipeline.image(for: request)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    @Test func `What would be refused anyway is not downloaded`() async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let pipeline = pipeline(origin)
+        let release = processing.holdNext()
+        let running = ask(pipeline, 1)
+        await until { processing.runs.value == 1 }
+        let waiting = ask(pipeline, 2)
+        await until { pipeline.waitingCount == 1 }
+        let downloads = origin.fetches.value
+        #expect(await ask(pipeline, 3).value == .overloaded(retryAfterSeconds: 1))
+        #expect(origin.fetches.value == downloads)
+        release()
+        #expect(await running.value == nil)
+        #expect(await waiting.value == nil)
+    }
+
+    @Test func `A client with nothing in line takes the place of one who has several`() async throws {
+        let origin = FakeOrigin(try Pictures.png())
+        let pipeline = pipeline(origin, queueDepth: 2)
+        let release = processing.holdNext()
+        let running = ask(pipeline, 1, client: "greedy")
+        await until { processing.runs.value == 1 }
+        let older = ask(pipeline, 2, client: "greedy")
+        await until { pipeline.waitingCount == 1 }
+        let newer = ask(pipeline, 3, client: "greedy")
+        await until { pipeline.waitingCount == 2 }
+        let polite = ask(pipeline, 4, client: "polite")
+        #expect(await newer.value == .overloaded(retryAfterSeconds: 1))
+        release()
+        #expect(await polite.value == nil)
+        #expect(await older.value == nil)
+        #expect(await running.value == nil)
+        #expect(pipeline.load.refusals.first { $0.reason == "displaced" }?.count == 1)
+    }
+
+    @Test func `Whose time is up in the queue learns that the server is busy, not that it failed`() async throws {
+        let time = Gate()
+        let pipeline = pipeline(FakeOrigin(try Pictures.png()), clock: GatedClock(gate: time))
+        let release = processing.holdNext()
+        let running = ask(pipeline, 1)
+        await until { processing.runs.value == 1 }
+        let waiting = ask(pipeline, 2)
+        await until { pipeline.waitingCount == 1 }
+        time.open()
+        #expect(await waiting.value == .overloaded(retryAfterSeconds: 1))
+        #expect(pipeline.waitingCount == 0)
+        release()
+        #expect(await running.value == .timedOut)
+        #expect(processing.runs.value == 1)
+    }
+}

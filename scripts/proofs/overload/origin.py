@@ -1,0 +1,46 @@
+"""An origin that has one large picture under every name. Prints its port, and ends when its standard input does."""
+
+import asyncio
+import sys
+import zlib
+
+WIDTH, HEIGHT, REPEATED_ROWS = 2400, 1600, 4
+
+
+def picture() -> bytes:
+    """A PNG that is small to send and much work to decode."""
+    rows = b"".join(
+        b"\x00" + bytes((x * 3 + y * 7 + x * y // 64) & 255 for x in range(3 * WIDTH)) for y in range(REPEATED_ROWS))
+    chunks = {
+        b"IHDR": WIDTH.to_bytes(4) + HEIGHT.to_bytes(4) + bytes((8, 2, 0, 0, 0)),
+        b"IDAT": zlib.compress(rows * (HEIGHT // REPEATED_ROWS)),
+        b"IEND": b"",
+    }
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(body).to_bytes(4) + name + body + zlib.crc32(name + body).to_bytes(4) for name, body in chunks.items())
+
+
+class Answering(asyncio.Protocol):
+    answer = b""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self.transport, self.head = transport, b""
+
+    def data_received(self, data: bytes) -> None:
+        self.head += data
+        while b"\r\n\r\n" in self.head:
+            _, self.head = self.head.split(b"\r\n\r\n", 1)
+            self.transport.write(self.answer)
+
+
+async def main() -> None:
+    body = picture()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=3600\r\nContent-Length: {len(body)}\r\n\r\n"
+    Answering.answer = head.encode() + body
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+asyncio.run(main())

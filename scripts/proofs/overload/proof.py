@@ -1,0 +1,180 @@
+"""Three phases: as much as the server can do, ten times as much, and results that don't fit into memory together."""
+
+import argparse
+import asyncio
+import itertools
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from overload import judge
+from overload.client import Client
+from overload.judge import DEADLINE, Flood, quantile
+from processes import Holdings
+from server import Server, encoded
+
+SETTINGS = (
+    "--cache-disk-bytes=0", "--cache-memory-bytes=64MiB", "--cache-decoded-bytes=0", "--allow-networks=127.0.0.0/8",
+    "--downloads-per-host=64", "--connect-timeout=1s", "--log-level=error",
+)
+GREEDY, POLITE, READER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
+CROWD = [f"127.0.1.{number}" for number in range(1, 11)]
+GREEDY_SHARE = 0.8
+LARGE_RESULTS, THREADS = 20, 8
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not judge.sees():
+        return 1
+    with tempfile.TemporaryDirectory(prefix="darkroom-overload-") as name, origin() as port:
+        proof = Proof(arguments, Path(name), port)
+        verdicts = [*proof.flood(), *proof.fill()]
+    for holds, text in verdicts:
+        print(f"overload: {'kept  ' if holds else 'BROKEN'} {text}", file=sys.stdout if holds else sys.stderr)
+    return 0 if all(holds for holds, _ in verdicts) else 1
+
+
+@contextmanager
+def origin() -> Iterator[int]:
+    """Its port. It has a process of its own, which ends with its standard input."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("origin.py"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.stdin.close()
+        process.wait(10)
+
+
+class Proof:
+    def __init__(self, arguments: argparse.Namespace, folder: Path, origin: int) -> None:
+        self.arguments, self.folder, self.origin = arguments, folder, origin
+        self.numbers = itertools.count()
+
+    @contextmanager
+    def server(self, *settings: str) -> Iterator[Server]:
+        server = Server(self.arguments.server, self.folder, *SETTINGS, *settings, *self.arguments.settings.split())
+        server.wait_until_it_listens()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+    def pictures(self, query: str = "w=300&output=jpg") -> Iterator[str]:
+        """Paths of pictures that nobody has asked for yet."""
+        return (
+            f"/image?url={encoded(f'http://127.0.0.1:{self.origin}/{number}.png')}&{query}" for number in self.numbers
+        )
+
+    # Ten times as much
+
+    def flood(self) -> list[tuple[bool, str]]:
+        with self.server(f"--request-timeout={DEADLINE:.0f}s", f"--download-timeout={DEADLINE:.0f}s") as server:
+            return list(judge.verdicts(asyncio.run(self.flooded(server.port))))
+
+    async def flooded(self, port: int) -> Flood:
+        warm, targets = Client(port, READER), self.pictures()
+        hot = list(itertools.islice(targets, 20))
+        for target in hot:
+            await warm.get(target)
+        capacity = await self.capacity(port, targets, itertools.cycle(hot))
+        flood = await self.overloaded(port, targets, itertools.cycle(hot), capacity)
+        warm.close()
+        return flood
+
+    async def capacity(self, port: int, targets: Iterator[str], hot: Iterator[str]) -> float:
+        """New pictures a second, with cached ones read beside them as later."""
+        seconds, reads = self.arguments.seconds, self.arguments.reads
+        crowd, reader = [Client(port, address) for address in CROWD], Client(port, READER)
+        end = asyncio.get_running_loop().time() + seconds
+        await asyncio.gather(reader.offer(hot, reads, seconds), *(client.repeat(targets, end) for client in crowd))
+        made = sum(answer.status == 200 and answer.at <= end for client in crowd for answer in client.answers)
+        alone = [answer.seconds for answer in reader.answers]
+        print(
+            f"overload: capacity {made / seconds:.1f} new pictures a second beside {reads} cached ones, "
+            f"those p50 {quantile(alone, 0.5) * 1000:.1f} ms, p99 {quantile(alone, 0.99) * 1000:.1f} ms"
+        )
+        for client in (*crowd, reader):
+            client.close()
+        return made / seconds
+
+    async def overloaded(self, port: int, targets: Iterator[str], hot: Iterator[str], capacity: float) -> Flood:
+        seconds, offered = self.arguments.seconds, self.arguments.factor * capacity
+        greedy, polite, reader = (Client(port, address) for address in (GREEDY, POLITE, READER))
+        crowd = [Client(port, address) for address in CROWD]
+        end = asyncio.get_running_loop().time() + seconds
+        await asyncio.gather(
+            greedy.offer(targets, offered * GREEDY_SHARE, seconds),
+            *(client.offer(targets, offered * (1 - GREEDY_SHARE) / len(crowd), seconds) for client in crowd),
+            polite.repeat(targets, end, pause=0.5),
+            reader.offer(hot, self.arguments.reads, seconds),
+        )
+        everybody = [greedy, *crowd, polite]
+        answers = [answer for client in everybody for answer in client.answers]
+        made = [answer for answer in answers if answer.status == 200]
+        print(
+            f"overload: {offered:.0f} a second for {seconds} s: {len(made)} made, p50 "
+            f"{quantile([answer.seconds for answer in made], 0.5):.2f} s; {len(answers) - len(made)} refused, p50 "
+            f"{quantile([answer.seconds for answer in answers if answer.status != 200], 0.5) * 1000:.0f} ms; the greedy "
+            f"client got {sum(answer.status == 200 for answer in greedy.answers)} of {len(greedy.answers)}"
+        )
+        for client in (*everybody, reader):
+            client.close()
+        return Flood(
+            capacity, sum(answer.at <= end for answer in made) / seconds,
+            [answer for client in (greedy, *crowd) for answer in client.answers], polite.answers, reader.answers,
+            [failure for client in (*everybody, reader) for failure in client.failures],
+        )
+
+    # More than fits into memory
+
+    def fill(self) -> list[tuple[bool, str]]:
+        budget = self.arguments.budget_mib
+        with self.server(
+            f"--pixel-workers={THREADS}", f"--memory-budget={budget}MiB", "--request-timeout=60s", "--cache-memory-bytes=16MiB"
+        ) as server:
+            server.ask(next(self.pictures()))
+            idle = Holdings.of(server.process.pid).memory_mib
+            with Peak(server.process.pid) as peak:
+                made = asyncio.run(self.filled(server.port))
+        bound = idle + budget + self.arguments.base_mib
+        return [
+            (made == LARGE_RESULTS, f"{made} of {LARGE_RESULTS} large results were made, asked for at once"),
+            (
+                peak.memory_mib <= bound,
+                f"server and workers had up to {peak.memory_mib} MiB meanwhile "
+                f"(at most {idle} idle + {budget} of budget + {self.arguments.base_mib})",
+            ),
+        ]
+
+    async def filled(self, port: int) -> int:
+        clients = [Client(port, address) for address in CROWD]
+        targets = self.pictures("output=png")
+        await asyncio.gather(*(clients[number % len(clients)].get(next(targets)) for number in range(LARGE_RESULTS)))
+        for client in clients:
+            client.close()
+        return sum(answer.status == 200 for client in clients for answer in client.answers)
+
+
+class Peak:
+    """The most memory that a server and its workers had while this was open, as looks every few milliseconds tell."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.memory_mib, self.is_over = pid, 0, threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+
+    def watch(self) -> None:
+        while not self.is_over.wait(0.02):
+            self.memory_mib = max(self.memory_mib, Holdings.of(self.pid).memory_mib)
+
+    def __enter__(self) -> "Peak":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_over.set()
+        self.thread.join()
