@@ -178,6 +178,10 @@ struct AnswerImage: Sendable {
         let ask = ask
         let asking = Asking(
             source: wanted.keys.source, question: question, moment: wanted.moment)
+        // Under a flood most end here, before anything is begun for them.
+        if known == nil, asks.waiters(for: asking) == 0, let error = produce.queue.refusal(of: wanted.urgency) {
+            throw error
+        }
         let endWatch = watch(asking, wanted)
         defer { endWatch?() }
         let (answer, isShared) = try await asks.value(for: asking, urgency: wanted.urgency) {

@@ -36,8 +36,12 @@ extension Admission {
     /// Whether it would have to wait until nobody wants it any more.
     func isTooLate(_ urgency: Urgency, at now: ContinuousClock.Instant) -> Bool {
         guard let deadline = urgency.deadline, !waiting.isEmpty else { return false }
-        return now + .seconds(secondsBefore(urgency)) > deadline
+        return now + .seconds(Self.margin * secondsBefore(urgency)) > deadline
     }
+
+    /// By how much a wait may turn out longer than foretold: clients who come later and have had less go first. What is fetched for work that
+    /// expires in line is fetched in vain.
+    private static let margin = 1.5
 
     /// How long newcomers of that urgency have to wait: for all that is more urgent, for what their own client has waiting, and for so
     /// much of the others' as makes them even.

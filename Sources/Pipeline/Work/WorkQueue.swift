@@ -52,15 +52,19 @@ final class WorkQueue: Sendable {
     /// Counts work as refused whose time was up while it waited here.
     func noteExpiry() -> PipelineError { state.withLock { $0.refused(.expired) } }
 
+    /// Why work of that urgency would be refused at this moment; nil = it has a chance.
+    func refusal(of urgency: Urgency) -> PipelineError? {
+        let now = now()
+        return state.withLock { $0.refusal(of: urgency, at: now) }
+    }
+
     /// Fetches what work needs that is to come here. Where it would be refused here anyway, nothing is fetched.
     func expecting<Value>(
         _ urgency: Urgency, _ fetch: () async throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
         let now = now()
         let error = state.withLock { state -> PipelineError? in
-            if let refusal = state.admission.refusal(of: urgency, behind: state.expected, at: now) {
-                return state.refused(refusal)
-            }
+            if let error = state.refusal(of: urgency, at: now) { return error }
             state.expected += 1
             return nil
         }

@@ -41,6 +41,11 @@ struct WorkQueueState {
         return lastNumber
     }
 
+    /// Counts and says why work would be refused that is on its way here.
+    mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> PipelineError? {
+        admission.refusal(of: urgency, behind: expected, at: now).map { refused($0) }
+    }
+
     /// Counts a refusal, and says it.
     mutating func refused(_ refusal: Admission.Refusal) -> PipelineError {
         refusals[refusal, default: 0] += 1

@@ -1,8 +1,12 @@
-"""An origin that has one large picture under every name. Prints its port, and ends when its standard input does."""
+"""An origin with a photograph, a file that it is told, under every name, and with a drawing under those that end in .png.
+
+Prints its port, and ends when its standard input does.
+"""
 
 import asyncio
 import sys
 import zlib
+from pathlib import Path
 
 WIDTH, HEIGHT, REPEATED_ROWS = 2400, 1600, 4
 
@@ -20,8 +24,12 @@ def picture() -> bytes:
         len(body).to_bytes(4) + name + body + zlib.crc32(name + body).to_bytes(4) for name, body in chunks.items())
 
 
+def answer(body: bytes) -> bytes:
+    return f"HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
 class Answering(asyncio.Protocol):
-    answer = b""
+    photograph = drawing = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self.transport, self.head = transport, b""
@@ -29,14 +37,12 @@ class Answering(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.head += data
         while b"\r\n\r\n" in self.head:
-            _, self.head = self.head.split(b"\r\n\r\n", 1)
-            self.transport.write(self.answer)
+            head, self.head = self.head.split(b"\r\n\r\n", 1)
+            self.transport.write(self.drawing if b".png " in head else self.photograph)
 
 
 async def main() -> None:
-    body = picture()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=3600\r\nContent-Length: {len(body)}\r\n\r\n"
-    Answering.answer = head.encode() + body
+    Answering.photograph, Answering.drawing = answer(Path(sys.argv[1]).read_bytes()), answer(picture())
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import itertools
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from overload import judge
 from overload.client import Client
 from overload.judge import DEADLINE, Flood, quantile
 from processes import Holdings
-from server import Server, encoded
+from server import ROOT, Server, encoded
 
 SETTINGS = (
     "--cache-disk-bytes=0", "--cache-memory-bytes=64MiB", "--cache-decoded-bytes=0", "--allow-networks=127.0.0.0/8",
@@ -25,12 +26,17 @@ GREEDY, POLITE, READER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 CROWD = [f"127.0.1.{number}" for number in range(1, 11)]
 GREEDY_SHARE = 0.8
 LARGE_RESULTS, THREADS = 20, 8
+PROCESSORS = sorted(os.sched_getaffinity(0))
 
 
 def run(arguments: argparse.Namespace) -> int:
     if not judge.sees():
         return 1
-    with tempfile.TemporaryDirectory(prefix="darkroom-overload-") as name, origin() as port:
+    os.sched_setaffinity(0, PROCESSORS[-1:])
+    with (
+        tempfile.TemporaryDirectory(prefix="darkroom-overload-") as name,
+        origin(photograph(arguments.server, Path(name))) as port,
+    ):
         proof = Proof(arguments, Path(name), port)
         verdicts = [*proof.flood(), *proof.fill()]
     for holds, text in verdicts:
@@ -39,10 +45,29 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def origin() -> Iterator[int]:
+def processors_of_the_server() -> Iterator[None]:
+    """What is started meanwhile has all processors but the last one, and that is ours: load should cost the server nothing but its answers."""
+    *others, last = PROCESSORS
+    os.sched_setaffinity(0, others or [last])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, [last])
+
+
+def photograph(server: Path, folder: Path) -> Path:
+    """As cameras make them, of 12 MP: one of our own, enlarged."""
+    file = folder / "photograph.jpg"
+    subprocess.run(
+        [server, "transform", ROOT / "Fixtures/images/sample.jpg", file, "--w", "4000", "--enlarge"], check=True)
+    return file
+
+
+@contextmanager
+def origin(photograph: Path) -> Iterator[int]:
     """Its port. It has a process of its own, which ends with its standard input."""
     process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("origin.py"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        [sys.executable, str(Path(__file__).with_name("origin.py")), photograph], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         yield int(process.stdout.readline())
     finally:
@@ -57,17 +82,18 @@ class Proof:
 
     @contextmanager
     def server(self, *settings: str) -> Iterator[Server]:
-        server = Server(self.arguments.server, self.folder, *SETTINGS, *settings, *self.arguments.settings.split())
+        with processors_of_the_server():
+            server = Server(self.arguments.server, self.folder, *SETTINGS, *settings, *self.arguments.settings.split())
         server.wait_until_it_listens()
         try:
             yield server
         finally:
             server.stop()
 
-    def pictures(self, query: str = "w=300&output=jpg") -> Iterator[str]:
-        """Paths of pictures that nobody has asked for yet."""
+    def pictures(self, suffix: str = "jpg", query: str = "w=800&output=webp") -> Iterator[str]:
+        """Paths of pictures that nobody has asked for yet: photographs as pages have them."""
         return (
-            f"/image?url={encoded(f'http://127.0.0.1:{self.origin}/{number}.png')}&{query}" for number in self.numbers
+            f"/image?url={encoded(f'http://127.0.0.1:{self.origin}/{number}.{suffix}')}&{query}" for number in self.numbers
         )
 
     # Ten times as much
@@ -153,7 +179,7 @@ class Proof:
 
     async def filled(self, port: int) -> int:
         clients = [Client(port, address) for address in CROWD]
-        targets = self.pictures("output=png")
+        targets = self.pictures("png", "output=png")
         await asyncio.gather(*(clients[number % len(clients)].get(next(targets)) for number in range(LARGE_RESULTS)))
         for client in clients:
             client.close()
