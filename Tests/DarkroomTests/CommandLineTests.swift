@@ -69,6 +69,9 @@ struct CommandLineTests {
         let run = try DarkroomProcess.run(["transform", "in.jpg", "out.jpg", "--w", "0"])
         #expect(run.status == 1)
         #expect(run.errors.contains("'w'"))
+        let missing = try DarkroomProcess.run(["transform", "/no/such/file.jpg", "/tmp/out.jpg"])
+        #expect(missing.status == 1)
+        #expect(missing.errors == "Error: /no/such/file.jpg can't be read or written: No such file or directory\n")
         let broken = try DarkroomProcess.run(["transform", "/dev/null", "/tmp/out.jpg"])
         #expect(broken.status == 1)
     }

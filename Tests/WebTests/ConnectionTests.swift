@@ -1,3 +1,7 @@
+import CoreMetrics
+import Hummingbird
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import Pipeline
@@ -85,6 +89,23 @@ struct ConnectionTests {
             #expect(text.contains("event: end\ndata: "))
             // It stays open: the server is what closes it.
         }
+    }
+
+    @Test func `a connection that nobody serves, since the server goes down just then, is closed and nothing worse`()
+        async throws
+    {
+        let channel = GuardedChannel(
+            responder: { _, _, _ in }, configuration: WebConfiguration(),
+            meter: RequestMeter(NOOPMetricsHandler.instance))
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel.setup(channel: $0, logger: .quiet).map { _ in } }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let address = try #require(listener.localAddress)
+        for _ in 0..<20 {
+            let client = try await WireClient.connected(to: address)
+            #expect(await client.receivedAll() == "")
+        }
+        try await listener.close()
     }
 
     @Test func `a client that takes nothing of its answer does not keep the server from ending`() async throws {

@@ -21,7 +21,7 @@ import Origin
 /// side is gone too, and so is one that still takes its answer a while after the server was told to end.
 struct GuardedChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
-        let connection: HTTP1Channel.Value
+        let connection: Arrival
         /// Succeeds once nothing more can come from the client.
         let clientIsGone: EventLoopFuture<Void>
         /// Whether the client has too many connections already.
@@ -62,6 +62,7 @@ struct GuardedChannel: ServerChildChannel {
         }.flatMap {
             http.setup(channel: channel, logger: logger)
         }.flatMapThrowing { connection in
+            let connection = Arrival(connection, of: http, logger: logger)
             try addGuard(to: channel, beside: watch.value, logger: logger)
             return Value(connection: connection, clientIsGone: gone.futureResult, isTurnedAway: isTurnedAway)
         }
@@ -69,7 +70,7 @@ struct GuardedChannel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         if value.isTurnedAway { value.channel.close(promise: nil) }
-        let serving = Task { await http.handle(value: value.connection, logger: logger) }
+        let serving = Task { await value.connection.serve() }
         value.clientIsGone.whenComplete { _ in serving.cancel() }
         await withTaskCancellationHandler {
             await serving.value

@@ -26,6 +26,8 @@ struct TransformFile: ParsableCommand {
             throw Self.failure(error.description)
         } catch let error as ImageProcessingError {
             throw Self.failure(error.sentence)
+        } catch let error as CocoaError {
+            throw Self.failure(error.sentence)
         }
     }
 
@@ -83,6 +85,14 @@ struct TransformFile: ParsableCommand {
     private static func takesNext(_ name: String, _ value: String) -> Bool {
         if ["enlarge", "flip", "flop", "il", "ll", "scaledown", "we"].contains(name) { return false }
         return !["trim", "blur", "sharp", "gam"].contains(name) || Double(value) != nil
+    }
+}
+
+extension CocoaError {
+    /// What a person at the command line is told of a file.
+    fileprivate var sentence: String {
+        let reason = (underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+        return "\(filePath ?? "the file") can't be read or written: \(reason ?? localizedDescription)"
     }
 }
 
