@@ -16,8 +16,9 @@ from urllib.parse import urlencode
 from processes import Holdings, children
 from server import ROOT, Server
 
+PICTURES = ROOT / "Fixtures/images"
 SETTINGS = (
-    f"--local-root={ROOT / 'Fixtures/images'}", "--cache-memory-bytes=32MiB", "--cache-decoded-bytes=32MiB",
+    f"--local-root={PICTURES}", "--cache-memory-bytes=32MiB", "--cache-decoded-bytes=32MiB",
     "--cache-disk-bytes=64MiB", "--log-level=warning",
 )
 ASKERS, SAMPLES = 4, 50
@@ -60,7 +61,7 @@ class Proof:
     def __init__(self, binary: Path, folder: Path, requests: int, settings: list[str]) -> None:
         self.requests = requests
         self.server = Server(binary, folder, *SETTINGS, *settings)
-        self.pictures = sorted(path.name for path in (ROOT / "Fixtures/images").iterdir() if path.suffix != ".md")
+        self.pictures = sorted(str(path.relative_to(PICTURES)) for path in PICTURES.rglob("*.*"))
         self.statuses: Counter[int] = Counter()
         self.samples: list[float] = []
         self.workers: set[int] = set()
@@ -103,6 +104,8 @@ class Proof:
         print(f"soak: {self.requests:,} requests in {self.seconds:.0f} s: {statuses}")
         print(f"soak: {line} {low:.0f} to {high:.0f} MiB over server and workers, {len(self.workers)} worker processes in all")
         breaches = [f"{self.statuses[status]} answers with {status}" for status in self.statuses if status == 0 or status >= 500]
+        if self.statuses[200] < self.requests // 2:
+            breaches.append(f"only {self.statuses[200]:,} requests were for a picture that there is")
         breaches += [why] if (why := climbs(self.samples)) else []
         breaches += [f"the server ended with {self.status}"] if self.status else []
         for breach in breaches:
