@@ -67,7 +67,8 @@ package struct WorkerImageProcessor: ImageProcessing {
             else { return nil }
             return wire.image(body, of: job)
         }
-        return try answer(to: job, interrupt: interrupt, request: WorkerRequest.process, read: read)
+        return try answer(
+            to: job, with: try sealed(job), interrupt: interrupt, request: WorkerRequest.process, read: read)
     }
 
     package func plan(
@@ -77,20 +78,29 @@ package struct WorkerImageProcessor: ImageProcessing {
             guard case .plan(let plan) = outcome, plan.isPlausible else { return nil }
             return plan
         }
-        return try answer(to: job, interrupt: interrupt, request: WorkerRequest.plan, read: read)
+        let source = try sealed(job)
+        let plan = try answer(to: job, with: source, interrupt: interrupt, request: WorkerRequest.plan, read: read)
+        pool.sources.keep(source, of: job)
+        return plan
+    }
+
+    /// The source of a job that may be tried.
+    private func sealed(_ job: ImageJob) throws(ImageProcessingError) -> SealedMemory {
+        if let verdict = pool.verdict(on: job) { throw verdict }
+        guard let source = try? pool.sources.take(job) else {
+            throw .transformFailed("no shared memory for the source")
+        }
+        return source
     }
 
     /// What a worker makes of the job. `read` gives nil for what no honest worker says.
     private func answer<Answer>(
-        to job: ImageJob, interrupt: @escaping Interrupt, request: (WireJob) -> WorkerRequest,
+        to job: ImageJob, with source: SealedMemory, interrupt: @escaping Interrupt,
+        request: (WireJob) -> WorkerRequest,
         read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
     ) throws(ImageProcessingError) -> Answer {
         guard let wire = WireJob(job) else {
             throw .transformFailed("a transform of one's own can't cross into a worker process")
-        }
-        if let verdict = pool.verdict(on: job) { throw verdict }
-        guard let source = try? SealedMemory(copying: job.source) else {
-            throw .transformFailed("no shared memory for the source")
         }
         var kills = 0
         while let (number, worker) = pool.take(for: job.identity, interrupt: interrupt) {

@@ -82,7 +82,7 @@ struct WorkerJobTests {
             #expect(try site.processor.plan(job) == InProcessImageProcessor().plan(job))
         }
         var nothing = ImageJob.drawing()
-        nothing.source = ByteBuffer(string: "no picture")
+        (nothing.source, nothing.identity) = (ByteBuffer(string: "no picture"), "no picture")
         #expect(throws: ImageProcessingError.unsupported) { try site.processor.plan(nothing) }
     }
 

@@ -25,6 +25,7 @@ final class WorkerPool: Sendable {
     let configuration: WorkerConfiguration
     let logger: Logger
     let bell = Bell()
+    let sources: SealedSources
     let state: Mutex<State>
     /// As many signals as there are idle workers, or more for a moment.
     let idle = DispatchSemaphore(value: 0)
@@ -32,6 +33,7 @@ final class WorkerPool: Sendable {
     init(_ configuration: WorkerConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
+        sources = SealedSources(capacity: configuration.workers)
         state = Mutex(State(quarantine: Quarantine(duration: configuration.quarantine)))
     }
 
