@@ -12,7 +12,6 @@ ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descript
 int darkroom_spawn(const char *path, char *const arguments[], char *const environment[], int socket) { return -ENOSYS; }
 int darkroom_process_descriptor(pid_t process) { return -ENOSYS; }
 int64_t darkroom_processor_milliseconds(pid_t process) { return -ENOSYS; }
-int darkroom_give_way(void) { return -ENOSYS; }
 int darkroom_bind_to_parent(pid_t parent) { return -ENOSYS; }
 int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t processor, uint64_t descriptors) {
     return -ENOSYS;

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,8 +56,6 @@ int darkroom_process_descriptor(pid_t process) {
     long descriptor = syscall(SYS_pidfd_open, process, 0);
     return descriptor < 0 ? -errno : (int)descriptor;
 }
-
-int darkroom_give_way(void) { return setpriority(PRIO_PROCESS, 0, 10) ? -errno : 0; }
 
 int64_t darkroom_processor_milliseconds(pid_t process) {
     clockid_t clock;

@@ -198,9 +198,6 @@ public final class ImagePipeline: Sendable {
         purger.shrinkMemory(toFraction: fraction)
     }
 
-    /// How many pictures wait for a pixel thread at this moment.
-    public var waitingCount: Int { answer.produce.queue.waitingCount }
-
     /// What waits for pixel threads and what runs there, at this moment.
     public var load: PipelineLoad { answer.produce.queue.load }
 

@@ -42,7 +42,7 @@ struct OverloadTests {
         let running = ask(pipeline, 1)
         await until { processing.runs.value == 1 }
         let waiting = ask(pipeline, 2)
-        await until { pipeline.waitingCount == 1 }
+        await until { pipeline.load.waitingCount == 1 }
         let downloads = origin.fetches.value
         #expect(await ask(pipeline, 3).value == .overloaded(retryAfterSeconds: 1))
         #expect(origin.fetches.value == downloads)
@@ -58,9 +58,9 @@ struct OverloadTests {
         let running = ask(pipeline, 1, client: "greedy")
         await until { processing.runs.value == 1 }
         let older = ask(pipeline, 2, client: "greedy")
-        await until { pipeline.waitingCount == 1 }
+        await until { pipeline.load.waitingCount == 1 }
         let newer = ask(pipeline, 3, client: "greedy")
-        await until { pipeline.waitingCount == 2 }
+        await until { pipeline.load.waitingCount == 2 }
         let polite = ask(pipeline, 4, client: "polite")
         #expect(await newer.value == .overloaded(retryAfterSeconds: 1))
         release()
@@ -77,10 +77,10 @@ struct OverloadTests {
         let running = ask(pipeline, 1)
         await until { processing.runs.value == 1 }
         let waiting = ask(pipeline, 2)
-        await until { pipeline.waitingCount == 1 }
+        await until { pipeline.load.waitingCount == 1 }
         time.open()
         #expect(await waiting.value == .overloaded(retryAfterSeconds: 1))
-        #expect(pipeline.waitingCount == 0)
+        #expect(pipeline.load.waitingCount == 0)
         release()
         #expect(await running.value == .timedOut)
         #expect(processing.runs.value == 1)

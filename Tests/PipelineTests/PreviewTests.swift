@@ -142,9 +142,9 @@ struct PreviewTests {
         await until { processing.runs.value == 1 }
         let task = pipeline.imageTask(for: request, previews: true)
         await origin.send(upTo: 20 << 10)
-        await until { pipeline.waitingCount == 1 }
+        await until { pipeline.load.waitingCount == 1 }
         async let second = pipeline.image(for: narrower)
-        await until { pipeline.waitingCount == 2 }
+        await until { pipeline.load.waitingCount == 2 }
         goOn()
         var events = task.events.makeAsyncIterator()
         _ = try await (first, second, preview(&events))

@@ -41,7 +41,7 @@ struct WorkQueueTests {
         }
         await until { blocker.hasBegun }
         let waiting = run(queue) { 2 }
-        await until { queue.waitingCount == 1 }
+        await until { queue.load.waitingCount == 1 }
         let refused = await run(queue) { 3 }.value
         guard case .failure(.overloaded(let seconds)) = refused else {
             Issue.record("expected a refusal, got \(refused)")
@@ -64,10 +64,10 @@ struct WorkQueueTests {
         await until { blocker.hasBegun }
         let ran = Counter()
         let waiting = run(queue) { ran.add() }
-        await until { queue.waitingCount == 1 }
+        await until { queue.load.waitingCount == 1 }
         waiting.cancel()
         #expect(await waiting.value == .failure(.cancelled))
-        #expect(queue.waitingCount == 0)
+        #expect(queue.load.waitingCount == 0)
         blocker.release()
         _ = await running.value
         _ = await run(queue) { 5 }.value
@@ -112,7 +112,7 @@ struct WorkQueueTests {
                         order.append(name)
                     }
                 })
-            await until { queue.waitingCount == index + 1 }
+            await until { queue.load.waitingCount == index + 1 }
         }
         late.raise(to: .high)
         blocker.release()
@@ -142,7 +142,7 @@ struct WorkQueueTests {
                 return error
             }
         }
-        await until { queue.waitingCount == 1 }
+        await until { queue.load.waitingCount == 1 }
         time.withLock { $0 += .seconds(6) }
         blocker.release()
         _ = await running.value
@@ -205,7 +205,7 @@ struct WorkQueueTests {
         blocker.release()
         await first.value
         #expect(ran.value == 0)
-        #expect(queue.waitingCount == 0)
+        #expect(queue.load.waitingCount == 0)
         await until { queue.load.runningBytes == 0 }
         queue.shutdown()
     }
@@ -232,7 +232,7 @@ struct WorkQueueTests {
         }
         await until { blocker.hasBegun }
         let waiting = run(queue) { 2 }
-        await until { queue.waitingCount == 1 }
+        await until { queue.load.waitingCount == 1 }
         queue.shutdown()
         #expect(await waiting.value == .failure(.cancelled))
         #expect(await run(queue) { 3 }.value == .failure(.cancelled))

@@ -4,13 +4,17 @@ import Testing
 
 struct RateTests {
     @Test(arguments: [
-        ("20/s", 20, Duration.seconds(1)), ("1/s", 1, .seconds(1)), ("600/m", 600, .seconds(60)),
-        ("1000000/h", 1_000_000, .seconds(3600)),
+        ("20/s", 20, Duration.seconds(1), "20 requests per second"), ("1/s", 1, .seconds(1), "1 request per second"),
+        ("600/m", 600, .seconds(60), "600 requests per minute"),
+        ("1000000/h", 1_000_000, .seconds(3600), "1000000 requests per hour"),
     ])
-    func `a rate is a number of requests and a unit of time`(text: String, requests: Int, period: Duration) throws {
+    func `a rate is a number of requests and a unit of time`(
+        text: String, requests: Int, period: Duration, words: String
+    ) throws {
         let rate = try #require(Rate(text))
         #expect(rate.requests == requests)
         #expect(rate.period == period)
+        #expect("\(rate)" == words)
     }
 
     @Test(arguments: [

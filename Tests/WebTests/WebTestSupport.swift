@@ -6,6 +6,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import Origin
 import Synchronization
 import Transforms
 
@@ -65,7 +66,7 @@ extension Logger {
 }
 
 extension WebContext {
-    static let test = WebContext(logger: .quiet, requestID: "request-7", clientAddress: "192.0.2.7")
+    static let test = WebContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
 }
 
 extension PurgeEndpoint {

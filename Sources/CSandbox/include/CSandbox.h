@@ -35,9 +35,6 @@ int darkroom_process_descriptor(pid_t process);
 /// Processor time that the process has taken, in milliseconds.
 int64_t darkroom_processor_milliseconds(pid_t process);
 
-/// Has this thread, and those that it starts from now on, give way to whatever else wants the processor: nice 10.
-int darkroom_give_way(void);
-
 // walls.c
 
 /// Neither this process nor its children gain privileges by what they execute, nobody may look into it, and it is killed when the

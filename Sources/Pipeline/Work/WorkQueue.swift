@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import Transforms
 
 /// A fixed number of threads for pixels, and a bounded queue in front of them. Who goes first and who is refused says `Admission`.
 ///
@@ -36,9 +37,6 @@ final class WorkQueue: Sendable {
             thread.start()
         }
     }
-
-    /// Pieces of work that no thread has begun.
-    var waitingCount: Int { state.withLock { $0.admission.waiting.count } }
 
     var load: PipelineLoad {
         state.withLock { state in

@@ -8,17 +8,22 @@ package struct Rate: Hashable, Sendable {
     /// Reads `20/s`, `600/m` or `1000/h`; nil = anything else. The number is 1 to 1,000,000.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let period = Self.periods[String(parts[1])],
+        guard parts.count == 2, let unit = Self.units.first(where: { $0.sign == parts[1] }),
             let requests = Digits.integer(String(parts[0])), (1...1_000_000).contains(requests)
         else { return nil }
         self.requests = requests
-        self.period = period
+        period = unit.period
     }
 
-    private static let periods: [String: Duration] = ["s": .seconds(1), "m": .seconds(60), "h": .seconds(3600)]
+    fileprivate static let units: [(sign: String, period: Duration, name: String)] = [
+        ("s", .seconds(1), "second"), ("m", .seconds(60), "minute"), ("h", .seconds(3600), "hour"),
+    ]
 }
 
 extension Rate: CustomStringConvertible {
-    /// In words, as in `20 requests in 1.0 seconds`.
-    package var description: String { "\(requests) requests in \(period)" }
+    /// In words, as in `20 requests per second`.
+    package var description: String {
+        let unit = Self.units.first { $0.period == period }?.name ?? "\(period)"
+        return "\(requests) request\(requests == 1 ? "" : "s") per \(unit)"
+    }
 }

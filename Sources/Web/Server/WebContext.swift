@@ -11,19 +11,19 @@ struct WebContext: RequestContext {
     private(set) var requestID: String
     /// The client's address, behind proxies that are trusted, without a port; nil = unknown. Before ``identify(behind:_:)``: where the
     /// connection comes from.
-    private(set) var clientAddress: String?
+    private(set) var clientAddress: IPAddress?
     /// Whose share a request counts for: the address, or an IPv6 address's network of 64 bits; "" = nobody knows.
-    var client: String { clientAddress.flatMap(IPAddress.init)?.clientName ?? "" }
+    var client: String { clientAddress?.clientName ?? "" }
 
     /// Takes over the id that the server's own log lines carry; log handlers that keep no metadata have none.
     init(source: ApplicationRequestContextSource) {
         let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
         self.init(
             logger: source.logger, requestID: logged ?? "\(RequestID())",
-            clientAddress: source.channel.remoteAddress?.ipAddress)
+            clientAddress: source.channel.remoteAddress?.ipAddress.flatMap(IPAddress.init))
     }
 
-    init(logger: Logger, requestID: String, clientAddress: String?) {
+    init(logger: Logger, requestID: String, clientAddress: IPAddress?) {
         coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
         self.requestID = requestID
         self.clientAddress = clientAddress
@@ -31,8 +31,7 @@ struct WebContext: RequestContext {
 
     /// Finds out who asks, where the connection comes from a proxy.
     mutating func identify(behind proxies: TrustedProxies, _ fields: HTTPFields) {
-        guard let peer = clientAddress.flatMap(IPAddress.init) else { return }
-        clientAddress = "\(proxies.client(of: peer, fields))"
+        clientAddress = clientAddress.map { proxies.client(of: $0, fields) }
     }
 
     /// Takes over `X-Request-Id`, so that a request has one id wherever it comes through. Anything but 1 to 128 letters and

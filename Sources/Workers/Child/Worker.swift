@@ -1,4 +1,3 @@
-import CSandbox
 import Foundation
 import NIOCore
 import Transforms
@@ -9,8 +8,7 @@ package enum Worker {
     ///
     /// Call it before anything else of the process starts a thread: Landlock holds for the threads that come after it.
     package static func run() {
-        // Answering must not wait for pixels. A worker that can't give way is none the less a worker.
-        _ = darkroom_give_way()
+        ThreadPriority.lower()
         let socket = MessageSocket(descriptor: 3)
         do throws(WireError) {
             let setup = try socket.receive(WorkerSetup.self).message

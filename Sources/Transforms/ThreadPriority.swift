@@ -5,9 +5,9 @@
 #endif
 
 /// Pixel work gives way to answering: a hit takes microseconds, and would else wait for a scheduler's turn of milliseconds.
-enum ThreadPriority {
-    /// Of the calling thread. Nothing happens where threads have no nice value of their own, as on macOS.
-    static func lower() {
+package enum ThreadPriority {
+    /// Of the calling thread, and of those that it starts from now on. Nothing happens where threads have no nice value of their own, as on macOS.
+    package static func lower() {
         // On Linux 0 stands for the calling thread, not for its process (setpriority(2), "Bugs").
         #if canImport(Glibc)
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
