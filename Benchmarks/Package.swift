@@ -17,37 +17,40 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
     ],
     targets: [
-        .systemLibrary(name: "CVips", pkgConfig: "vips"),
+        .systemLibrary(name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips"),
         .target(
-            name: "Vips", dependencies: ["CVips", .product(name: "NIOCore", package: "swift-nio")],
-            swiftSettings: swiftSettings),
+            name: "DarkroomVips", dependencies: ["DarkroomCVips", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Sources/Vips", swiftSettings: swiftSettings),
         .target(
-            name: "Transforms",
+            name: "DarkroomTransforms",
             dependencies: [
-                "Vips", .product(name: "NIOCore", package: "swift-nio"),
+                "DarkroomVips", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
-            ], swiftSettings: swiftSettings),
-        .target(name: "Thumbnail", dependencies: ["CVips"]),
+            ], path: "Sources/Transforms", swiftSettings: swiftSettings),
+        .target(name: "Thumbnail", dependencies: ["DarkroomCVips"]),
         .executableTarget(
             name: "floor",
-            dependencies: ["Thumbnail", "Vips", "Transforms", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: [
+                "Thumbnail", "DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio"),
+            ],
             path: "Sources/Floor", swiftSettings: swiftSettings),
         .executableTarget(
-            name: "widths", dependencies: ["Vips", "Transforms", .product(name: "NIOCore", package: "swift-nio")],
+            name: "widths",
+            dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Widths", swiftSettings: swiftSettings),
         .target(
-            name: "Store",
+            name: "DarkroomStore",
             dependencies: [
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
-            ], swiftSettings: swiftSettings),
+            ], path: "Sources/Store", swiftSettings: swiftSettings),
         .executableTarget(
             name: "StoreBench",
             dependencies: [
-                "Store", .product(name: "Crypto", package: "swift-crypto"),
+                "DarkroomStore", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ], swiftSettings: swiftSettings),
         .executableTarget(
-            name: "hit-ratio", dependencies: ["Store"], path: "Sources/HitRatio", swiftSettings: swiftSettings),
+            name: "hit-ratio", dependencies: ["DarkroomStore"], path: "Sources/HitRatio", swiftSettings: swiftSettings),
     ]
 )

@@ -1,5 +1,5 @@
+import Darkroom
 import NIOCore
-import Store
 import Synchronization
 
 /// A second tier of your own: here a dictionary, which never forgets and dies with the process; elsewhere a database, or a bucket.

@@ -1,5 +1,5 @@
+import Darkroom
 import Foundation
-import Pipeline
 
 protocol Screen: Sendable {
     func show(_ picture: Data) async

@@ -1,5 +1,4 @@
-import Origin
-import Pipeline
+import Darkroom
 
 struct MirrorFilter: CacheKeyFilter {
     func identity(of source: SourceURL) -> String {

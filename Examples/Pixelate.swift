@@ -1,6 +1,4 @@
-import Pipeline
-import Transforms
-import Vips
+import Darkroom
 
 struct Pixelate: Transform {
     var block: Int

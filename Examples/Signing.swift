@@ -1,4 +1,5 @@
 import Crypto
+import Darkroom
 import Foundation
 
 func sign(keyID: String, secret: String, path: String, parameters: [String: String]) -> String {

@@ -1,4 +1,4 @@
-import Pipeline
+import Darkroom
 
 struct Thumbnails {
     var pipeline = ImagePipeline()

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 extension OriginError: CustomStringConvertible {
     /// A sentence for clients.
     public var description: String {

@@ -1,3 +1,5 @@
+public import DarkroomNetwork
+
 /// Why there is no original. Descriptions are fit for clients: they never name a resolved address, a path on disk or
 /// what an internal server said.
 ///

@@ -1,3 +1,4 @@
+public import DarkroomNetwork
 public import Foundation
 public import HTTPTypes
 public import NIOCore

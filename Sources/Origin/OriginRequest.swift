@@ -1,3 +1,4 @@
+public import DarkroomNetwork
 public import HTTPTypes
 
 /// What to ask an origin for.

@@ -1,3 +1,4 @@
+public import DarkroomNetwork
 public import HTTPTypes
 
 /// Sends `local:` URLs to one fetcher and all others to another.

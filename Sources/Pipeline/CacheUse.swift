@@ -1,4 +1,4 @@
-public import HTTPCaching
+public import DarkroomHTTPCaching
 
 /// How one request uses the caches: what it accepts of them, where it looks, and where its results are kept.
 public struct CacheUse: Hashable, Sendable {

@@ -1,6 +1,6 @@
+public import DarkroomOrigin
+public import DarkroomStore
 import NIOPosix
-public import Origin
-public import Store
 
 extension ImagePipeline {
     /// A pipeline that is ready for use. It downloads over HTTP and HTTPS from public addresses, and keeps what it makes in memory.

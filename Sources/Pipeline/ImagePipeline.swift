@@ -1,9 +1,10 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+public import DarkroomOrigin
+public import DarkroomStore
+public import DarkroomTransforms
 public import Foundation
-import HTTPCaching
 public import Logging
-public import Origin
-public import Store
-public import Transforms
 
 /// Gets pictures: downloaded, force-decoded, turned into what was asked for, and kept in two caches.
 ///

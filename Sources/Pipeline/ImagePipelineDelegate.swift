@@ -1,6 +1,7 @@
+public import DarkroomNetwork
+public import DarkroomOrigin
+public import DarkroomTransforms
 public import HTTPTypes
-public import Origin
-public import Transforms
 
 /// What a Swift user may decide while a picture is made. Every method has a default, so implement what you need.
 ///

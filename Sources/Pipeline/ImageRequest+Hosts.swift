@@ -1,4 +1,5 @@
-import Origin
+import DarkroomNetwork
+import DarkroomOrigin
 
 extension ImageRequest {
     /// Whether the hosts of its source and of its fallback each match one of the patterns, which are those of ``HostPolicy/allowHosts``.

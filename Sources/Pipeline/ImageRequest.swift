@@ -1,5 +1,6 @@
-public import Origin
-public import Transforms
+public import DarkroomNetwork
+import DarkroomOrigin
+public import DarkroomTransforms
 
 /// One picture that somebody wants: where it comes from and what is done to it.
 public struct ImageRequest: Sendable {

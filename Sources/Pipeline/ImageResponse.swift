@@ -1,8 +1,8 @@
+public import DarkroomHTTPCaching
+public import DarkroomTransforms
 public import Foundation
-public import HTTPCaching
 public import HTTPTypes
 public import NIOCore
-public import Transforms
 
 /// A finished picture and how it came about.
 public struct ImageResponse: Sendable {

@@ -1,6 +1,6 @@
-public import HTTPCaching
-public import Store
-public import Transforms
+public import DarkroomHTTPCaching
+public import DarkroomStore
+public import DarkroomTransforms
 
 /// What an `ImagePipeline` may spend, and how it caches. Every default is that of the command line.
 public struct PipelineConfiguration: Sendable {

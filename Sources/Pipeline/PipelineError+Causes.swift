@@ -1,8 +1,9 @@
+import DarkroomNetwork
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
-import Origin
-import Transforms
 
 extension PipelineError {
     init(_ error: OriginError) {

@@ -1,5 +1,5 @@
-public import HTTPCaching
-public import Transforms
+public import DarkroomHTTPCaching
+public import DarkroomTransforms
 
 /// Why there is no picture. Every text is fit for a client: it tells what to do and nothing private.
 public indirect enum PipelineError: Error, Sendable, Hashable {

@@ -1,8 +1,8 @@
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
-import Origin
-import Store
-import Transforms
 
 /// The steps of a pipeline, put together.
 struct PipelineParts {

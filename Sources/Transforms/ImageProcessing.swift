@@ -1,5 +1,5 @@
+public import DarkroomVips
 public import NIOCore
-public import Vips
 
 /// The only door to pixels: bytes in, bytes out.
 ///

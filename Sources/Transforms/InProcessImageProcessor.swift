@@ -1,4 +1,4 @@
-public import Vips
+public import DarkroomVips
 
 /// Does the pixel work in this process, on the calling thread.
 public struct InProcessImageProcessor: ImageProcessing {

@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 public import NIOCore
 
 /// Inflates gzip data (RFC 1952) by GLib, on which libvips stands.

@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 
 /// What libvips said when an operation failed.
 ///

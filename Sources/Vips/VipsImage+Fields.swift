@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 public import NIOCore
 
 /// The named fields that travel with an image: `orientation`, `n-pages`, `icc-profile-data`, `exif-ifd0-Copyright`, …

@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 public import NIOCore
 
 /// Asked again and again while libvips computes pixels: true ends the work. It is called on libvips' threads.

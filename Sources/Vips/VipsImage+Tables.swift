@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 
 /// Small images that operations take as their data.
 extension VipsImage {

@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 
 /// A libvips image: a recipe for pixels, or the pixels themselves once `rendered`.
 ///
@@ -6,10 +6,10 @@ import CVips
 /// `@unchecked Sendable`: the pointer is a reference-counted GObject whose pixels libvips never changes after it is built;
 /// the two functions that touch it otherwise (`setting` and `rendered`) do so on a copy that nobody else has seen.
 public final class VipsImage: @unchecked Sendable {
-    let pointer: UnsafeMutablePointer<CVips.VipsImage>
+    let pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>
 
     /// Takes over one reference.
-    init(taking pointer: UnsafeMutablePointer<CVips.VipsImage>) {
+    init(taking pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>) {
         self.pointer = pointer
     }
 

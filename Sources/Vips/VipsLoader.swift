@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 public import NIOCore
 
 /// The loaders that may touch foreign bytes. All others that libvips has (magick, pdf, openslide, …) are blocked in the runtime.

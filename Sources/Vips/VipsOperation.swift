@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 import NIOCore
 
 /// One libvips operation, built by its nickname, run once.
@@ -6,7 +6,7 @@ import NIOCore
 /// Arguments are set through GObject properties, so every operation that libvips has can be reached without a binding of its own.
 struct VipsOperation: ~Copyable {
     private let name: String
-    private var pointer: UnsafeMutablePointer<CVips.VipsOperation>
+    private var pointer: UnsafeMutablePointer<DarkroomCVips.VipsOperation>
 
     /// Finds the operation; throws when this libvips has none of that name, or it is a loader that is blocked.
     init(_ name: String) throws(VipsError) {
@@ -53,7 +53,7 @@ struct VipsOperation: ~Copyable {
 
     /// Runs the operation. libvips may hand back another object for the same work: outputs are read from that.
     mutating func run() throws(VipsError) {
-        var built: UnsafeMutablePointer<CVips.VipsOperation>? = pointer
+        var built: UnsafeMutablePointer<DarkroomCVips.VipsOperation>? = pointer
         guard vips_cache_operation_buildp(&built) == 0, let built else { throw .taken(after: name) }
         pointer = built
     }
@@ -66,7 +66,7 @@ struct VipsOperation: ~Copyable {
         guard let object = g_value_dup_object(&value) else {
             throw VipsError(operation: name, message: "gave no image as \(property)")
         }
-        return VipsImage(taking: UnsafeMutableRawPointer(object).assumingMemoryBound(to: CVips.VipsImage.self))
+        return VipsImage(taking: UnsafeMutableRawPointer(object).assumingMemoryBound(to: DarkroomCVips.VipsImage.self))
     }
 
     func int(_ property: String) -> Int {

@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 
 /// The one piece of global state: libvips itself, started once and locked down.
 ///

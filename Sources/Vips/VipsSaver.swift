@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 public import NIOCore
 
 /// The encoders this module can ask for.

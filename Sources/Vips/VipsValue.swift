@@ -1,4 +1,4 @@
-import CVips
+import DarkroomCVips
 
 /// An argument of a libvips operation. Enumerations are given by libvips' nicknames (`"horizontal"`), as on its command line.
 public enum VipsValue: Sendable {

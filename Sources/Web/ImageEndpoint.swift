@@ -1,7 +1,7 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
-import Pipeline
 
 /// `GET` and `HEAD` of `/image` and `/info`: one request's story, from the query to the answer.
 struct ImageEndpoint: Sendable {

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// Picks the format of `output=auto` by what the client says it takes.
 enum Negotiation {

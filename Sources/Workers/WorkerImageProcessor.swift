@@ -1,7 +1,7 @@
+package import DarkroomTransforms
 package import Logging
 import NIOCore
 import Synchronization
-package import Transforms
 
 /// Asked now and then while a job is under way; true ends it.
 typealias Interrupt = @Sendable () -> Bool

@@ -1,16 +1,16 @@
+import DarkroomOrigin
+import DarkroomPipeline
+import DarkroomStore
+import DarkroomTestOrigin
+import DarkroomTransforms
+import DarkroomVips
 import Foundation
 import NIOCore
 import NIOPosix
-import Origin
-import Pipeline
-import Store
 import Synchronization
-import TestOrigin
 import Testing
-import Transforms
-import Vips
 
-@testable import Examples
+@testable import DarkroomExamples
 
 /// Every example does what it says.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Examples
+@testable import DarkroomExamples
 
 /// The examples of signing make what `Fixtures/signatures.json` has.
 @Suite(.timeLimit(.minutes(3)))

@@ -1,10 +1,11 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
+import DarkroomStore
+import DarkroomTestOrigin
+import DarkroomVips
 import NIOCore
 import NIOPosix
-import Origin
-import Pipeline
-import Store
-import TestOrigin
-import Vips
 
 /// Runs a loopback origin that has one picture, 800 by 600, and gives it back in two pieces.
 func withPicture(

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 struct CacheDecisionTests {
     /// Fresh for 100 s, then for another 10 s of use while revalidating.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 struct CacheDirectivesTests {
     private typealias Stated = CacheDirectives.Stated

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 /// What a decision rests on, and where that is written. The decisions themselves are `CacheDecisionTests`'.
 struct CacheJudgementTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 struct FreshnessTests {
     struct Row: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 struct HTTPDateTests {
     private let example = Date(timeIntervalSince1970: 784_111_777)

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 /// Responses of an origin, as a table writes them.
 enum Origin {

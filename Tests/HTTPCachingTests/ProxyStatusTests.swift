@@ -1,4 +1,4 @@
-import HTTPCaching
+import DarkroomHTTPCaching
 import StructuredFieldValues
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 struct StaleWindowsTests {
     private let policy = FreshnessPolicy(staleWhileRevalidate: .seconds(7), staleIfError: .seconds(70))

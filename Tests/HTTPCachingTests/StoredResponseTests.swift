@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import HTTPCaching
+@testable import DarkroomHTTPCaching
 
 struct StoredResponseTests {
     @Test func `only the fields that a cache reads are kept, as they came`() {

@@ -1,10 +1,10 @@
+import DarkroomTestOrigin
 import NIOCore
 import NIOPosix
 import Synchronization
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomOrigin
 
 @Suite(.timeLimit(.minutes(1)))
 struct BytesInFlightTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Origin
+@testable import DarkroomOrigin
 
 struct CircuitBreakerTests {
     enum Step: Sendable {

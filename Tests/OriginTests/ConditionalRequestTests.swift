@@ -1,9 +1,10 @@
+import DarkroomNetwork
+import DarkroomTestOrigin
 import HTTPTypes
 import NIOCore
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomOrigin
 
 struct ConditionalRequestTests {
     private static let validators: HTTPFields = [

@@ -2,7 +2,8 @@ import Foundation
 import NIOPosix
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 @Suite(.enabled(if: Corpus.folder != nil, "the reference corpus is not beside the repository"))
 struct CorpusTests {

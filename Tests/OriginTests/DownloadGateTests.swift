@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Origin
+@testable import DarkroomOrigin
 
 struct DownloadGateTests {
     /// A download that says when it has begun and goes on until it is let go.

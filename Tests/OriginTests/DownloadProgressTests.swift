@@ -1,8 +1,9 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomTestOrigin
 import NIOCore
 import NIOPosix
-import Origin
 import Synchronization
-import TestOrigin
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,11 +1,18 @@
+import DarkroomTestOrigin
 import NIOCore
 import NIOPosix
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 struct GuardTests {
+    @Test(arguments: ["127.0.0.1", "::1", "2001:db8::8:800:200c:417a", "::ffff:10.0.0.1"])
+    func `socket addresses carry over`(text: String) throws {
+        #expect(IPAddress(try SocketAddress(ipAddress: text, port: 80)) == IPAddress(text))
+        #expect(IPAddress(try SocketAddress(unixDomainSocketPath: "/x")) == nil)
+    }
+
     @Test func `a name is resolved once per download, and the connection goes to that answer`() async throws {
         let resolver = ScriptedResolver(["rebind.test": [["127.0.0.1"], ["10.0.0.1"]]])
         try await withOrigin(resolver: resolver) { _ in

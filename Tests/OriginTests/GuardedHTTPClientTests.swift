@@ -1,11 +1,12 @@
+import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
 import NIOCore
 import NIOPosix
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 struct GuardedHTTPClientTests {
     @Test func `a download brings body, status, fields and times`() async throws {

@@ -3,7 +3,8 @@ import HTTPTypes
 import NIOCore
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 #if canImport(Darwin)
     import Darwin

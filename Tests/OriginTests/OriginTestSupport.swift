@@ -1,13 +1,14 @@
+import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 /// Answers from a table; the n-th question for a name gets its n-th answer, the last one for ever.
 final class ScriptedResolver: NameResolver {

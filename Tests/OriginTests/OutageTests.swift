@@ -1,11 +1,12 @@
+import DarkroomTestOrigin
 import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 /// Circuit breakers at work, over real sockets.
 struct OutageTests {

@@ -1,7 +1,8 @@
+import DarkroomNetwork
 import NIOPosix
 import Testing
 
-@testable import Origin
+@testable import DarkroomOrigin
 
 struct PinnedClientsTests {
     private func key(_ host: String) -> PinnedClients.Key {

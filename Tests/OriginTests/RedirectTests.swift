@@ -1,10 +1,28 @@
+import DarkroomTestOrigin
 import HTTPTypes
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 struct RedirectTests {
+    @Test(
+        "an origin may send us to the web, but not from https to http",
+        arguments: [
+            ("https://a/", "https://b/", nil), ("http://a/", "https://b/", nil), ("http://a/", "http://b/", nil),
+            ("https://a/", "/b", nil), ("https://a/", "http://a/", .downgrade), ("http://a/", nil, .missingLocation),
+            ("http://a/", "local:///b", .invalidLocation), ("http://a/", "gopher://b", .invalidLocation),
+        ] as [(String, String?, OriginError.RedirectFault?)])
+    func redirectTarget(from: String, location: String?, fault: OriginError.RedirectFault?) throws {
+        let base = try SourceURL(parsing: from)
+        do throws(OriginError) {
+            _ = try base.redirectTarget(location)
+            #expect(fault == nil)
+        } catch {
+            #expect(error == fault.map { .badRedirect($0) })
+        }
+    }
+
     @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
     func `redirects are followed to the final URL`(status: String) async throws {
         try await withOrigin {

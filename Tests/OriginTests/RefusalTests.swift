@@ -1,7 +1,8 @@
 import NIOPosix
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 /// What is refused before anybody is asked, told without a look-up.
 struct RefusalTests {

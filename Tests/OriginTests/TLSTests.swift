@@ -1,8 +1,8 @@
+import DarkroomTestOrigin
 import Synchronization
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomOrigin
 
 struct TLSTests {
     private static let resolver = ScriptedResolver([

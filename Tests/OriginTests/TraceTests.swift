@@ -4,7 +4,8 @@ import ServiceContextModule
 import Testing
 import Tracing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 struct TraceTests {
     private enum Key: ServiceContextKey {

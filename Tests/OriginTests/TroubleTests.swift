@@ -1,9 +1,10 @@
+import DarkroomTestOrigin
 import NIOCore
 import NIOPosix
-import TestOrigin
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 /// Resets, stalls, deadlines and cancellation.
 struct TroubleTests {

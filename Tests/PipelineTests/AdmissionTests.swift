@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// Who runs, who waits and who goes, as a table of moves.
 final class AdmissionTests {

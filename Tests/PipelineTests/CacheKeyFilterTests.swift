@@ -1,7 +1,8 @@
-import Origin
+import DarkroomNetwork
+import DarkroomOrigin
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 struct CacheKeyFilterTests {
     @Test(arguments: [

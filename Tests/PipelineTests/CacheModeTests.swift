@@ -1,11 +1,11 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// The Fetch standard's cache modes, which are NSURLRequest's cache policies, and the directives of clients.
 @Suite(.timeLimit(.minutes(2)))

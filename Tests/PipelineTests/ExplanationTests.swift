@@ -1,13 +1,14 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// An explanation says what would happen, and nothing happens.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,11 +1,12 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomTransforms
 import HTTPTypes
 import NIOCore
-import Origin
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// How long each kind of failure is remembered.
 @Suite(.timeLimit(.minutes(2)))

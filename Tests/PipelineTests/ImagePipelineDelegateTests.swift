@@ -1,12 +1,13 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import DarkroomVips
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Testing
-import Transforms
-import Vips
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What the README shows: a transform of one's own, and a delegate that adds it to the chain.
 private struct Pixelate: Transform {

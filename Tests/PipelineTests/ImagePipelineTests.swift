@@ -1,13 +1,14 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import DarkroomVips
 import Foundation
-import HTTPCaching
 import NIOCore
-import Origin
-import Store
 import Testing
-import Transforms
-import Vips
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(2)))
 struct ImagePipelineTests {

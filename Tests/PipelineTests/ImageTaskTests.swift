@@ -1,10 +1,11 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Origin
-import Store
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// How far a picture is, while it is on its way.
 @Suite(.timeLimit(.minutes(1)))

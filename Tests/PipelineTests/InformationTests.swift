@@ -1,10 +1,10 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Store
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// Documents about a source: cached like variants, but a header proves nothing.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,11 +1,11 @@
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Origin
-import Store
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What a pipeline does when there is more to do than can be done.
 @Suite(.timeLimit(.minutes(1)))

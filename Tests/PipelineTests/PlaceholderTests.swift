@@ -1,11 +1,11 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomStore
+import DarkroomTransforms
+import DarkroomVips
 import NIOCore
-import Store
 import Testing
-import Transforms
-import Vips
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What stands in for a picture: told with it, cached like it, and never in its way.
 @Suite(.timeLimit(.minutes(2)))

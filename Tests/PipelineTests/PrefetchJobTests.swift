@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(1)))
 struct PrefetchJobTests {

@@ -1,10 +1,10 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomOrigin
 import HTTPTypes
 import NIOCore
-import Origin
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What prefetching has to do with live requests, over a whole pipeline.
 @Suite(.timeLimit(.minutes(1)))

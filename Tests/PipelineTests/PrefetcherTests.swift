@@ -1,8 +1,8 @@
+import DarkroomOrigin
 import Foundation
-import Origin
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(1)))
 struct PrefetcherTests {

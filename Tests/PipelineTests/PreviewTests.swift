@@ -1,10 +1,10 @@
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Origin
-import Store
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// Pictures of what has come in so far.
 @Suite(.timeLimit(.minutes(1)))

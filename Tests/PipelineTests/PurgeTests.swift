@@ -1,12 +1,13 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Synchronization
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// Purging, by what people know of a source.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,10 +1,10 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
 import HTTPTypes
-import Origin
-import Store
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What must not come back, and what must not be taken for news, although it is still under way.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,9 +1,9 @@
-import Origin
-import Store
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 struct RequestKeysTests {
     private func keys(_ request: ImageRequest, epoch: String = "e") -> RequestKeys {

@@ -1,10 +1,10 @@
+import DarkroomHTTPCaching
+import DarkroomOrigin
 import Foundation
-import HTTPCaching
 import HTTPTypes
-import Origin
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What becomes of originals and variants when they grow old.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,12 +1,12 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Testing
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// Which work and which entries requests share, and which they must not.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,12 +1,13 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// What is known of a source, as it lies on disk.
 struct SourceRecordTests {

@@ -1,9 +1,10 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
 import HTTPTypes
-import Origin
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// Origins whose answers depend on what we send them.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(1)))
 struct WorkQueueTests {

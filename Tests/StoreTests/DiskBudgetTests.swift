@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct DiskBudgetTests {
     /// The size of the file of an `entry()`.

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Damage that is met while the store is open.
 @Suite struct DiskDamageTests {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Entries past their age, and clocks that are set.
 @Suite struct DiskExpiryTests {

@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// A disk store's surroundings in a test: its folder, clock, volume and log.
 final class DiskFixture: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// What a crash or a failing disk left for the next start.
 @Suite struct DiskHealingTests {

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Finding sources by their entries' labels.
 @Suite struct DiskLabelTests {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// When index and files are compared, and when not: with a million entries it takes long.
 @Suite struct DiskOpeningTests {

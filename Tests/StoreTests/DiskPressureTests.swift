@@ -3,7 +3,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct DiskPressureTests {
     let fixture: DiskFixture

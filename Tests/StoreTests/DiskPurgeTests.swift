@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Removing many entries at once.
 @Suite struct DiskPurgeTests {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct DiskStoreTests {
     let fixture: DiskFixture

@@ -3,7 +3,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// What others do to the directory and its volume while the store is open.
 @Suite struct DiskSurroundingsTests {

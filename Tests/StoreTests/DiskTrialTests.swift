@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Whether the store says that its volume fails, and finds out by itself when it works again.
 @Suite struct DiskTrialTests {

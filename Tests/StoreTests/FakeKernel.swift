@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Store
+@testable import DarkroomStore
 
 /// A folder that stands for `/proc` and `/sys` of a machine with 1000 MiB.
 struct FakeKernel {

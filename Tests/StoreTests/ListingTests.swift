@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Looking at what a store holds leaves no trace in it.
 struct ListingTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct MemoryPressureTests {
     typealias Amount = MemoryPressure.Amount

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct MemoryStoreTests {
     /// What `entry()` costs.

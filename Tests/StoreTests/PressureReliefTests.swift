@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct PressureReliefTests {
     private static let high = MemoryPressureTests.reading(used: 950)

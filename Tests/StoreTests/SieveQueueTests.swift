@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct SieveQueueTests {
     /// What is done to a queue of letters.

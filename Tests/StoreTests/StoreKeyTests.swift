@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-@testable import Store
+@testable import DarkroomStore
 
 @Suite struct StoreKeyTests {
     @Test func `a key is the SHA-256 of what it was made from`() {

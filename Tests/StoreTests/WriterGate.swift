@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-@testable import Store
+@testable import DarkroomStore
 
 /// Holds a store's writer before its next write until it's lifted; closed at first.
 final class WriterGate: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Pictures of other projects' test suites, with what must come of each. Skipped where they are not at hand.
 @Suite(.enabled(if: Fixture.corpus != nil))

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Every line of `Fixtures/images.tsv`.
 struct FixtureTableTests {

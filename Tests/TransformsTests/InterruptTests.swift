@@ -1,9 +1,9 @@
+import DarkroomVips
 import NIOCore
 import Synchronization
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct InterruptTests {
     private func big() throws -> ByteBuffer {

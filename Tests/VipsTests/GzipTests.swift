@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Vips
+@testable import DarkroomVips
 
 struct GzipTests {
     /// `printf 'hello hello hello' | gzip -n`

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Vips
+@testable import DarkroomVips
 
 struct ImageTests {
     private func grey(_ width: Int, _ height: Int, _ value: UInt8 = 7) throws -> VipsImage {

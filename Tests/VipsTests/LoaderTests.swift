@@ -1,8 +1,8 @@
-import CVips
+import DarkroomCVips
 import NIOCore
 import Testing
 
-@testable import Vips
+@testable import DarkroomVips
 
 struct LoaderTests {
     @Test(arguments: [

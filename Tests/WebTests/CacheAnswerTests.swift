@@ -1,11 +1,11 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import Pipeline
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// What an answer tells caches and about caches.
 struct CacheAnswerTests {

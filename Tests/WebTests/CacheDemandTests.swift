@@ -1,14 +1,15 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import HummingbirdCore
-import Origin
-import Pipeline
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// What requests want of the caches, and who may want what.
 struct CacheDemandTests {

@@ -1,14 +1,14 @@
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Pipeline
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// `fields=cache` of `/info`.
 struct CachingAnswerTests {

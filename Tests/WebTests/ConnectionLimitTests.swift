@@ -1,10 +1,11 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import NIOCore
-import Origin
 import Synchronization
 import Testing
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 /// Clients that are slow, silent or too many.
 @Suite(.timeLimit(.minutes(1)))

@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 /// The server on a real socket: what only a connection can show.
 @Suite(.timeLimit(.minutes(1)))

@@ -6,7 +6,7 @@ import NIOCore
 import Testing
 import Yams
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct ContractJSONTests {
     @Test func `the JSON is the YAML, member by member`() async throws {

@@ -1,14 +1,14 @@
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 import Testing
-import Transforms
 import Yams
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 /// Holds `openapi.yaml` against the grammar, the routes and the problems, both ways.
 struct ContractTests {

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// Which scripts may read answers, and what makes answers inert.
 struct CrossOriginTests {

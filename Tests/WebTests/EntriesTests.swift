@@ -1,13 +1,13 @@
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
 import Testing
-import Transforms
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 extension EntriesEndpoint {
     /// Knows of nothing.

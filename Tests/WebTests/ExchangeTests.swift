@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct ExchangeTests {
     private let limits = ConnectionLimits(

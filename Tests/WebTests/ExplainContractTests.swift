@@ -1,11 +1,11 @@
+import DarkroomHTTPCaching
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import Testing
-import Transforms
 import Yams
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 /// Holds what `openapi.yaml` says of explanations and entries against the code.
 struct ExplainContractTests {

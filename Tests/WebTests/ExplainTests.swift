@@ -1,15 +1,15 @@
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import Origin
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 extension ExplainEndpoint {
     /// Explains nothing.

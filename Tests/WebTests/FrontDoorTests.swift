@@ -1,13 +1,14 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
 import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import Origin
-import Pipeline
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct FrontDoorTests {
     private let site = TestSite { _ in .stub() }

@@ -1,7 +1,7 @@
+import DarkroomTransforms
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// Every parameter with values that are taken and values that are not.
 struct GrammarTests {

@@ -1,14 +1,15 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Origin
-import Pipeline
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct ImageEndpointTests {
     private let source = "/image?url=https%3A%2F%2Fexample.com%2Fa.jpg%3Fx%3D1"

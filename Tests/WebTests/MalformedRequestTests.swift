@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// What is sent to the server that is no request, or looks like two.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,7 +1,7 @@
+import DarkroomTransforms
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// Equal meaning, equal query; different meaning, different query.
 struct MeaningTests {

@@ -1,12 +1,12 @@
 import CoreMetrics
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
-import Pipeline
 import Synchronization
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct MeterTests {
     private let metrics = RecordingMetrics()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Yams
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct OperationTests {
     private let token = "correct-horse-battery"

@@ -1,12 +1,13 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
-import Origin
-import Pipeline
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// Who may ask for what.
 struct PermitTests {

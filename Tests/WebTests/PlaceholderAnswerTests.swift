@@ -1,11 +1,11 @@
+import DarkroomPipeline
+import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
-import Pipeline
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// `placeholder=` of `/image`, as fields of the answer.
 struct PlaceholderAnswerTests {

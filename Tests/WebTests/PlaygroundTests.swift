@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// The page at `/`: what it may do, and that it knows the service. What it does is tried in a browser, by `make playground`.
 struct PlaygroundTests {

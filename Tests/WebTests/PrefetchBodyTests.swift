@@ -1,10 +1,10 @@
+import DarkroomPipeline
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Pipeline
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct PrefetchBodyTests {
     private static let token = "correct-horse-battery"

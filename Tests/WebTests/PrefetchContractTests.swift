@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Yams
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 /// Holds `openapi.yaml` against what prefetching takes and tells.
 struct PrefetchContractTests {

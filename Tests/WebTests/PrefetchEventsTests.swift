@@ -5,8 +5,8 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 @Suite(.timeLimit(.minutes(1)))
 struct PrefetchEventsTests {

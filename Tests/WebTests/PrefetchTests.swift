@@ -1,13 +1,14 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Origin
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 @Suite(.timeLimit(.minutes(1)))
 struct PrefetchTests {

@@ -1,13 +1,13 @@
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Pipeline
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// `preset=NAME`.
 struct PresetTests {

@@ -5,7 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct ProblemPageTests {
     private let site = TestSite()

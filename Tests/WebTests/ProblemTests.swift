@@ -1,12 +1,12 @@
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
-import Pipeline
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct ProblemTests {
     @Test(

@@ -1,13 +1,14 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import Origin
 import Synchronization
 import Testing
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 struct PurgeTests {
     private let token = "correct-horse-battery"

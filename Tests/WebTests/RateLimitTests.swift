@@ -1,10 +1,10 @@
+import DarkroomPipeline
 import HTTPTypes
 import HummingbirdCore
-import Pipeline
 import Synchronization
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct RateLimitTests {
     private final class Hand: Sendable {

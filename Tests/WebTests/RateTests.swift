@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct RateTests {
     @Test(arguments: [

@@ -1,10 +1,10 @@
+import DarkroomPipeline
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Pipeline
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// Signed requests, held against `Fixtures/signatures.json`, which a program in another language wrote.
 struct SignatureTests {

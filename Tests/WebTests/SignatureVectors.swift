@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// `Fixtures/signatures.json`.
 struct SignatureVectors: Decodable, Sendable {

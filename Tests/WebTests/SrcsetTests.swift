@@ -1,11 +1,11 @@
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Pipeline
 import Testing
-import Transforms
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// `GET /srcset`.
 struct SrcsetTests {

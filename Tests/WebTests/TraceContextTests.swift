@@ -1,13 +1,13 @@
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
 import Logging
-import Pipeline
 import ServiceContextModule
 import Synchronization
 import Testing
 import Tracing
 
-@testable import Web
+@testable import DarkroomWeb
 
 /// Against the words of W3C Trace Context, level 1.
 struct TraceContextTests {

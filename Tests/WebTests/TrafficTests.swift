@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct TrafficTests {
     @Test func `requests count from their beginning to their end, also when the server goes down`() {

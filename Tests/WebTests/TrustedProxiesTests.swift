@@ -1,8 +1,9 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import HTTPTypes
-import Origin
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 struct TrustedProxiesTests {
     private static func proxies() throws -> TrustedProxies {

@@ -1,17 +1,18 @@
 import CoreMetrics
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import Origin
 import Synchronization
-import Transforms
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 extension Response {
     /// The body, as it goes out.

@@ -1,13 +1,14 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import Hummingbird
 import Logging
 import NIOCore
 import NIOPosix
-import Origin
 import ServiceLifecycle
 import Testing
 
-@testable import Pipeline
-@testable import Web
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
 
 /// Runs a server on a free port while `use` goes on, and shuts it down gracefully.
 func withServer(

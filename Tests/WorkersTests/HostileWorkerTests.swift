@@ -1,10 +1,10 @@
-import CSandbox
+import DarkroomCSandbox
+import DarkroomTransforms
 import Foundation
 import NIOCore
 import Testing
-import Transforms
 
-@testable import Workers
+@testable import DarkroomWorkers
 
 /// Whoever has taken a worker over says what they want: none of it may harm the server.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))

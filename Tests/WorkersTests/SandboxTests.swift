@@ -2,7 +2,7 @@
     import Foundation
     import Testing
 
-    @testable import Workers
+    @testable import DarkroomWorkers
 
     @Suite(.timeLimit(.minutes(2)))
     struct SandboxTests {

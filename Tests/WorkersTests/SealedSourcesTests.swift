@@ -1,8 +1,8 @@
+import DarkroomTransforms
 import NIOCore
 import Testing
-import Transforms
 
-@testable import Workers
+@testable import DarkroomWorkers
 
 @Suite(.enabled(if: WorkerSite.isSupported))
 struct SealedSourcesTests {

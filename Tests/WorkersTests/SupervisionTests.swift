@@ -1,10 +1,10 @@
+import DarkroomTransforms
 import Foundation
 import NIOCore
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Workers
+@testable import DarkroomWorkers
 
 @Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct SupervisionTests {

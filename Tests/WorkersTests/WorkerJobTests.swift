@@ -1,9 +1,9 @@
+import DarkroomTransforms
 import Foundation
 import NIOCore
 import Testing
-import Transforms
 
-@testable import Workers
+@testable import DarkroomWorkers
 
 @Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct WorkerJobTests {

@@ -1,11 +1,11 @@
+import DarkroomTransforms
 import Foundation
 import Logging
 import NIOCore
 import Synchronization
 import Testing
-import Transforms
 
-@testable import Workers
+@testable import DarkroomWorkers
 
 extension WorkerConfiguration {
     /// One worker and the spare, of the executable beside the test bundle.

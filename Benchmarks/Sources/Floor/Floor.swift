@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import Synchronization
 import Thumbnail
-import Transforms
-import Vips
+import DarkroomTransforms
+import DarkroomVips
 
 /// Decode, resize and encode of every JPEG in a folder, in this process, by a number of threads: what the whole service is
 /// measured against.

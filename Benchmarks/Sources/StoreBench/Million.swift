@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import Store
+import DarkroomStore
 
 /// A store of many small entries: four of each source, about 1 KB each with all labels.
 struct Million {

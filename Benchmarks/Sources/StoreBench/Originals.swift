@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import NIOCore
-import Store
+import DarkroomStore
 
 /// What it costs to write entries of 1 MB.
 struct Originals {

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
-import Store
+import DarkroomStore
 
 /// Measures the disk store alone. Prints one line per figure.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
-import Transforms
-import Vips
+import DarkroomTransforms
+import DarkroomVips
 
 /// What the further widths of one picture cost against its first, with and without the cache of decoded pictures.
 ///

@@ -1,3 +1,5 @@
+public import DarkroomNetwork
+
 extension GuardedHTTPClient {
     /// The limits and manners of a ``GuardedHTTPClient``. Every default is safe towards hostile sources.
     public struct Settings: Sendable {

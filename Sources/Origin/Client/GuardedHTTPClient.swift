@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+public import DarkroomNetwork
 public import HTTPTypes
 public import Logging
 public import NIOCore

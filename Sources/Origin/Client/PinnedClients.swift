@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomNetwork
 import NIOCore
 import Synchronization
 

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import Logging
 import Synchronization
 

@@ -1,5 +1,6 @@
+import DarkroomHTTPCaching
+public import DarkroomNetwork
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
 public import NIOPosix

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// The components of a `local:` path, decoded once and known to be harmless names.
 struct LocalPath: Equatable {
     let components: [String]

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import NIOCore
 
 #if canImport(Darwin)

@@ -1,3 +1,5 @@
+public import DarkroomNetwork
+
 /// Turns a host name into addresses. The guarded client asks once per hop and connects to nothing but the answer.
 public protocol NameResolver: Sendable {
     /// All IPv4 and IPv6 addresses of the name, best first.

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// Decides, hop by hop, whether a source may be asked and at which addresses.
 struct SourceGuard: Sendable {
     let hosts: HostPolicy

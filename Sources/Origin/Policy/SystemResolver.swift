@@ -1,3 +1,4 @@
+public import DarkroomNetwork
 import NIOPosix
 
 #if canImport(Darwin)

@@ -1,4 +1,4 @@
-import HTTPCaching
+import DarkroomHTTPCaching
 
 extension AnswerImage {
     /// The source's bytes without a picture being made, so that they are not kept. Where the origin fails, those that may stand in.

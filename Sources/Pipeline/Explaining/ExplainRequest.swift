@@ -1,7 +1,8 @@
+import DarkroomNetwork
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
-import Origin
-import Transforms
 
 /// Goes the way of `AnswerImage` with its hands behind its back: looks where that would look, and says what it would do.
 struct ExplainRequest: Sendable {

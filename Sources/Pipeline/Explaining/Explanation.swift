@@ -1,5 +1,5 @@
-public import HTTPCaching
-public import Transforms
+public import DarkroomHTTPCaching
+public import DarkroomTransforms
 
 /// What a pipeline would do about a request at this moment, and why.
 public struct Explanation: Sendable {

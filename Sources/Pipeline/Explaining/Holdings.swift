@@ -1,7 +1,7 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Store
-import Transforms
 
 /// What the caches have for one request, found out without a trace: no hit is counted, and nothing lives longer for it.
 struct Holdings {

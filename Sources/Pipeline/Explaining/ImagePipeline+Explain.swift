@@ -1,5 +1,6 @@
-public import Origin
-import Store
+public import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
 
 extension ImagePipeline {
     /// What would be done about a request at this moment, and why: keys, caches, freshness, the chain with its sizes. It changes

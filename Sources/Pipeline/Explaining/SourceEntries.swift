@@ -1,9 +1,10 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 public import Foundation
-import HTTPCaching
 public import HTTPTypes
-import Origin
-import Store
-import Transforms
 
 /// What is cached of one source.
 public struct SourceEntries: Sendable {

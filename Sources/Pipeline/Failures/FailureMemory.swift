@@ -1,9 +1,10 @@
+import DarkroomNetwork
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
-import Origin
-import Store
 import Synchronization
-import Transforms
 
 /// Sources that failed, each for as long as its kind of failure says (SDWebImage's failed URLs, with an end).
 final class FailureMemory: Sendable {

@@ -1,4 +1,4 @@
-import HTTPCaching
+import DarkroomHTTPCaching
 
 /// How long a failure is remembered, by its kind.
 enum Retention: Sendable {

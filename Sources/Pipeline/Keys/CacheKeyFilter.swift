@@ -1,4 +1,5 @@
-public import Origin
+public import DarkroomNetwork
+import DarkroomOrigin
 
 /// Decides which sources are the same picture. Only identity is filtered: the download always uses the real address.
 public protocol CacheKeyFilter: Sendable {

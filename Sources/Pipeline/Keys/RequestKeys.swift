@@ -1,7 +1,7 @@
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Origin
-import Store
-import Transforms
 
 /// The three names of a request, each made of the one before. Equality of keys *is* the rule for sharing work.
 struct RequestKeys: Hashable, Sendable {

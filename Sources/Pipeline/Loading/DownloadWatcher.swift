@@ -1,7 +1,7 @@
+import DarkroomOrigin
+import DarkroomTransforms
 import NIOCore
-import Origin
 import Synchronization
-import Transforms
 
 /// Turns what comes in of a request's downloads into events of its task.
 ///

@@ -1,6 +1,6 @@
+public import DarkroomTransforms
 public import Foundation
 public import NIOCore
-public import Transforms
 
 /// A picture on its way: how far its download is, previews of it if they are wanted, and in the end the picture.
 ///

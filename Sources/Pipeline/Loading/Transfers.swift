@@ -1,4 +1,4 @@
-import Origin
+import DarkroomOrigin
 import Synchronization
 
 /// Who hears of the downloads under way: all whose requests share one, whoever began it.

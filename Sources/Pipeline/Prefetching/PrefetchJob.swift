@@ -1,5 +1,6 @@
+import DarkroomNetwork
+import DarkroomOrigin
 public import Foundation
-import Origin
 import Synchronization
 
 /// Pictures that are being cached before anybody asks for them. Safe to use from any task.

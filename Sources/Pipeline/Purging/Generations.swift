@@ -1,4 +1,4 @@
-import Store
+import DarkroomStore
 import Synchronization
 
 /// Numbers that rise with each purge, so that work which began before it stores nothing after it.

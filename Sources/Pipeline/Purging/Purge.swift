@@ -1,4 +1,5 @@
-public import Origin
+public import DarkroomNetwork
+import DarkroomOrigin
 
 /// Which sources are purged: by what people know of them.
 public enum PurgeTarget: Hashable, Sendable {

@@ -1,8 +1,9 @@
+import DarkroomNetwork
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
-import Origin
-import Store
-import Transforms
 
 /// Takes sources out of the caches, by what people know of them.
 struct Purger: Sendable {

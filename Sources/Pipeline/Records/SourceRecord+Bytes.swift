@@ -1,8 +1,8 @@
+import DarkroomHTTPCaching
+import DarkroomStore
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Store
 
 /// How a record lies in a store: a revision, the content's hash, three times, the status, and lists of texts with their lengths.
 extension SourceRecord {

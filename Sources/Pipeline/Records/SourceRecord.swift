@@ -1,9 +1,10 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Synchronization
 
 /// What is known about a source: which content it has, and what its origin said about keeping it.

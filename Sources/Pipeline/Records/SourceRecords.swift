@@ -1,5 +1,5 @@
-import HTTPCaching
-import Store
+import DarkroomHTTPCaching
+import DarkroomStore
 import Synchronization
 
 /// The records of sources: parsed in memory, as bytes on disk.

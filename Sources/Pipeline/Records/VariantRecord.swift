@@ -1,6 +1,6 @@
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Store
-import Transforms
 
 /// What is stored beside a variant's bytes.
 struct VariantRecord: Hashable, Sendable {

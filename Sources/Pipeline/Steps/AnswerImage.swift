@@ -1,9 +1,9 @@
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 
 /// Decides where a picture comes from, and gets it: caches, origin, pixel threads, in the order that RFC 9111 wants.
 struct AnswerImage: Sendable {

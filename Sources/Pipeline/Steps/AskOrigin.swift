@@ -1,9 +1,9 @@
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 
 /// Asks a source's origin: for its bytes, or whether those that are known are still right.
 struct AskOrigin: Sendable {

@@ -1,5 +1,5 @@
+import DarkroomStore
 import NIOCore
-import Store
 
 /// The first two places to look: the finished picture in memory, then on disk.
 struct FindVariant: Sendable {

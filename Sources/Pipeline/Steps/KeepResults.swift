@@ -1,5 +1,5 @@
+import DarkroomStore
 import NIOCore
-import Store
 
 /// Hands what was made to the caches, unless a purge came in between.
 ///

@@ -1,5 +1,5 @@
+import DarkroomStore
 import NIOCore
-import Store
 
 /// Brings the bytes of a source whose content is known: from a production under way, from memory, or from disk.
 struct LoadOriginal: Sendable {

@@ -1,7 +1,7 @@
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
 import NIOCore
-import Origin
-import Store
-import Transforms
 
 /// Makes a picture of the beginning of a JPEG, on a pixel thread that has nothing better to do. Nothing of it is kept.
 struct MakePreview: Sendable {

@@ -1,7 +1,7 @@
+import DarkroomStore
+import DarkroomTransforms
 import Foundation
 import NIOCore
-import Store
-import Transforms
 
 /// Makes a variant that no cache has: pixel thread, then caches. What several want at once is made once.
 struct ProduceVariant: Sendable {

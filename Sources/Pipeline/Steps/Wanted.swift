@@ -1,5 +1,5 @@
-import HTTPCaching
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomTransforms
 
 /// One request with what was worked out of it, as it goes from step to step.
 struct Wanted: Sendable {

@@ -1,4 +1,4 @@
-import Store
+import DarkroomStore
 import Synchronization
 
 /// Work that no request waits for: one piece at a time for each source, and not too many in all.

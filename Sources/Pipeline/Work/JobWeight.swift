@@ -1,5 +1,5 @@
+import DarkroomTransforms
 import NIOCore
-import Transforms
 
 /// What a piece of pixel work is expected to take.
 struct JobWeight: Hashable, Sendable {

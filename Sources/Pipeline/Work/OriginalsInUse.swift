@@ -1,6 +1,6 @@
+import DarkroomOrigin
+import DarkroomStore
 import NIOCore
-import Origin
-import Store
 import Synchronization
 
 /// The bytes of a source while somebody works with them.

@@ -1,7 +1,7 @@
+import DarkroomTransforms
 import Dispatch
 import Foundation
 import Synchronization
-import Transforms
 
 /// A fixed number of threads for pixels, and a bounded queue in front of them. Who goes first and who is refused says `Admission`.
 ///

@@ -1,4 +1,4 @@
-public import Vips
+public import DarkroomVips
 
 /// Decoded pixels on their way through the chain: one frame, or the frames of an animation, all of one size.
 public struct Picture: Sendable {

@@ -1,4 +1,4 @@
-public import Vips
+public import DarkroomVips
 
 /// One delegate of the chain: it takes a decoded picture and gives another.
 ///

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// The transforms of one request, in order.
 public struct TransformChain: Sendable {

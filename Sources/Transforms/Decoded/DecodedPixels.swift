@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// What a decoder gave, in memory to the last row: the frames of an animation one below the other.
 struct DecodedPixels: Sendable {

@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 /// Turns source bytes into pixels in memory, every row of every frame used: force-decoding.
 struct Decoder {

@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 /// What is peculiar to SVG: it has no signature, and it may come gzipped (`.svgz`).
 enum SVGSource {

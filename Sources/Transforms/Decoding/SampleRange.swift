@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 extension VipsImage {
     /// The samples as unsigned integers of 8 or 16 bits, which is all that later steps know. TIFF has others: signed ones are

@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 /// How a decoder can give fewer pixels than its source has *without ever holding them all*: only such a source may be larger
 /// than the limits.

@@ -1,5 +1,5 @@
+import DarkroomVips
 public import NIOCore
-import Vips
 
 /// The formats we decode, told by the bytes alone: a name or a Content-Type proves nothing.
 public enum SourceFormat: String, Codable, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
+import DarkroomVips
 public import NIOCore
-import Vips
 
 /// What a source says of itself before any pixel is decoded.
 public struct SourceHeader: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// What this machine's libvips is and can do.
 public struct CodecReport: Sendable {

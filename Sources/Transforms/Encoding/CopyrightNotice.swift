@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// The only metadata that survives: who owns the picture. Everything else, location included, is dropped.
 struct CopyrightNotice: Equatable {

@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 /// Turns the chain's result into bytes.
 struct Encoder {

@@ -1,5 +1,5 @@
 import Crypto
-import Vips
+import DarkroomVips
 
 /// Names the encoders of this process: libvips, the codec libraries it loaded, and our own defaults.
 ///

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// The formats we encode: pictures, of which SVG is never one, and texts about a picture.
 public enum OutputFormat: String, Codable, Sendable, CaseIterable {

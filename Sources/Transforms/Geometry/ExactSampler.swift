@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Brings the true picture on a raster to a target size. Box shrink by whole factors first, then a Lanczos reduce of what is left,
 /// each with its phase kept. An axis on which it grows is enlarged after that.

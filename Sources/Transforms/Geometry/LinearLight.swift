@@ -1,5 +1,5 @@
+import DarkroomVips
 import Foundation
-import Vips
 
 /// Takes samples from the sRGB curve to 16-bit linear light and back, by look-up tables; alpha is left as it is.
 ///

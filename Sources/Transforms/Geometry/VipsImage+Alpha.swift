@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Colour and transparency have to be treated apart, or transparent pixels bleed their hidden colour.
 extension VipsImage {

@@ -1,6 +1,6 @@
+import DarkroomVips
 import Foundation
 import NIOCore
-import Vips
 
 /// What people and cameras wrote into a picture. Whatever comes out is printable and of a sane length; nil for all else.
 struct EmbeddedTexts {

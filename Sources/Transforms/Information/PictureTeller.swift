@@ -1,6 +1,6 @@
+import DarkroomVips
 import Foundation
 import NIOCore
-import Vips
 
 /// Turns the chain's result into one of the text formats.
 struct PictureTeller {

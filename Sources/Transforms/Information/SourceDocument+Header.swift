@@ -1,7 +1,7 @@
 import Crypto
+import DarkroomVips
 import Foundation
 import NIOCore
-import Vips
 
 extension SourceDocument {
     /// What the header tells. No pixel is decoded.

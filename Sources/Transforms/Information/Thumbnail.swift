@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 /// A picture of at most 100 pixels a side, in sRGB with straight alpha: as much as hashes and colours need.
 struct Thumbnail {

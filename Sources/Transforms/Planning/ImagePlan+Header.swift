@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 extension ImagePlan {
     /// Reads the source's header, and works out what `InProcessImageProcessor` would do about the job.

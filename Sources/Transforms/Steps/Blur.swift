@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Blurs evenly.
 public struct Blur: Transform, Hashable, Codable {

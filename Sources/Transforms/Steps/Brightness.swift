@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Adds the same to every colour sample.
 public struct Brightness: Transform, Hashable, Codable {

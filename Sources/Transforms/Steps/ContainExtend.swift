@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Fills a `contain` picture up to its exact canvas.
 public struct ContainExtend: Transform, Hashable {

@@ -1,5 +1,5 @@
+import DarkroomVips
 import Foundation
-import Vips
 
 /// Bends tones along a sigmoid: away from middle grey for more contrast, towards it for less.
 public struct Contrast: Transform, Hashable, Codable {

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Cuts what hangs over the box after a `cover` resize.
 public struct CoverCrop: Transform, Hashable {

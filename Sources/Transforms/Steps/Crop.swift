@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Cuts a rectangle out of the upright source, before anything is scaled.
 public struct Crop: Transform, Hashable, Codable {

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// A colour effect without parameters.
 public enum Filter: String, Transform, Hashable, CaseIterable, Codable {

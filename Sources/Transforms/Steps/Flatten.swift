@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Lays the picture on a background colour. A translucent background leaves a translucent picture.
 public struct Flatten: Transform, Hashable {

@@ -1,5 +1,5 @@
+import DarkroomVips
 import Foundation
-import Vips
 
 /// Brightens dark tones by a power curve: each tone to the power of 1 / `exponent`.
 public struct Gamma: Transform, Hashable, Codable {

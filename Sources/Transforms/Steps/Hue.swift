@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Turns every colour around the colour circle.
 public struct Hue: Transform, Hashable, Codable {

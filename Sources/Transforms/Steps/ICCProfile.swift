@@ -1,5 +1,5 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
 /// As much of an embedded ICC profile as it takes to skip conversions that would change nothing (ICC.1:2022, §7).
 struct ICCProfile {

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Turns the picture upright: by the EXIF orientation it states, or by one that the request states instead.
 public struct Orient: Transform, Hashable {

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// How pixels are resampled.
 public enum Resampling: String, Codable, Sendable, CaseIterable {

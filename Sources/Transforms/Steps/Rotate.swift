@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Turns the picture clockwise. Quarter turns are exact; for others the canvas grows and its corners are filled.
 public struct Rotate: Transform, Hashable {

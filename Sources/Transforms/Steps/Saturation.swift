@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Multiplies the chroma of every colour.
 public struct Saturation: Transform, Hashable, Codable {

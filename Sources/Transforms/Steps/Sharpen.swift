@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Sharpens lightness, leaving hues alone.
 public struct Sharpen: Transform, Hashable, Codable {

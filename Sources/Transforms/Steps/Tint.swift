@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Gives every pixel the hue and chroma of one colour and leaves its lightness (CIELAB).
 public struct Tint: Transform, Hashable, Codable {

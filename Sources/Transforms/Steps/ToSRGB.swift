@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Brings whatever colours the source has to 8-bit sRGB: embedded profiles, CMYK, Display P3, 16 bits, grey, Lab.
 public struct ToSRGB: Transform, Hashable {

@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// What several colour steps do alike.
 extension Picture {

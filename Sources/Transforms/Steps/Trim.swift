@@ -1,4 +1,4 @@
-import Vips
+import DarkroomVips
 
 /// Cuts a border of one colour: that of the upper left pixel.
 ///

@@ -1,5 +1,5 @@
+import DarkroomPipeline
 package import Foundation
-import Pipeline
 
 /// Signs requests, for whoever has the keys of a server.
 package struct AddressSigner: Sendable {

@@ -1,6 +1,6 @@
+import DarkroomHTTPCaching
+import DarkroomPipeline
 import Foundation
-import HTTPCaching
-import Pipeline
 
 /// What somebody may ask for, and for how long.
 struct Permit: Sendable {

@@ -1,5 +1,5 @@
-import HTTPCaching
-import Pipeline
+import DarkroomHTTPCaching
+import DarkroomPipeline
 
 extension CacheReport {
     /// What `Cache-Status` says: on a hit the layer; otherwise why the origin was asked, or that a variant had to be

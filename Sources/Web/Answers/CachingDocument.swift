@@ -1,7 +1,7 @@
+import DarkroomPipeline
 import Foundation
 import HTTPTypes
 import NIOCore
-import Pipeline
 
 /// What `fields=cache` tells: what the origin said about keeping a source, for how long it is fresh, and where it is cached. It is true
 /// of one moment, so it is made anew for each answer.

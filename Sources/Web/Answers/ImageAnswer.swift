@@ -1,10 +1,10 @@
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Pipeline
-import Transforms
 
 /// The answer that carries a picture, or 304 where the client has it.
 struct ImageAnswer {

@@ -1,5 +1,5 @@
-import HTTPCaching
-import Pipeline
+import DarkroomHTTPCaching
+import DarkroomPipeline
 
 extension PipelineError {
     /// What `Proxy-Status` says (RFC 9209): what was wrong with the origin; nil = nothing was.

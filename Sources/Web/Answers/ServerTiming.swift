@@ -1,4 +1,4 @@
-import Pipeline
+import DarkroomPipeline
 
 extension Timings {
     /// The value of a `Server-Timing` field: `fetch;dur=12.345, total;dur=20.001`, in milliseconds. Parts that were not

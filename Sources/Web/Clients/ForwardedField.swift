@@ -1,4 +1,5 @@
-import Origin
+import DarkroomNetwork
+import DarkroomOrigin
 
 /// One line of a `Forwarded` field (RFC 7239 §4): what each hop says of who asked it, in the order of the hops.
 struct ForwardedField {

@@ -1,4 +1,5 @@
-import Origin
+import DarkroomNetwork
+import DarkroomOrigin
 
 /// Who takes part in forwarding a request, as `Forwarded` and `X-Forwarded-For` write it (RFC 7239 §6): an address, in brackets where it
 /// is one of IPv6, and perhaps a port.

@@ -1,5 +1,6 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import HTTPTypes
-import Origin
 
 /// The proxies before this server whose word is taken for whom they ask.
 struct TrustedProxies: Sendable {

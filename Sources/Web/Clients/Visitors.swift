@@ -1,4 +1,5 @@
-package import Origin
+package import DarkroomNetwork
+import DarkroomOrigin
 
 /// Who clients are taken for, and what each of them may do.
 package struct Visitors: Equatable, Sendable {

@@ -1,4 +1,5 @@
-import Origin
+import DarkroomNetwork
+import DarkroomOrigin
 import Synchronization
 
 /// How many connections each client has, so that one can't have them all.

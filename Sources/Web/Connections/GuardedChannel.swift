@@ -1,9 +1,10 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
-import Origin
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,6 @@
+import DarkroomPipeline
 import Foundation
 import HTTPTypes
-import Pipeline
 
 /// What is cached of one source, as it is sent. What is not known is left out.
 struct EntriesDocument: Encodable {

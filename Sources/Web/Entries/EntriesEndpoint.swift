@@ -1,6 +1,6 @@
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
-import Pipeline
 
 /// `GET` and `HEAD` of `/cache/entries`: what is cached of one source.
 struct EntriesEndpoint: Sendable {

@@ -1,5 +1,5 @@
-import Pipeline
-import Transforms
+import DarkroomPipeline
+import DarkroomTransforms
 
 /// An entry of the caches, as it is sent. What is not known is left out.
 struct EntryDocument: Encodable {

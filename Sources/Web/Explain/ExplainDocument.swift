@@ -1,6 +1,6 @@
-import HTTPCaching
-import Pipeline
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 
 /// An explanation, as it is sent. What is not known is left out.
 struct ExplainDocument: Encodable {

@@ -1,6 +1,6 @@
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
-import Pipeline
 
 /// `GET` and `HEAD` of `/explain`: what `/image` would do about the same query, and why.
 struct ExplainEndpoint: Sendable {

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// What a picture comes to, as it is sent.
 struct PlanDocument: Encodable {

@@ -1,6 +1,6 @@
-import HTTPCaching
-import Pipeline
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 
 /// The one spelling of what a query to `/image` asks for: defaults left out, `dpr` multiplied into the box, each value in one form, in
 /// the order of the documentation.

@@ -1,4 +1,4 @@
-package import Transforms
+package import DarkroomTransforms
 
 /// A query without its source, for a picture that is at hand: the same parameters with the same meaning and the same
 /// sentences when something is wrong.

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// Forms that have a little syntax of their own.
 extension Form where Value == String {

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// How values of one type are written: their shape, what the bare name means, and the way from text to value.
 struct Form<Value: Sendable>: Sendable {

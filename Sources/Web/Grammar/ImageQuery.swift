@@ -1,6 +1,6 @@
-import HTTPCaching
-import Pipeline
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 
 /// What a query to `/image` asks for. Queries that mean the same are equal, however they were spelled.
 struct ImageQuery: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 extension QueryDraft {
     /// The recipe that the values come to. Values that change no pixel leave the recipe as it is by default, so that

@@ -1,6 +1,6 @@
-import HTTPCaching
-import Pipeline
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 
 /// The values of a query as given, before they are weighed against each other.
 struct QueryDraft: Sendable {

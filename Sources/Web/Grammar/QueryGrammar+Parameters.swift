@@ -1,6 +1,6 @@
-import HTTPCaching
-import Pipeline
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 
 extension QueryGrammar {
     /// Every parameter of `/image`, in the order of the documentation.

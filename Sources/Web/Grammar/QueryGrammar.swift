@@ -1,4 +1,4 @@
-package import Transforms
+package import DarkroomTransforms
 
 /// What queries may ask for on this server.
 package struct GrammarLimits: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Pipeline
+import DarkroomPipeline
 
 /// Counts pictures by what the caches had to do with them, and times what was done for them.
 struct PictureMeter: Sendable {

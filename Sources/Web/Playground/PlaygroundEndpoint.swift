@@ -1,6 +1,6 @@
 import Crypto
+import DarkroomHTTPCaching
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore

@@ -1,5 +1,5 @@
+import DarkroomPipeline
 import Foundation
-import Pipeline
 
 /// A prefetching job, as it is sent.
 struct PrefetchDocument: Codable, Hashable {

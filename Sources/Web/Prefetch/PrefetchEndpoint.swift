@@ -1,8 +1,8 @@
+import DarkroomPipeline
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Pipeline
 
 /// `/prefetch`: jobs that cache pictures before anybody asks for them.
 struct PrefetchEndpoint: Sendable {

@@ -1,9 +1,9 @@
+import DarkroomHTTPCaching
+import DarkroomPipeline
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Pipeline
 
 /// A job's progress as a stream of server-sent events (WHATWG HTML §9.2): `progress` at once and after changes, `end` last.
 ///

@@ -1,6 +1,6 @@
-import HTTPCaching
-import Pipeline
-import Transforms
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 
 /// The language of prefetching: each source with each query, all in the words of `/image`.
 struct PrefetchGrammar: Sendable {

@@ -1,7 +1,7 @@
-import HTTPCaching
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomTransforms
 import HTTPTypes
-import Pipeline
-import Transforms
 
 extension Problem {
     init(_ error: InvalidParameter) {

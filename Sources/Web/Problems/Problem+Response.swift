@@ -1,5 +1,5 @@
+import DarkroomHTTPCaching
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import Hummingbird
 import NIOCore

@@ -1,4 +1,4 @@
-import HTTPCaching
+import DarkroomHTTPCaching
 import HTTPTypes
 
 /// Why a request was not answered, told to the client as RFC 9457 wants it. Nothing in it is private.

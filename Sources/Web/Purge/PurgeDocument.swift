@@ -1,5 +1,5 @@
+import DarkroomPipeline
 import Hummingbird
-import Pipeline
 
 /// What a purge did, as it is sent.
 struct PurgeDocument: Codable, Hashable {

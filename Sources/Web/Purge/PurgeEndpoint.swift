@@ -1,6 +1,6 @@
+import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
-import Pipeline
 
 /// `DELETE /cache`: removes what is cached of the sources that a query names.
 struct PurgeEndpoint: Sendable {

@@ -1,4 +1,4 @@
-import Pipeline
+import DarkroomPipeline
 
 /// The language of `/cache` queries: as strict as that of `/image`, in the same words.
 struct PurgeGrammar: Sendable {

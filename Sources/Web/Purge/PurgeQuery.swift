@@ -1,4 +1,4 @@
-import Pipeline
+import DarkroomPipeline
 
 /// What a query to `DELETE /cache` asks for.
 struct PurgeQuery: Hashable, Sendable {

@@ -1,8 +1,8 @@
+package import DarkroomPipeline
 package import Hummingbird
 import HummingbirdCore
 package import Logging
 package import NIOCore
-package import Pipeline
 import Tracing
 
 /// The HTTP server, ready to run as services: one for each door of the configuration.

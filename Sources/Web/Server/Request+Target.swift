@@ -1,5 +1,5 @@
+import DarkroomPipeline
 import Hummingbird
-import Pipeline
 
 extension Request {
     /// Longer targets are refused before they are read: a source URL of the greatest length fits in, all of it encoded.

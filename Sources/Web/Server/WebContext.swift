@@ -1,8 +1,9 @@
+import DarkroomNetwork
+import DarkroomOrigin
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import Origin
 
 /// What a request carries along besides itself.
 struct WebContext: RequestContext {

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// One picture in several widths, ready to be put into a page.
 struct SrcsetDocument: Codable, Hashable {

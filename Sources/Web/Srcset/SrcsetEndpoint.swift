@@ -1,5 +1,5 @@
+import DarkroomPipeline
 import Hummingbird
-import Pipeline
 
 /// `GET /srcset`: the addresses of one picture in several widths. It asks nobody for the picture.
 struct SrcsetEndpoint: Sendable {

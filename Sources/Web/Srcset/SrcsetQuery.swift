@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// What a query to `/srcset` asks for: one picture in several widths.
 struct SrcsetQuery: Hashable, Sendable {

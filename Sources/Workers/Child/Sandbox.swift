@@ -1,4 +1,4 @@
-import CSandbox
+import DarkroomCSandbox
 import Foundation
 
 /// The walls that a worker puts up around itself before it sees a foreign byte. Each holds without the others.

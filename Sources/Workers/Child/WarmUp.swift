@@ -1,5 +1,5 @@
+import DarkroomTransforms
 import NIOCore
-import Transforms
 
 /// Has every codec used once, so that libraries load and set up what they need while they may.
 enum WarmUp {

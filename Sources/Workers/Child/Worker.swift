@@ -1,6 +1,6 @@
+import DarkroomTransforms
 import Foundation
 import NIOCore
-import Transforms
 
 /// A process that does pixel work for the server that started it, and has nothing but a socket to it.
 package enum Worker {

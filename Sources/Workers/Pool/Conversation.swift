@@ -1,5 +1,5 @@
+import DarkroomTransforms
 import NIOCore
-import Transforms
 
 /// One request to one worker and what comes of it. Each byte from the worker may be hostile.
 struct Conversation {

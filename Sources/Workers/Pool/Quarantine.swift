@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// What killed a worker, so that the next request for it is refused at once instead of killing another.
 struct Quarantine {

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// The workers that are ready or busy, and which of them gets a job.
 struct Roster {

@@ -1,6 +1,6 @@
+import DarkroomTransforms
 import NIOCore
 import Synchronization
-import Transforms
 
 /// The sealed sources of jobs that a worker was just asked the plan of. As a rule their pictures are made next.
 final class SealedSources: Sendable {

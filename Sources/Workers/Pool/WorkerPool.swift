@@ -1,8 +1,8 @@
+import DarkroomTransforms
 import Dispatch
 import Foundation
 import Logging
 import Synchronization
-import Transforms
 
 /// The workers of a server, one more than its pixel threads: lends one to each job, has those that die replaced, and knows what
 /// killed them.

@@ -1,4 +1,4 @@
-import CSandbox
+import DarkroomCSandbox
 import Foundation
 
 /// One end of the socket between the server and a worker: whole messages, each with one piece of sealed memory at the most.

@@ -1,4 +1,4 @@
-import Transforms
+import DarkroomTransforms
 
 /// The first message to a worker.
 struct WorkerSetup: Codable, Sendable {

@@ -1,4 +1,4 @@
-import CSandbox
+import DarkroomCSandbox
 import Foundation
 import NIOCore
 

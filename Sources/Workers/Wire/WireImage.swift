@@ -1,5 +1,5 @@
+import DarkroomTransforms
 import NIOCore
-import Transforms
 
 /// A `ProcessedImage` as it comes from a worker, its bytes aside.
 struct WireImage: Codable, Sendable {

@@ -1,5 +1,5 @@
+import DarkroomTransforms
 import NIOCore
-import Transforms
 
 /// An `ImageJob` as it crosses to a worker, its source aside.
 struct WireJob: Codable, Sendable {

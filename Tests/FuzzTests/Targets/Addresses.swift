@@ -2,7 +2,8 @@ import Foundation
 import NIOHTTP1
 import Testing
 
-@testable import Origin
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
 
 extension FuzzTests {
     @Test func `the host of a source is the host that every later parser sees`() {

@@ -4,8 +4,8 @@
     import NIOCore
     import Testing
 
-    @testable import Transforms
-    @testable import Workers
+    @testable import DarkroomTransforms
+    @testable import DarkroomWorkers
 
     extension FuzzTests {
         @Test func `damaged pictures become pictures or errors, and no worker dies of them`() async throws {

@@ -1,12 +1,12 @@
+import DarkroomHTTPCaching
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
 import Testing
-import Transforms
 
-@testable import Pipeline
-@testable import Store
+@testable import DarkroomPipeline
+@testable import DarkroomStore
 
 extension FuzzTests {
     @Test func `the head of a file in the cache is whole or none`() throws {

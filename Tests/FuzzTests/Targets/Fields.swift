@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import HTTPCaching
-@testable import Web
+@testable import DarkroomHTTPCaching
+@testable import DarkroomWeb
 
 extension FuzzTests {
     private static let now = Date(timeIntervalSince1970: 1_795_000_000)

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 extension FuzzTests {
     @Test func `a query has one canonical text, which means the same`() {

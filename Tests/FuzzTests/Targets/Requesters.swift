@@ -1,8 +1,9 @@
 import HTTPTypes
 import Testing
 
-@testable import Origin
-@testable import Web
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
+@testable import DarkroomWeb
 
 extension FuzzTests {
     @Test func `what is signed is the same for every spelling of a request, and for no other request`() throws {

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 extension FuzzTests {
     @Test func `what bytes are is told without a decoder`() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Web
+@testable import DarkroomWeb
 
 extension FuzzTests {
     @Test func `trace fields are passed on in a form that is read again`() {

@@ -1,15 +1,16 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import DarkroomVips
 import Dispatch
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
-import Store
 import Synchronization
-import Transforms
-import Vips
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// A pipeline with everything around it in the test's hands.
 struct Bench {

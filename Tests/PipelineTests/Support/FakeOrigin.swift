@@ -1,9 +1,10 @@
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomVips
 import Foundation
 import HTTPTypes
 import NIOCore
-import Origin
 import Synchronization
-import Vips
 
 /// An origin that answers from a table, behind a gate if it has one, and counts. It knows its validators: who has the
 /// current picture is told so.

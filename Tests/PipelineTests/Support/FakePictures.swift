@@ -1,12 +1,13 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomTransforms
 import Foundation
-import HTTPCaching
 import HTTPTypes
 import NIOCore
-import Origin
 import Synchronization
-import Transforms
 
-@testable import Pipeline
+@testable import DarkroomPipeline
 
 /// A pipeline's stand-in: gives a picture for every request, once its gate is open, and keeps what it was asked.
 final class FakePictures: Sendable {

@@ -1,5 +1,5 @@
+import DarkroomStore
 import NIOCore
-import Store
 import Synchronization
 
 /// A second tier that keeps everything in a dictionary, at once; single readings, writes and removals can be held back.

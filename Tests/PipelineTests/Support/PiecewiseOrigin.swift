@@ -1,8 +1,8 @@
+import DarkroomOrigin
+import DarkroomVips
 import HTTPTypes
 import NIOCore
-import Origin
 import Synchronization
-import Vips
 
 /// An origin that sends as much of its picture as the test says, when the test says so.
 final class PiecewiseOrigin: OriginFetching {

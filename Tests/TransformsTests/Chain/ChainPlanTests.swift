@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct ChainPlanTests {
     static let source = PixelSize(width: 4000, height: 2000)

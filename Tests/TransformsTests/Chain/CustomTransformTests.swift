@@ -1,7 +1,7 @@
+import DarkroomVips
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// The example of `Transform`'s documentation, word for word.
 private struct Pixelate: Transform {

@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// What is too large is scaled down where the recipe says so.
 struct FitLimitsTests {

@@ -1,7 +1,7 @@
+import DarkroomVips
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct TransformChainTests {
     @Test func `Steps stand in the documented order, whatever order a recipe is filled in`() {

@@ -1,10 +1,10 @@
+import DarkroomVips
 import Dispatch
 import NIOCore
 import Synchronization
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// A kept picture saves the decode and changes nothing else.
 struct KeptPictureTests {

@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct AnimationTests {
     private func fields(of body: ByteBuffer) throws -> (frames: Int, delays: [Int], loop: Int, size: PixelSize) {

@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Bytes are decoded to their end, even where the result would not show what is wrong there.
 struct ForceDecodeTests {

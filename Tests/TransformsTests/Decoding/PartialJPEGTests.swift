@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Pictures of the beginning of a JPEG.
 struct PartialJPEGTests {

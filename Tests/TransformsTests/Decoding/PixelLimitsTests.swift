@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct PixelLimitsTests {
     @Test(arguments: [

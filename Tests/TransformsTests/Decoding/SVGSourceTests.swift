@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct SVGSourceTests {
     private func drawing(_ root: String) -> ByteBuffer {

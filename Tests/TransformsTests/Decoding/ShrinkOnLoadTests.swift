@@ -1,9 +1,9 @@
+import DarkroomVips
 import NIOCore
 import Synchronization
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// A source over the limits is accepted where its decoder never needs to hold it at full size.
 struct ShrinkOnLoadTests {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct SourceFormatTests {
     private static func box(_ brands: String...) -> [UInt8] {

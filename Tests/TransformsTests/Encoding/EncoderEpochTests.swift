@@ -1,7 +1,7 @@
+import DarkroomVips
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct EncoderEpochTests {
     @Test func `The epoch is sixteen hexadecimal digits and stays the same`() {

@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct EncoderTests {
     @Test(arguments: OutputFormat.allCases.filter { !$0.isText })

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct OutputOptionsTests {
     @Test func `What a format has no use for is left out, so equal encodings have equal keys`() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct ExactReductionTests {
     @Test func `A whole raster needs no padding`() {

@@ -1,8 +1,8 @@
+import DarkroomVips
 import Foundation
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Where details of a JPEG land after a shrinking decode: the point of the whole geometry.
 struct ExactnessTests {

@@ -1,7 +1,7 @@
+import DarkroomVips
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct LinearLightTests {
     @Test(arguments: [[0, 0, 0], [255, 255, 255], [1, 2, 3], [200, 100, 50], [17, 128, 254]] as [[UInt8]])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct PositionTests {
     static let whole = PixelSize(width: 300, height: 200)

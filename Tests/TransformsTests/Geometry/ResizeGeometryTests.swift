@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct ResizeGeometryTests {
     struct Case: CustomTestStringConvertible {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Values of woltapp's reference encoder for pictures that two lines of code draw.
 struct BlurHashTests {

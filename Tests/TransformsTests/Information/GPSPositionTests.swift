@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Positions as cameras write them, and as nobody should.
 struct GPSPositionTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct PaletteTests {
     private let red = Color(red: 220, green: 30, blue: 30)

@@ -1,9 +1,9 @@
+import DarkroomVips
 import Foundation
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// `output=json`, as a client reads it.
 struct SourceDocumentTests {

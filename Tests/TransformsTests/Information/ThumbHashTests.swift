@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Values of evanw's algorithm, by an implementation in another language, for pictures that two lines of code draw.
 struct ThumbHashTests {

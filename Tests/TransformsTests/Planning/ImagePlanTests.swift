@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// A plan tells what happens, without a pixel being decoded.
 struct ImagePlanTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Predictions against what single jobs were measured to take: one process each, its peak less that of a tiny job.
 struct JobCostTests {

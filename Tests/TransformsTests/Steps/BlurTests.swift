@@ -1,7 +1,7 @@
+import DarkroomVips
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct BlurTests {
     @Test(arguments: [nil, 0.3, 2, 9, 60, 1000])

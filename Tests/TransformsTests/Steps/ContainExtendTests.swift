@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct ContainExtendTests {
     private func canvas(_ change: (inout Recipe) -> Void, output: OutputFormat = .png) throws -> Pixels {

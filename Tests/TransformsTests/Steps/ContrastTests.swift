@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct ContrastTests {
     private func tones(_ percent: Int) throws -> [Int] {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct CoverCropTests {
     @Test func `What hangs over the box is cut evenly from both sides`() throws {

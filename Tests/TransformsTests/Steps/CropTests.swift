@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct CropTests {
     @Test func `A crop cuts just its rectangle`() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct FilterTests {
     private func filtered(_ filter: Filter, _ color: [UInt8]) throws -> [Int] {

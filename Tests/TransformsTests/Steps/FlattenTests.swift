@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct FlattenTests {
     @Test(arguments: [(255, [200, 100, 50]), (0, [0, 0, 255]), (128, [100, 50, 152])])

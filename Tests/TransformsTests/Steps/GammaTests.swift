@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct GammaTests {
     @Test(arguments: [(1.0, 64), (2.2, 136), (3.0, 161)])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct HueTests {
     @Test func `Red goes over yellow to green, blue and back`() throws {

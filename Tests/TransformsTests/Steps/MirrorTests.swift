@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct MirrorTests {
     @Test func `Flip exchanges top and bottom, flop left and right`() throws {

@@ -1,7 +1,7 @@
+import DarkroomVips
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct OrientTests {
     /// Which corner of a stored picture (red, green, blue, yellow, row by row) is seen where (EXIF 2.32, tag 274).

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct RotateTests {
     @Test func `Quarter turns are clockwise and exact`() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct SaturationTests {
     @Test func `Nothing left of chroma is grey, one is the same, more is more colourful`() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 struct TintTests {
     @Test func `Every pixel takes the tint's hue and keeps its lightness`() throws {

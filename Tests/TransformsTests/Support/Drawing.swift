@@ -1,7 +1,7 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// Pictures that tests draw themselves.
 enum Drawing {

@@ -1,8 +1,8 @@
+import DarkroomVips
 import NIOCore
 import Testing
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 /// The pixels of an encoded result, as a viewer would see them: sRGB, 8 bits.
 struct Pixels {

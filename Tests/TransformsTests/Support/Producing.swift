@@ -1,7 +1,7 @@
+import DarkroomVips
 import NIOCore
-import Vips
 
-@testable import Transforms
+@testable import DarkroomTransforms
 
 extension Recipe {
     static func with(_ change: (inout Recipe) -> Void) -> Recipe {

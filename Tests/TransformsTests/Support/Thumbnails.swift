@@ -1,4 +1,4 @@
-@testable import Transforms
+@testable import DarkroomTransforms
 
 extension Thumbnail {
     static func flat(_ width: Int, _ height: Int, _ color: Color) -> Thumbnail {

@@ -1,0 +1,111 @@
+import ArgumentParser
+import DarkroomTransforms
+import DarkroomWeb
+import Foundation
+import NIOCore
+
+/// `darkroom transform`
+struct TransformFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transform", abstract: "Run the chain on a file.",
+        usage: "darkroom transform IN OUT [--w 400] [--fit cover] [--output webp] ...",
+        discussion: """
+            Takes every parameter of GET /image but url, with the same meaning: --w 400 is w=400, --flip is flip. Without \
+            --output the name of OUT decides. A dash stands for standard input or output.
+            """)
+
+    @Argument(parsing: .captureForPassthrough, help: "IN, OUT and parameters.") var words: [String] = []
+
+    func run() throws {
+        guard !words.contains("--help"), !words.contains("-h") else { throw CleanExit.helpRequest(self) }
+        let (paths, parameters) = Self.sorted(words)
+        guard paths.count == 2 else { throw ValidationError("IN and OUT are needed, in this order.") }
+        do {
+            try transform(from: paths[0], to: paths[1], parameters)
+        } catch let error as FileQueryError {
+            throw Self.failure(error.description)
+        } catch let error as ImageProcessingError {
+            throw Self.failure(error.sentence)
+        } catch let error as CocoaError {
+            throw Self.failure(error.sentence)
+        }
+    }
+
+    private static func failure(_ sentence: String) -> ExitCode {
+        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+        return .failure
+    }
+
+    private func transform(from source: String, to target: String, _ given: [(name: String, value: String?)]) throws {
+        var parameters = given
+        let suffix = URL(fileURLWithPath: target).pathExtension
+        if !suffix.isEmpty, !given.contains(where: { $0.name == "output" }) { parameters.append(("output", suffix)) }
+        let query = try FileQuery(parameters)
+        let bytes =
+            source == "-"
+            ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(fileURLWithPath: source))
+        let job = ImageJob(
+            source: ByteBuffer(bytes: bytes), pages: query.pages,
+            chain: TransformChain(query.recipe, limits: PixelLimits()),
+            resampling: query.recipe.resampling, output: query.output)
+        let image = try InProcessImageProcessor().process(job) { false }
+        let result = Data(image.body.readableBytesView)
+        if target == "-" {
+            FileHandle.standardOutput.write(result)
+        } else {
+            try result.write(to: URL(fileURLWithPath: target), options: .atomic)
+        }
+    }
+
+    /// `--name value`, `--name=value` and bare `--name`; what has no dashes in front is a path.
+    static func sorted(_ words: [String]) -> (paths: [String], parameters: [(name: String, value: String?)]) {
+        var paths: [String] = []
+        var parameters: [(name: String, value: String?)] = []
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--") else {
+                paths.append(word)
+                continue
+            }
+            let halves = word.dropFirst(2).split(separator: "=", maxSplits: 1).map(String.init)
+            let name = halves.first ?? ""
+            if halves.count == 2 {
+                parameters.append((name, halves[1]))
+            } else if let value = rest.first, !value.hasPrefix("--"), takesNext(name, value) {
+                parameters.append((name, value))
+                rest = rest.dropFirst()
+            } else {
+                parameters.append((name, nil))
+            }
+        }
+        return (paths, parameters)
+    }
+
+    /// Flags take no value, and parameters that may stand alone take the next word only where it is a number.
+    private static func takesNext(_ name: String, _ value: String) -> Bool {
+        if ["enlarge", "flip", "flop", "il", "ll", "scaledown", "we"].contains(name) { return false }
+        return !["trim", "blur", "sharp", "gam"].contains(name) || Double(value) != nil
+    }
+}
+
+extension CocoaError {
+    /// What a person at the command line is told of a file.
+    fileprivate var sentence: String {
+        let reason = (underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+        return "\(filePath ?? "the file") can't be read or written: \(reason ?? localizedDescription)"
+    }
+}
+
+extension ImageProcessingError {
+    /// What a person at the command line is told.
+    fileprivate var sentence: String {
+        switch self {
+        case .unsupported: "The input is no picture of a format that Darkroom decodes."
+        case .corrupt(let reason): "The input is damaged or cut off (\(reason))."
+        case .tooLarge(let reason): reason
+        case .badParameter(let error): "\(error.parameter): \(error.reason)."
+        case .interrupted: "The work was interrupted."
+        case .transformFailed(let reason), .encodingFailed(let reason): "The picture could not be made (\(reason))."
+        }
+    }
+}

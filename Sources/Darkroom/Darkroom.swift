@@ -1,0 +1,8 @@
+// The library's one import: pipeline, transforms, stores and origins, with the values that they take and return.
+@_exported public import DarkroomHTTPCaching
+@_exported public import DarkroomNetwork
+@_exported public import DarkroomOrigin
+@_exported public import DarkroomPipeline
+@_exported public import DarkroomStore
+@_exported public import DarkroomTransforms
+@_exported public import DarkroomVips

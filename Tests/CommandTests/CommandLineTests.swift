@@ -1,0 +1,126 @@
+import DarkroomTransforms
+import Foundation
+import NIOCore
+import Testing
+
+@testable import DarkroomCommand
+
+/// The built executable as a person uses it.
+@Suite(.timeLimit(.minutes(3)))
+struct CommandLineTests {
+    @Test func `The help of serve explains every setting with its default`() throws {
+        let help = try DarkroomProcess.run(["serve", "--help"])
+        #expect(help.status == 0)
+        let text = help.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for key in SettingKey.allCases {
+            #expect(text.contains(key.flag), "\(key.flag)")
+            #expect(text.contains("Default: \(key.standardText)."), "\(key.flag)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--max-source-bytes", "lots"], "--max-source-bytes"), (["--connect-timeout", "1h"], "connect-timeout"),
+        (["--no-such-flag"], "--no-such-flag"), (["--config", "/no/such.yaml"], "--config"),
+    ])
+    func `A bad setting stops start-up and is named`(flags: [String], name: String) throws {
+        let run = try DarkroomProcess.run(["serve", "--port", "0"] + flags)
+        #expect(run.status == (flags == ["--no-such-flag"] ? 64 : 78))
+        #expect(run.errors.contains(name))
+        #expect(!run.output.contains("listens"))
+    }
+
+    @Test func `An unknown variable stops start-up and is named`() throws {
+        let run = try DarkroomProcess.run(["serve", "--port", "0"], environment: ["DARKROOM_MAX_SOURCE_BYTE": "5"])
+        #expect(run.status == 78)
+        #expect(run.errors.contains("DARKROOM_MAX_SOURCE_BYTE"))
+    }
+
+    @Test func `The server says where it listens, and SIGTERM ends it well`() async throws {
+        let server = try await DarkroomProcess()
+        #expect(try await Client.get(server.base + "/health/ready").status == 200)
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `A port that is taken is an error that names it`() async throws {
+        let server = try await DarkroomProcess()
+        let port = try #require(server.base.split(separator: ":").last.map(String.init))
+        let second = try DarkroomProcess.run(
+            ["serve", "--port", port, "--cache-dir", try URL.temporaryFolder().path, "--log-level", "critical"])
+        #expect(second.status == 1)
+        #expect(second.errors.contains("port"))
+        #expect(second.errors.contains(port))
+    }
+
+    @Test func `transform runs the same chain on a file`() throws {
+        let folder = try URL.temporaryFolder()
+        let output = folder.appendingPathComponent("out.webp")
+        let run = try DarkroomProcess.run(
+            [
+                "transform", URL.fixtures.appendingPathComponent("sample.jpg").path, output.path, "--w", "120",
+                "--flip", "--blur", "2",
+            ])
+        #expect(run.status == 0, "\(run.errors)")
+        let header = try SourceHeader(of: ByteBuffer(bytes: try Data(contentsOf: output)))
+        #expect(header.format == .webp)
+        #expect(header.size.width == 120)
+    }
+
+    @Test func `transform says the same sentences as the server`() throws {
+        let run = try DarkroomProcess.run(["transform", "in.jpg", "out.jpg", "--w", "0"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("'w'"))
+        let missing = try DarkroomProcess.run(["transform", "/no/such/file.jpg", "/tmp/out.jpg"])
+        #expect(missing.status == 1)
+        #expect(missing.errors == "Error: /no/such/file.jpg can't be read or written: No such file or directory\n")
+        let broken = try DarkroomProcess.run(["transform", "/dev/null", "/tmp/out.jpg"])
+        #expect(broken.status == 1)
+    }
+
+    @Test func `version prints libvips and the codecs`() throws {
+        let run = try DarkroomProcess.run(["version"])
+        #expect(run.status == 0)
+        #expect(run.output.contains("libvips 8."))
+        #expect(run.output.contains("writes jpg"))
+    }
+
+    @Test func `Every process gives the same bytes and the same codecs`() throws {
+        let source = URL.fixtures.appendingPathComponent("sample.jpg").path
+        let first = try DarkroomProcess.run(["transform", source, "-", "--w", "100", "--output", "jpg"])
+        for _ in 0..<8 {
+            let again = try DarkroomProcess.run(["transform", source, "-", "--w", "100", "--output", "jpg"])
+            #expect(again.output == first.output)
+        }
+        let versions = try (0..<8).map { _ in try DarkroomProcess.run(["version"]).output }
+        #expect(Set(versions).count == 1)
+    }
+
+    @Test(arguments: ["flags", "environment", "file"])
+    func `The executable takes every setting, each way`(way: String) async throws {
+        let folder = try URL.temporaryFolder()
+        var values = SettingsTests.others
+        values[.cacheDir] = folder.appendingPathComponent("cache").path
+        values[.localRoot] = URL.fixtures.path
+        values[.host] = "127.0.0.1"
+        values[.adminHost] = "127.0.0.1"
+        values[.maxSourcePixels] = "60000000"
+        let bearer = [("Authorization", "Bearer \(values[.adminToken] ?? "")")]
+        let server: DarkroomProcess
+        switch way {
+        case "flags":
+            server = try await DarkroomProcess(serving: values.flatMap { [$0.flag, $1] })
+        case "environment":
+            let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.environmentName, $1) })
+            server = try await DarkroomProcess(serving: [], environment: variables)
+        default:
+            let file = folder.appendingPathComponent("darkroom.yaml")
+            try values.map { "\($0.name): \"\($1)\"" }.joined(separator: "\n").write(
+                to: file, atomically: true, encoding: .utf8)
+            server = try await DarkroomProcess(serving: ["--config", file.path])
+        }
+        // max-output-side is 400, local-root and signing-keys are set: all were heard.
+        #expect(try await server.image("local:///sample.jpg", "w=401", fields: bearer).problem?.parameter == "w")
+        #expect(try await server.image("local:///sample.jpg", "w=90", fields: bearer).status == 200)
+        #expect(try await server.image("local:///sample.jpg", "w=90").problem?.type == "/problems/signature-required")
+        #expect(await server.stop() == 0)
+    }
+}

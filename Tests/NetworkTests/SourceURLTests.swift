@@ -1,0 +1,108 @@
+import Testing
+
+@testable import DarkroomNetwork
+
+struct SourceURLTests {
+    @Test(
+        "one canonical spelling for all of a URL",
+        arguments: [
+            ("http://example.com", "http://example.com/"),
+            ("  HTTP://Example.COM:80/a?b#c \n", "http://example.com/a?b"),
+            ("https://user:pa%20ss@example.com:443/", "https://example.com/"),
+            ("https://example.com:8443/", "https://example.com:8443/"),
+            ("https://example.com:/", "https://example.com/"),
+            ("http://example.com:00080/", "http://example.com/"),
+            ("http:\\\\example.com\\a\\b?c\\d", "http://example.com/a/b?c%5Cd"),
+            ("http:example.com", "http://example.com/"),
+            ("http:////example.com//a", "http://example.com//a"),
+            ("http://ex\tample.com/a\nb", "http://example.com/ab"),
+            ("http://example.com?x", "http://example.com/?x"),
+            ("http://example.com/?", "http://example.com/?"),
+            ("http://a@b@c:80@d/", "http://d/"), ("http://c\\@d/", "http://c/@d/"),
+            ("http://example.com./", "http://example.com./"),
+            ("http://127.1/", "http://127.0.0.1/"),
+            ("http://0x7f000001/", "http://127.0.0.1/"),
+            ("http://017700000001/", "http://127.0.0.1/"),
+            ("http://2130706433/", "http://127.0.0.1/"),
+            ("http://1.2.3.4./", "http://1.2.3.4/"),
+            ("http://[0:0::1]:80/", "http://[::1]/"),
+            ("http://[::FFFF:1.2.3.4]/", "http://[::ffff:102:304]/"),
+            ("http://bücher.example/ü", "http://xn--bcher-kva.example/%C3%BC"),
+            ("http://faß.example/", "http://xn--fa-hia.example/"),
+            ("http://ⓔⓧample。com/", "http://example.com/"),
+            ("http://①②⑦.①/", "http://127.0.0.1/"),
+            ("http://b%C3%BCcher.example/", "http://xn--bcher-kva.example/"),
+            ("local:///a/b c.jpg", "local:///a/b%20c.jpg"),
+            ("LOCAL:///a.jpg?v=2#x", "local:///a.jpg?v=2"),
+        ])
+    func canonical(text: String, expected: String) throws {
+        #expect(try SourceURL(parsing: text).canonical == expected)
+        #expect(try SourceURL(parsing: expected).canonical == expected)
+    }
+
+    @Test(
+        "paths and queries go out normalised and encoded",
+        arguments: [
+            ("/a/./b/../c", "/a/c"), ("/../../x", "/x"), ("/a/b/..", "/a/"), ("/a/.", "/a/"), ("/a//../b", "/a/b"),
+            ("/%2e%2E/x", "/x"), ("/a/.%2e", "/"), ("/%2e.jpg", "/%2e.jpg"), ("/...", "/..."),
+            ("/a b\"<>^`{}|[]", "/a%20b%22%3C%3E%5E%60%7B%7D%7C%5B%5D"), ("/%41%zz%", "/%41%25zz%25"),
+            ("/\u{0}\u{7f}", "/%00%7F"), ("/x?a b'\"<>[]|\\^`{}", "/x?a%20b%27%22%3C%3E%5B%5D%7C%5C%5E%60%7B%7D"),
+            ("/x?ü=%C3%bc&%", "/x?%C3%BC=%C3%bc&%25"), ("/x?a?b/../c", "/x?a?b/../c"),
+            ("/;a=1,b@:!$&'()*+~", "/;a=1,b@:!$&'()*+~"),
+        ])
+    func requestTarget(text: String, expected: String) throws {
+        #expect(try SourceURL(parsing: "http://h" + text).requestTarget == expected)
+    }
+
+    @Test(
+        "what is no URL of ours is refused for its reason",
+        arguments: [
+            ("", .missingScheme), ("example.com/a", .missingScheme), ("//example.com", .missingScheme),
+            ("1http://a", .missingScheme), ("ftp://a/", .unsupportedScheme("ftp")),
+            ("File:///etc/passwd", .unsupportedScheme("file")), ("data:,x", .unsupportedScheme("data")),
+            ("http://", .emptyHost), ("http://?x", .emptyHost), ("http://:80/", .emptyHost), ("http://a@/", .emptyHost),
+            ("http://a b/", .invalidHost), ("http://a%00b/", .invalidHost), ("http://a%2fb/", .invalidHost),
+            ("http://％００/", .invalidHost), ("http://256.1.1.1/", .invalidHost), ("http://1.2.3.4.5/", .invalidHost),
+            ("http://0x1g.1/", .invalidHost), ("http://08.1/", .invalidHost), ("http://4294967296/", .invalidHost),
+            ("http://[::1/", .invalidHost), ("http://[fe80::1%25eth0]/", .invalidHost),
+            ("http://[1:2:3]/", .invalidHost),
+            ("http://[::1]x/", .invalidHost), ("http://\u{ad}/", .invalidHost), ("http://a*b/", .invalidHost),
+            ("http://%ff/", .invalidHost), ("http://a:b/", .invalidPort), ("http://a:65536/", .invalidPort),
+            ("http://a:+1/", .invalidPort), ("http://a:80:80/", .invalidPort), ("http://[::1]:x/", .invalidPort),
+            ("local://host/a", .invalidLocalForm), ("local:/a", .invalidLocalForm), ("local:a", .invalidLocalForm),
+            ("local:////a", .invalidLocalForm),
+            ("http://a/" + String(repeating: "x", count: 9000), .tooLong(limitBytes: 8192)),
+            ("http://a/" + String(repeating: "é", count: 3000), .tooLong(limitBytes: 8192)),
+        ] as [(String, SourceURLError)])
+    func refused(text: String, expected: SourceURLError) {
+        #expect(throws: expected) { try SourceURL(parsing: text) }
+    }
+
+    @Test(
+        "redirects resolve against the URL they come from",
+        arguments: [
+            ("https://other.example/x", "https://other.example/x"), ("//other.example/x", "https://other.example/x"),
+            ("\\\\other.example\\x", "https://other.example/x"), ("/x?y", "https://h.example:8443/x?y"),
+            ("x", "https://h.example:8443/a/x"), ("./x", "https://h.example:8443/a/x"),
+            ("../x", "https://h.example:8443/x"), ("../../../x", "https://h.example:8443/x"),
+            ("?y", "https://h.example:8443/a/b?y"), ("", "https://h.example:8443/a/b?q"),
+            ("#frag", "https://h.example:8443/a/b?q"), ("x#frag", "https://h.example:8443/a/x"),
+            ("https:x", "https://h.example:8443/a/x"), ("https:/x", "https://h.example:8443/x"),
+            ("http:x", "http://x/"), (" /bild ü.jpg ", "https://h.example:8443/bild%20%C3%BC.jpg"),
+            ("x:y", nil), ("local:///etc/passwd", "local:///etc/passwd"), ("https://a b/", nil),
+        ])
+    func redirect(location: String, expected: String?) throws {
+        let base = try SourceURL(parsing: "https://u:p@h.example:8443/a/b?q#f")
+        #expect((try? base.resolving(redirect: location))?.canonical == expected)
+    }
+
+    @Test func `what logs show leaves out the query`() throws {
+        #expect(try SourceURL(parsing: "https://u:secret@h/a?token=1").description == "https://h/a?…")
+    }
+
+    @Test func `errors name the scheme and what is allowed`() {
+        #expect(
+            "\(SourceURLError.unsupportedScheme("ftp"))"
+                == "The scheme 'ftp' is not supported; use http, https or local.")
+    }
+}
