@@ -54,7 +54,7 @@ struct WorkerJobTests {
         #expect(crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
         #expect(crossed.identity == "b" && crossed.keepsDecoded && crossed.resampling == recipe.resampling)
-        #expect(crossed.workName == job.workName)
+        #expect(crossed.workIdentity == job.workIdentity)
     }
 
     @Test func `A worker makes the bytes that this process would make`() async throws {
@@ -192,7 +192,7 @@ struct WorkerJobTests {
         let (number, _) = try #require(site.pool.take(for: "a") { false })
         site.processor.forget(identity: "a")
         #expect(site.processor.decoded.entries == 1)
-        site.pool.giveBack(number, site.processor.decoded)
+        site.pool.release(number, site.processor.decoded)
         #expect(site.processor.decoded.entries == 0)
     }
 }

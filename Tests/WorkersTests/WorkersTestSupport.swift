@@ -59,11 +59,11 @@ final class WorkerSite: Sendable {
     deinit { processor.stop() }
 
     /// The process ids of all workers.
-    var workers: Set<Int32> { Set(pool.state.withLock { $0.roster.processes.map(\.identifier) }) }
+    var workers: Set<Int32> { Set(pool.state.withLock { $0.table.processes.map(\.identifier) }) }
 
     /// The worker that has the job.
     var busyWorker: Int32? {
-        pool.state.withLock { $0.roster.busy.first?.identifier }
+        pool.state.withLock { $0.table.busy.first?.identifier }
     }
 
     /// Returns once that holds, or the test's time is over.

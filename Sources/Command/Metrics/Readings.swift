@@ -90,13 +90,16 @@ struct Readings: Sendable {
 
     private var workerFamilies: [MetricFamily] {
         guard let statistics = workers?.statistics else { return [] }
-        let ends = WorkerStatistics.End.allCases.map { end in
+        let ends = WorkerStatistics.EndReason.allCases.map { end in
             MetricFamily.Series(
                 SeriesLabels([("reason", end.rawValue)]), .number(Double(statistics.ended[end] ?? 0)))
         }
         let readings: [(name: String, kind: MetricFamily.Kind, help: String, value: Int)] = [
             ("darkroom_workers", .gauge, "Worker processes that are ready or busy.", statistics.ready),
-            ("darkroom_workers_wanted", .gauge, "Worker processes that there are when all is well.", statistics.wanted),
+            (
+                "darkroom_workers_wanted", .gauge, "Worker processes that there are when all is well.",
+                statistics.configured
+            ),
             (
                 "darkroom_worker_resident_memory_bytes", .gauge,
                 "Memory of all worker processes that is in the machine's.", statistics.residentBytes

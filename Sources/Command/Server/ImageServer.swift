@@ -120,7 +120,7 @@ struct ImageServer {
         } cacheWorks: {
             caches.disk?.isWorking() ?? true
         }
-        instruments.isWell = { pixels.isWell }
+        instruments.isHealthy = { pixels.isHealthy }
         return instruments
     }
 

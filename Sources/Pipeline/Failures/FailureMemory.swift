@@ -1,5 +1,5 @@
-import DarkroomNetwork
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms

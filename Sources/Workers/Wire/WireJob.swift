@@ -1,7 +1,7 @@
 import DarkroomTransforms
 import NIOCore
 
-/// An `ImageJob` as it crosses to a worker, its source aside.
+/// An `ImageJob` as it is sent to a worker, without its source: the recipe replaces the chain, since code cannot be sent.
 struct WireJob: Codable, Sendable {
     var identity: String?
     var keepsDecoded: Bool
@@ -16,7 +16,7 @@ struct WireJob: Codable, Sendable {
     var details: Int
     var limits: PixelLimits
 
-    /// Nil where the chain is not just what its recipe makes: code of the user's cannot cross.
+    /// Nil if the chain differs from the one that its recipe makes, as with custom transforms.
     init?(_ job: ImageJob) {
         guard let recipe = job.chain.recipe, TransformChain(recipe, limits: job.limits).key == job.chain.key else {
             return nil
@@ -35,7 +35,7 @@ struct WireJob: Codable, Sendable {
         limits = job.limits
     }
 
-    /// The job as it was.
+    /// The job with its source.
     func job(source: ByteBuffer) -> ImageJob {
         var job = ImageJob(
             source: source, identity: identity, keepsDecoded: keepsDecoded, pages: pages,

@@ -19,7 +19,7 @@
                 for format in [OutputFormat.jpeg, Self.outputs[round % Self.outputs.count]] {
                     try site.make(input, format, width: 8 << (round % 5))
                 }
-                try hold(site.lost == lost, "a worker ended of it: \(site.processor.statistics.ended)")
+                try hold(site.lost == lost, "decoding crashed a worker: \(site.processor.statistics.ended)")
             }
             try site.make(Array(Workers.drawing.utf8), .png, width: 20, isGood: true)
         }

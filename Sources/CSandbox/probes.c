@@ -19,7 +19,7 @@
 static long read_a_file(void) { return open("/etc/passwd", O_RDONLY); }
 static long read_its_memory(void) { return open("/proc/self/mem", O_RDONLY); }
 static long list_a_folder(void) { return open("/", O_RDONLY | O_DIRECTORY); }
-static long write_a_file(void) { return open("/tmp/darkroom-attempt", O_WRONLY | O_CREAT, 0600); }
+static long write_a_file(void) { return open("/tmp/darkroom-probe", O_WRONLY | O_CREAT, 0600); }
 static long open_an_internet_socket(void) { return socket(AF_INET, SOCK_STREAM, 0); }
 static long open_a_unix_socket(void) { return socket(AF_UNIX, SOCK_STREAM, 0); }
 
@@ -86,7 +86,7 @@ static long open_many_descriptors(void) {
     return 0;
 }
 
-/// One that is inherited would be open in here.
+/// An inherited descriptor would be open here.
 static long find_a_descriptor(void) {
     for (int descriptor = 4; descriptor < 64; descriptor++) {
         if (fcntl(descriptor, F_GETFD) >= 0) return descriptor;
@@ -98,7 +98,7 @@ static long find_a_descriptor(void) {
 static const struct {
     const char *name;
     long (*run)(void);
-} attempts[] = {
+} probes[] = {
     {"find a descriptor", find_a_descriptor},
     {"read a file", read_a_file},
     {"read its memory", read_its_memory},
@@ -123,10 +123,10 @@ static const struct {
     {"open many descriptors", open_many_descriptors},
 };
 
-const char *darkroom_attempt(int number, int *failure) {
-    if (number < 0 || (size_t)number >= sizeof attempts / sizeof *attempts) return NULL;
+const char *darkroom_probe(int number, int *failure) {
+    if (number < 0 || (size_t)number >= sizeof probes / sizeof *probes) return NULL;
     errno = 0;
-    *failure = attempts[number].run() < 0 ? errno : 0;
-    return attempts[number].name;
+    *failure = probes[number].run() < 0 ? errno : 0;
+    return probes[number].name;
 }
 #endif

@@ -32,29 +32,29 @@
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
 #define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
 #define ALLOW(call) UNLESS(call, 1), RETURN(SECCOMP_RET_ALLOW)
-/// Allowed where the low half of that argument is `value`. Whoever is not let through returns: the number stays loaded.
+/// Allows the call if the low half of the argument is `value`. Other values fail, so the call number need not be reloaded.
 #define ALLOW_IF(call, index, value) \
     UNLESS(call, 4), LOAD(ARGUMENT(index)), UNLESS(value, 1), RETURN(SECCOMP_RET_ALLOW), RETURN(REFUSED)
 
-/// What glibc and musl start a thread with; not more, and no less than CLONE_THREAD.
+/// The flags with which glibc and musl start a thread: no others, and always CLONE_THREAD.
 #define THREAD_FLAGS                                                                                           \
     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS          \
      | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_DETACHED)
 
 #define CONTROL(command) UNLESS(command, 1), RETURN(SECCOMP_RET_ALLOW)
 
-int darkroom_allow_few_calls(void) {
+int darkroom_restrict_system_calls(void) {
     struct sock_filter filter[] = {
         LOAD(offsetof(struct seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
         RETURN(SECCOMP_RET_KILL_PROCESS),
         LOAD(NUMBER),
-        // Locks and time, which are most of all calls.
+        // Locks and time, the most frequent calls.
         ALLOW(SYS_futex), ALLOW(SYS_clock_gettime), ALLOW(SYS_sched_yield),
         // Memory.
         ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_mremap), ALLOW(SYS_mprotect), ALLOW(SYS_madvise), ALLOW(SYS_brk),
         ALLOW(SYS_membarrier), ALLOW(SYS_memfd_create), ALLOW(SYS_ftruncate),
-        // What is open, and files, of which Landlock says which.
+        // Open descriptors, and files as far as Landlock allows.
         ALLOW(SYS_read), ALLOW(SYS_pread64), ALLOW(SYS_readv), ALLOW(SYS_write), ALLOW(SYS_pwrite64),
         ALLOW(SYS_writev), ALLOW(SYS_lseek), ALLOW(SYS_close), ALLOW(SYS_openat), ALLOW(SYS_fstat),
         ALLOW(SYS_newfstatat), ALLOW(SYS_statx), ALLOW(SYS_fstatfs), ALLOW(SYS_statfs), ALLOW(SYS_readlinkat),
@@ -63,9 +63,9 @@ int darkroom_allow_few_calls(void) {
 #ifdef __x86_64__
         ALLOW(SYS_open), ALLOW(SYS_stat), ALLOW(SYS_lstat), ALLOW(SYS_access), ALLOW(SYS_readlink), ALLOW(SYS_poll),
 #endif
-        // The socket to the parent, and no other.
+        // The socket to the server only.
         ALLOW_IF(SYS_sendmsg, 0, 3), ALLOW_IF(SYS_recvmsg, 0, 3),
-        // Threads. clone3 has its flags where no filter sees them; without it libraries use clone.
+        // Threads. The flags of clone3 are in memory that filters cannot read; libraries fall back to clone.
         ALLOW(SYS_set_robust_list), ALLOW(SYS_rseq), ALLOW(SYS_gettid), ALLOW(SYS_getpid), ALLOW(SYS_exit),
         ALLOW(SYS_exit_group), ALLOW(SYS_sched_getaffinity), ALLOW(SYS_getcpu), ALLOW(SYS_nanosleep),
         ALLOW(SYS_clock_nanosleep), ALLOW(SYS_clock_getres), ALLOW(SYS_gettimeofday), ALLOW(SYS_restart_syscall),
@@ -73,13 +73,13 @@ int darkroom_allow_few_calls(void) {
         UNLESS(SYS_clone, 7), LOAD(ARGUMENT(0)), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)THREAD_FLAGS),
         UNLESS(0, 3), LOAD(ARGUMENT(0)), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
         RETURN(SECCOMP_RET_ALLOW), RETURN(REFUSED),
-        // Signals of its own: how a library aborts.
+        // Signals to itself, with which libraries abort.
         ALLOW(SYS_rt_sigaction), ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigreturn), ALLOW(SYS_sigaltstack),
         ALLOW_IF(SYS_tgkill, 0, (uint32_t)getpid()),
-        // What it may know of itself and of the machine.
+        // Information about the process and the machine.
         ALLOW(SYS_getrandom), ALLOW(SYS_getrusage), ALLOW(SYS_sysinfo), ALLOW(SYS_uname), ALLOW(SYS_getuid),
         ALLOW(SYS_geteuid), ALLOW(SYS_getgid), ALLOW(SYS_getegid),
-        // Limits may be read, that is, no new one is given. A pointer has two halves.
+        // Reading limits: the pointer to a new limit must be null, in both halves.
         UNLESS(SYS_prlimit64, 6), LOAD(ARGUMENT(2)), UNLESS(0, 3), LOAD(ARGUMENT(2) + 4), UNLESS(0, 1),
         RETURN(SECCOMP_RET_ALLOW), RETURN(REFUSED),
         ALLOW_IF(SYS_prctl, 0, PR_SET_NAME),
@@ -89,13 +89,13 @@ int darkroom_allow_few_calls(void) {
     };
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-    // A number from 1 on is a thread that could not be taken in.
+    // A positive result is the id of a thread that could not be synchronized.
     return result < 0 ? -errno : result > 0 ? -EBUSY : 0;
 }
 
 #else
 
-int darkroom_allow_few_calls(void) { return -ENOSYS; }
+int darkroom_restrict_system_calls(void) { return -ENOSYS; }
 
 #endif
 #endif

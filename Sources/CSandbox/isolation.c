@@ -13,16 +13,16 @@
 #include <unistd.h>
 
 int darkroom_bind_to_parent(pid_t parent) {
-    // What /proc and top call it; of the path that it was started from, "exe" would be left.
+    // The name in /proc and top, which would otherwise be "exe".
     prctl(PR_SET_NAME, "darkroom-worker", 0, 0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
         || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
         return -errno;
-    // It may have ended before the kernel knew of our wish.
+    // The parent may have exited before PR_SET_PDEATHSIG took effect.
     return getppid() == parent ? 0 : -ESRCH;
 }
 
-/// A limit that is lower already stays.
+/// Lowers a limit; a lower one stays.
 static int lower(int resource, uint64_t value) {
     struct rlimit limit;
     if (getrlimit(resource, &limit)) return -errno;
@@ -31,14 +31,14 @@ static int lower(int resource, uint64_t value) {
     return setrlimit(resource, &limit) ? -errno : 0;
 }
 
-/// Threads count for the user, whoever has them: some more than the whole system has now.
+/// RLIMIT_NPROC counts all threads of the user: allow somewhat more than the whole system has now.
 static uint64_t thread_limit(void) {
     struct sysinfo info;
     return (sysinfo(&info) ? 0 : info.procs) + 1024;
 }
 
 int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t processor, uint64_t descriptors) {
-    // A file that would be too large is an error then, and no signal.
+    // Writing beyond the limit then fails with EFBIG instead of a signal.
     signal(SIGXFSZ, SIG_IGN);
     int failure = lower(RLIMIT_AS, mapped + memory);
     if (!failure) failure = lower(RLIMIT_FSIZE, file);
@@ -49,7 +49,7 @@ int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t pro
     return failure;
 }
 
-// Landlock, as of ABI 1 to 7: headers of older distributions know only part of it.
+// Landlock ABI 1 to 7, declared here because headers of older distributions lack parts of it.
 
 #define SYS_LANDLOCK_CREATE_RULESET 444
 #define SYS_LANDLOCK_ADD_RULE 445
@@ -73,7 +73,7 @@ struct path_rule {
 int darkroom_ruleset(void) {
     long version = syscall(SYS_LANDLOCK_CREATE_RULESET, NULL, 0, CREATE_RULESET_VERSION);
     if (version < 0) return -errno;
-    // Each version knows a few more ways to touch a file.
+    // Each version adds access rights for files.
     int ways = version == 1 ? 13 : version == 2 ? 14 : version <= 4 ? 15 : 16;
     struct ruleset rules = {.files = (1ull << ways) - 1};
     size_t size = sizeof rules.files;

@@ -19,6 +19,6 @@ int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t pro
 int darkroom_ruleset(void) { return -ENOSYS; }
 int darkroom_allow_reading(int ruleset, const char *path) { return -ENOSYS; }
 int darkroom_enforce(int ruleset) { return -ENOSYS; }
-int darkroom_allow_few_calls(void) { return -ENOSYS; }
-const char *darkroom_attempt(int number, int *failure) { return 0; }
+int darkroom_restrict_system_calls(void) { return -ENOSYS; }
+const char *darkroom_probe(int number, int *failure) { return 0; }
 #endif
