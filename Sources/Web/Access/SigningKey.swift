@@ -1,4 +1,5 @@
 import Crypto
+import DarkroomNetwork
 import Foundation
 
 /// A secret that requests are signed with, and what its signatures may ask for.
@@ -50,7 +51,7 @@ package struct SigningKey: Sendable {
     static func isName(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy {
-                (0x61...0x7a).contains($0 | 0x20) || Digits.isDigit($0) || $0 == 0x2d || $0 == 0x5f
+                $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
             }
     }
 }

@@ -1,9 +1,11 @@
+import DarkroomNetwork
+
 /// Numbers as the grammar has them: ASCII digits only, so neither `+5`, `0x10`, `nan` nor other scripts' digits.
 enum Digits {
     /// At most nine digits, a minus in front or not.
     static func integer(_ text: String) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard (1...9).contains(digits.count), digits.allSatisfy(isDigit) else { return nil }
+        guard (1...9).contains(digits.count), digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(text)
     }
 
@@ -22,13 +24,11 @@ enum Digits {
 
     private static func isDecimal(_ text: Substring.UTF8View) -> Bool {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isASCIIDigit) }
     }
 
     private static func isExponent(_ text: Substring.UTF8View) -> Bool {
         let digits = text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") ? text.dropFirst() : text
-        return (1...3).contains(digits.count) && digits.allSatisfy(isDigit)
+        return (1...3).contains(digits.count) && digits.allSatisfy(\.isASCIIDigit)
     }
-
-    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

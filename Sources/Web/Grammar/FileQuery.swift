@@ -1,3 +1,4 @@
+import DarkroomNetwork
 package import DarkroomTransforms
 
 /// A query without its source, for a picture that is at hand: the same parameters with the same meaning and the same
@@ -11,7 +12,7 @@ package struct FileQuery: Sendable {
     package init(
         _ parameters: [(name: String, value: String?)], limits: GrammarLimits = GrammarLimits()
     ) throws(FileQueryError) {
-        let pairs = parameters.map { name, value in value.map { "\(name)=\(Self.encoded($0))" } ?? name }
+        let pairs = parameters.map { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } ?? name }
         do throws(InvalidParameter) {
             let query = try QueryGrammar(limits: limits).parse((["url=file"] + pairs).joined(separator: "&"))
             recipe = query.recipe
@@ -20,13 +21,6 @@ package struct FileQuery: Sendable {
         } catch {
             throw FileQueryError(description: error.detail)
         }
-    }
-
-    private static func encoded(_ value: String) -> String {
-        value.utf8.map { byte in
-            let digits = String(byte, radix: 16)
-            return "%" + (digits.count == 1 ? "0" + digits : digits)
-        }.joined()
     }
 }
 

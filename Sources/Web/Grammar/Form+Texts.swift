@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomTransforms
 
 /// Forms that have a little syntax of their own.
@@ -12,12 +13,8 @@ extension Form where Value == String {
                 allowed: "a name of up to 100 letters A-Z and a-z, digits, -, _ and ., not beginning with .")
         ) { text in
             let isName = (1...100).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
-            return isName && text.utf8.allSatisfy(isNameByte) ? text : nil
+            return isName && text.utf8.allSatisfy(\.isPlainNameCharacter) ? text : nil
         }
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        (0x61...0x7a).contains(byte | 0x20) || Digits.isDigit(byte) || [0x2d, 0x2e, 0x5f].contains(byte)
     }
 }
 

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 extension QueryString {
     /// The value of a parameter, taken out: nil = it is not there, "" = it stands without a value.
     mutating func removeValue(of name: String) -> String? {
@@ -20,22 +22,8 @@ extension QueryString {
 
     /// Everything but letters, digits, `-`, `.`, `_` and `~` percent-encoded (RFC 3986 §2.3), with capitals.
     static func encoded(_ value: String) -> String {
-        var text: [UInt8] = []
-        for byte in value.utf8 {
-            if isUnreserved(byte) {
-                text.append(byte)
-            } else {
-                text += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        PercentEncoding.encode(value)
     }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        (0x61...0x7a).contains(byte | 0x20) || Digits.isDigit(byte) || "-._~".utf8.contains(byte)
-    }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }
 
 extension InvalidParameter {
