@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomEviction
 import DarkroomHTTPCaching
 import DarkroomOrigin
 import DarkroomStore

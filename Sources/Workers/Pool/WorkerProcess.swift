@@ -1,4 +1,5 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import Foundation
 import NIOCore
 import Synchronization
@@ -75,16 +76,8 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Its memory that is in the machine's; 0 where the kernel does not tell.
-    var residentBytes: Int {
-        // Its size reads as 0, so that what reads a file by its size may find nothing.
-        guard let file = FileHandle(forReadingAtPath: "/proc/\(identifier)/statm"), let data = try? file.readToEnd()
-        else {
-            return 0
-        }
-        let pages = String(decoding: data, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        return (pages ?? 0) * Int(getpagesize())
-    }
+    /// Its resident memory, in bytes; 0 where the kernel doesn't report it.
+    var residentBytes: Int { ProcessMemory.ofProcess(identifier)?.residentBytes ?? 0 }
 
     /// Processor time that it has taken.
     var processorSeconds: Int { Int(darkroom_processor_milliseconds(identifier) / 1000) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DarkroomStore
+@testable import DarkroomEviction
 
 @Suite struct SieveQueueTests {
     /// What is done to a queue of letters.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DarkroomStore
+@testable import DarkroomEviction
 
 @Suite struct SieveTableTests {
     /// A table of "a" to "d" at 10 bytes each in a budget of 40.

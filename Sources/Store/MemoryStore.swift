@@ -1,3 +1,4 @@
+import DarkroomEviction
 import NIOCore
 import Synchronization
 

@@ -1,19 +1,10 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
-/// The kernel's small text files about memory, below `root`. What is missing, too long or makes no sense is nil.
-struct KernelFiles: Sendable {
-    /// More than any of these files has: `memory.stat`, the longest, has some 4 KiB.
-    private static let maxFileBytes = 64 << 10
-
+/// The kernel's figures about memory: `/proc/meminfo`, control groups of versions 1 and 2, and pressure stall
+/// information. A figure that is missing or malformed is nil.
+struct KernelMemory: Sendable {
+    /// The folder that `/proc` and `/sys` are in: empty, except in tests.
     let root: String
 
-    /// All memory of the machine, and what of it can be had without swapping.
+    /// The machine's memory, and the part of it that is available without swapping.
     func machineMemory() -> (totalBytes: Int, availableBytes: Int)? {
         guard let text = text("/proc/meminfo"),
             let totalBytes = Self.kilobytes("MemTotal:", in: text), totalBytes > 0,
@@ -22,14 +13,14 @@ struct KernelFiles: Sendable {
         return (totalBytes, availableBytes)
     }
 
-    /// What the process's control group, or one above it, uses of its limit without its file cache: the group nearest to
-    /// its limit. Nil if none has a limit below the machine's memory.
+    /// The use and the limit of the control group that is nearest to its limit: the process's own or one of its parents.
+    /// The file cache doesn't count as use. Nil if no group has a limit below the machine's memory.
     func tightestGroup(machineBytes: Int?) -> MemoryPressure.Amount? {
         groups().compactMap(amount(of:)).filter { $0.ofBytes < machineBytes ?? .max }.max { $0.share < $1.share }
     }
 
-    /// The share of the last ten seconds in which some task of the nearest group that tells, or of the machine, waited
-    /// for memory.
+    /// The share of the last ten seconds, 0 to 1, in which some task waited for memory: a task of the nearest control
+    /// group with this figure, or else of the machine.
     func stalledShare() -> Double? {
         let pressure = groups().lazy.compactMap { text($0.folder + "/memory.pressure") }.first
         guard let line = (pressure ?? text("/proc/pressure/memory"))?.split(separator: "\n").first,
@@ -40,25 +31,12 @@ struct KernelFiles: Sendable {
         return percent / 100
     }
 
-    /// The file's text, read to its end: these files have no size to go by.
-    private func text(_ path: String) -> String? {
-        let descriptor = open(root + path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0, bytes.count + count <= Self.maxFileBytes else { return nil }
-            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-            bytes += chunk.prefix(count)
-        }
-    }
+    private func text(_ path: String) -> String? { KernelFile(root + path)?.text() }
 }
 
-extension KernelFiles {
-    /// A control group's folder, and the names that its version gives to what we read there.
+// Control groups.
+extension KernelMemory {
+    /// A control group's folder, and the names of its files and fields, which depend on the version.
     private struct Group {
         let folder: String
         let names: Names
@@ -76,8 +54,8 @@ extension KernelFiles {
             used: "memory.current", limits: ["memory.max", "memory.high"], fileCache: ["inactive_file", "active_file"])
     }
 
-    /// The process's control group and those above it, the nearest first; version 1 if it is what counts memory here.
-    /// In a container the host's path may lead nowhere: then only the top, the container's own group, has files.
+    /// The process's control group and its parents, nearest first; of version 1 if that version accounts for memory here.
+    /// In a container, the path may be the host's and not exist: then only the top has files, the container's own group.
     private func groups() -> [Group] {
         let lines = (text("/proc/self/cgroup") ?? "").split(separator: "\n").map {
             $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -93,7 +71,7 @@ extension KernelFiles {
 
     private static func folders(of path: Substring, below top: String, names: Group.Names) -> [Group] {
         var parts = path.split(separator: "/")
-        // A path that leads up and out belongs to a process outside of what is mounted here.
+        // A path with ".." belongs to a group outside of the mounted hierarchy.
         if parts.contains("..") { parts = [] }
         return (0...parts.count).reversed().map { depth in
             Group(folder: ([top] + parts.prefix(depth).map(String.init)).joined(separator: "/"), names: names)
@@ -113,12 +91,12 @@ extension KernelFiles {
         return MemoryPressure.Amount(bytes: bytes, ofBytes: limitBytes)
     }
 
-    /// The one number that a file has; nil for a word such as `max`.
+    /// The number in a file of one number; nil for a word such as `max`.
     private func number(in path: String) -> Int? {
         text(path).flatMap { Self.number($0.split(separator: "\n").first) }
     }
 
-    /// The number after this name at the start of a line.
+    /// The number that follows this name at the start of a line.
     private static func value(of name: String, in text: String) -> Int? {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")

@@ -1,7 +1,8 @@
+import Logging
 import Synchronization
 import Testing
 
-@testable import DarkroomStore
+@testable import DarkroomMachine
 
 @Suite struct PressureReliefTests {
     private static let high = MemoryPressureTests.reading(used: 950)
@@ -36,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: stories)
-    func `a watch acts as told, reading once a second`(
+    func `a watch decides at each reading, once a second`(
         title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)]
     ) {
         var watch = PressureWatch()
@@ -45,23 +46,13 @@ import Testing
         }
     }
 
-    @Test func `caches shrink under pressure, and the log tells from what to what and when it was over`() async throws {
+    @Test func `caches shrink under pressure, and the log has the sizes before and after, and the end`() async throws {
         let kernel = try FakeKernel()
         let log = LogRecorder()
-        let store = MemoryStore(budgetBytes: 100 * MemoryStoreTests.costBytes)
-        for number in 1...10 { store.store(entry(), for: key(number)) }
-        let other = Mutex(1000)
-        let shrinks = Mutex(0)
+        let (first, second) = (FakeCache(bytes: 10_000), FakeCache(bytes: 1000))
         let relief = PressureRelief(
-            [
-                .shrinking(store, toBytes: 4 * MemoryStoreTests.costBytes),
-                .init(
-                    bytes: { other.withLock { $0 } },
-                    shrink: {
-                        other.withLock { $0 = 10 }
-                        shrinks.withLock { $0 += 1 }
-                    }),
-            ], pressure: kernel.pressure, logger: log.logger)
+            [first.shrinking(toBytes: 4000), second.shrinking(toBytes: 10)], pressure: kernel.pressure,
+            logger: log.logger)
         let clock = NapClock()
         let run = Task { await relief.run(clock: clock) }
 
@@ -69,22 +60,22 @@ import Testing
         #expect(log.lines == [])
         try kernel.setAvailable(miB: 49)
         await clock.passNap()
-        #expect(store.statistics.entries == 4)
-        #expect(other.withLock { $0 } == 10)
-        #expect(shrinks.withLock { $0 } == 1)
+        #expect(first.bytes == 4000)
+        #expect(second.bytes == 10)
+        #expect(second.shrinks == 1)
         let line = try #require(log.lines.first)
         #expect(line.hasPrefix("warning: memory is short: caches shrunk"))
-        #expect(line.contains("\"cache-bytes-before\": \(10 * MemoryStoreTests.costBytes + 1000)"))
-        #expect(line.contains("\"cache-bytes-after\": \(4 * MemoryStoreTests.costBytes + 10)"))
+        #expect(line.contains("\"cache-bytes-before\": 11000"))
+        #expect(line.contains("\"cache-bytes-after\": 4010"))
         #expect(line.contains("\"available-bytes\": \(49 << 20)"))
 
-        // Caches with nothing left to give are asked again, without a word.
+        // Caches that can release nothing more are asked again, without a log line.
         for _ in 0..<25 { await clock.passNap() }
-        #expect(shrinks.withLock { $0 } == 26)
+        #expect(second.shrinks == 26)
         #expect(log.lines.count == 1)
         try kernel.setAvailable(miB: 101)
         await clock.passNap()
-        #expect(log.count(of: "notice: memory is no longer short") == 1)
+        #expect(log.lines.count { $0.contains("notice: memory is no longer short") } == 1)
         #expect(log.lines.count == 2)
 
         run.cancel()
@@ -92,25 +83,72 @@ import Testing
         await run.value
     }
 
-    @Test func `what came in during a long pressure goes again, and is told`() async throws {
+    @Test func `a cache that filled up during a long pressure shrinks again, and that is logged`() async throws {
         let kernel = try FakeKernel(availableMiB: 1)
         let log = LogRecorder()
-        let store = MemoryStore(budgetBytes: 100 * MemoryStoreTests.costBytes)
-        let relief = PressureRelief(
-            [.shrinking(store, toBytes: 0)], pressure: kernel.pressure, logger: log.logger)
+        let cache = FakeCache(bytes: 1000)
+        let relief = PressureRelief([cache.shrinking(toBytes: 0)], pressure: kernel.pressure, logger: log.logger)
         let clock = NapClock()
         let run = Task { await relief.run(clock: clock) }
         await clock.passNap()
-        store.store(entry(), for: key(1))
+        #expect(cache.bytes == 0)
+        cache.fill(bytes: 500)
         try kernel.setAvailable(miB: 80)
         for _ in 0..<9 { await clock.passNap() }
-        #expect(store.statistics.entries == 1)
+        #expect(cache.bytes == 500)
         await clock.passNap()
-        #expect(store.statistics.entries == 0)
-        #expect(log.count(of: "memory is short") == 2)
+        #expect(cache.bytes == 0)
+        #expect(log.lines.count { $0.contains("memory is short") } == 2)
         run.cancel()
         await clock.passLastNap()
         await run.value
+    }
+}
+
+/// A cache of which only the size exists.
+private final class FakeCache: Sendable {
+    private let state: Mutex<(bytes: Int, shrinks: Int)>
+
+    init(bytes: Int) { state = Mutex((bytes, 0)) }
+
+    var bytes: Int { state.withLock { $0.bytes } }
+    var shrinks: Int { state.withLock { $0.shrinks } }
+
+    func fill(bytes: Int) { state.withLock { $0.bytes = bytes } }
+
+    func shrinking(toBytes target: Int) -> PressureRelief.Cache {
+        PressureRelief.Cache(
+            bytes: { self.bytes },
+            shrink: {
+                self.state.withLock {
+                    $0.bytes = min($0.bytes, target)
+                    $0.shrinks += 1
+                }
+            })
+    }
+}
+
+/// Records log lines as `level: message [metadata]`.
+private final class LogRecorder: Sendable {
+    private let recorded = Mutex<[String]>([])
+
+    var lines: [String] { recorded.withLock { $0 } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(recorder: self) } }
+
+    private struct Handler: LogHandler {
+        let recorder: LogRecorder
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            recorder.recorded.withLock { $0.append("\(event.level): \(event.message) \(event.metadata ?? [:])") }
+        }
     }
 }
 
@@ -153,11 +191,5 @@ private final class NapClock: Clock {
     private func nextNap() async -> Nap? {
         var iterator = naps.makeAsyncIterator()
         return await iterator.next()
-    }
-}
-
-extension PressureRelief.Cache {
-    fileprivate static func shrinking(_ store: MemoryStore, toBytes bytes: Int) -> Self {
-        Self(bytes: { store.statistics.bytes }, shrink: { store.shrink(toBytes: bytes) })
     }
 }

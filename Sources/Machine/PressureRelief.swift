@@ -1,16 +1,16 @@
 public import Logging
 
-/// Shrinks caches when memory runs short, before the kernel ends the process for it: AFNetworking's purge on a memory
-/// warning, on a server.
+/// Shrinks caches under memory pressure, before the out-of-memory killer ends the process: the memory warning of mobile
+/// systems, for a server.
 public struct PressureRelief: Sendable {
-    /// A cache that can give memory back.
+    /// A cache that can release memory.
     public struct Cache: Sendable {
-        /// What the cache costs now, in bytes.
+        /// The current size of the cache, in bytes.
         public var bytes: @Sendable () -> Int
-        /// Brings the cache down to a part of what it holds; it may fill up again afterwards.
+        /// Evicts a part of the cache, which may fill up again afterwards.
         public var shrink: @Sendable () -> Void
 
-        /// A cache of this cost that shrinks like this.
+        /// A cache with a way to measure it and a way to shrink it.
         public init(bytes: @escaping @Sendable () -> Int, shrink: @escaping @Sendable () -> Void) {
             self.bytes = bytes
             self.shrink = shrink
@@ -21,16 +21,17 @@ public struct PressureRelief: Sendable {
     private let pressure: MemoryPressure
     private let logger: Logger
 
-    /// Relief by these caches, in their order. The last must also hand what was freed back to the kernel where the allocator
-    /// keeps it (`malloc_trim(3)`), or nothing is won.
+    /// Relief by these caches, which shrink in this order. Where the allocator keeps freed memory, the last one must also
+    /// return it to the kernel (`malloc_trim(3)`), or nothing is gained.
     public init(_ caches: [Cache], pressure: MemoryPressure = MemoryPressure(), logger: Logger) {
         self.caches = caches
         self.pressure = pressure
         self.logger = logger
     }
 
-    /// Looks at the pressure at this interval until the task is cancelled, and shrinks the caches when it becomes high, again at
-    /// each look while memory is as short as then, and else every 10 seconds until it is over. Logs what a purge freed, and when the pressure is over.
+    /// Reads the pressure at this interval until the task is canceled. Shrinks the caches when pressure begins, again at
+    /// each reading that is above the threshold, and otherwise every 10 seconds until pressure ends. Logs what was freed,
+    /// and the end of the pressure.
     public func run(every interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) async {
         var watch = PressureWatch()
         while !Task.isCancelled {
@@ -48,7 +49,7 @@ public struct PressureRelief: Sendable {
         let bytesBefore = totalBytes
         for cache in caches { cache.shrink() }
         let bytesAfter = totalBytes
-        // A long pressure that we can do nothing about is told once.
+        // Long pressure that shrinking doesn't help is logged once.
         if isRepeated && bytesAfter >= bytesBefore { return }
         var metadata = reading.metadata
         metadata["cache-bytes-before"] = "\(bytesBefore)"
@@ -59,16 +60,16 @@ public struct PressureRelief: Sendable {
     private var totalBytes: Int { caches.reduce(0) { $0 + $1.bytes() } }
 }
 
-/// When to act: as the pressure becomes high, for as long as memory is that short, and then with pauses as long as the kernel's
-/// average takes to forget what the last purge has mended.
+/// The decision when to shrink caches: when pressure begins, while memory is above the threshold, and then at intervals
+/// in which the kernel's average of stalls can catch up with what was freed.
 struct PressureWatch {
-    /// What is to be done now.
+    /// The step that follows from a reading.
     enum Step: Equatable {
-        /// Nothing.
+        /// Does nothing.
         case rest
-        /// Give memory back, under a new pressure or once more.
+        /// Shrinks the caches, for the first time under this pressure or again.
         case relieve(isRepeated: Bool)
-        /// Nothing more: the pressure is over.
+        /// The pressure is over.
         case end
     }
 
@@ -77,7 +78,7 @@ struct PressureWatch {
     private var level = MemoryPressure.Level.none
     private var sinceRelief = Duration.zero
 
-    /// What follows from a reading that was taken so long after the one before.
+    /// The step for a reading, taken this long after the one before.
     mutating func next(_ reading: MemoryPressure.Reading, after elapsed: Duration) -> Step {
         let previous = level
         level = reading.level(after: previous)
@@ -94,7 +95,7 @@ struct PressureWatch {
 }
 
 extension MemoryPressure.Reading {
-    /// The reading as a log line has it.
+    /// The reading as metadata of a log line.
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let used { metadata["group-used-bytes"] = "\(used.bytes)" }

@@ -1,23 +1,31 @@
 import Foundation
 
-@testable import DarkroomStore
+@testable import DarkroomMachine
 
 /// A folder that stands for `/proc` and `/sys` of a machine with 1000 MiB.
 struct FakeKernel {
-    private let folder: TemporaryFolder
+    private let folder = Folder()
 
     init(availableMiB: Int? = 500) throws {
-        folder = try TemporaryFolder()
         if let availableMiB { try setAvailable(miB: availableMiB) }
+    }
+
+    /// Removed with the last reference.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.path + "/darkroom-machine-\(UUID().uuidString)"
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
     var pressure: MemoryPressure { MemoryPressure(root: folder.path) }
 
     func write(_ text: String, to path: String) throws {
-        try folder.write(Data(text.utf8), to: String(path.dropFirst()))
+        let url = URL(fileURLWithPath: realPath(path))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
     }
 
-    /// The path on this machine of what the fake one calls `path`.
+    /// The path on this machine of a path on the fake one.
     func realPath(_ path: String) -> String { folder.path + path }
 
     func setAvailable(miB: Int) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import DarkroomStore
+@testable import DarkroomMachine
 
 @Suite struct MemoryPressureTests {
     typealias Amount = MemoryPressure.Amount
