@@ -122,7 +122,8 @@ let package = Package(
             dependencies: [
                 "DarkroomMetrics", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
                 "DarkroomStore", "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
-                argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore, nioPosix,
+                argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
+                nioPosix,
                 distributedTracing, serviceContext, systemPackage, unixSignals, yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),

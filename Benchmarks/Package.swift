@@ -56,6 +56,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ], swiftSettings: swiftSettings),
         .executableTarget(
-            name: "hit-ratio", dependencies: ["DarkroomEviction"], path: "Sources/HitRatio", swiftSettings: swiftSettings),
+            name: "hit-ratio", dependencies: ["DarkroomEviction"], path: "Sources/HitRatio",
+            swiftSettings: swiftSettings),
     ]
 )

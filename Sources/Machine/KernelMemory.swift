@@ -13,8 +13,8 @@ struct KernelMemory: Sendable {
         return (totalBytes, availableBytes)
     }
 
-    /// The use and the limit of the control group that is nearest to its limit: the process's own or one of its parents.
-    /// The file cache doesn't count as use. Nil if no group has a limit below the machine's memory.
+    /// The use and the limit of the control group that is nearest to its limit: the process's own or one of its
+    /// parents. The file cache doesn't count as use. Nil if no group has a limit below the machine's memory.
     func tightestGroup(machineBytes: Int?) -> MemoryPressure.Amount? {
         groups().compactMap(amount(of:)).filter { $0.ofBytes < machineBytes ?? .max }.max { $0.share < $1.share }
     }
@@ -54,8 +54,9 @@ extension KernelMemory {
             used: "memory.current", limits: ["memory.max", "memory.high"], fileCache: ["inactive_file", "active_file"])
     }
 
-    /// The process's control group and its parents, nearest first; of version 1 if that version accounts for memory here.
-    /// In a container, the path may be the host's and not exist: then only the top has files, the container's own group.
+    /// The process's control group and its parents, nearest first; of version 1 if that version accounts for memory
+    /// here. In a container, the path may be the host's and not exist: then only the top has files, the container's own
+    /// group.
     private func groups() -> [Group] {
         let lines = (text("/proc/self/cgroup") ?? "").split(separator: "\n").map {
             $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

@@ -12,15 +12,15 @@ public struct MemoryPressure: Sendable {
         kernel = KernelMemory(root: root)
     }
 
-    /// The most that the process may use, in bytes: the limit of its control group, or the machine's memory. 4 GiB if the
-    /// system reports neither.
+    /// The most that the process may use, in bytes: the limit of its control group, or the machine's memory. 4 GiB if
+    /// the system reports neither.
     public var usableBytes: Int {
         let reading = reading()
         return reading.used?.ofBytes ?? reading.available?.ofBytes ?? 4 << 30
     }
 
-    /// Reads the current figures: about ten small files, in one to two milliseconds. A figure that is missing or malformed
-    /// is nil.
+    /// Reads the current figures: about ten small files, in one to two milliseconds. A figure that is missing or
+    /// malformed is nil.
     public func reading() -> Reading {
         let machine = kernel.machineMemory()
         return Reading(
@@ -51,8 +51,8 @@ extension MemoryPressure {
 
     /// The kernel's figures about memory at one moment.
     public struct Reading: Equatable, Sendable {
-        /// The use and the limit of the process's control group, without the file cache, which the kernel reclaims before
-        /// it kills. Of nested groups, the one nearest to its limit (`memory.max` or `memory.high` in version 2,
+        /// The use and the limit of the process's control group, without the file cache, which the kernel reclaims
+        /// before it kills. Of nested groups, the one nearest to its limit (`memory.max` or `memory.high` in version 2,
         /// `memory.limit_in_bytes` in version 1). Nil without a limit below the machine's memory.
         public var used: Amount?
         /// The machine's memory that is available without swapping (`MemAvailable` of `/proc/meminfo`).
@@ -61,17 +61,17 @@ extension MemoryPressure {
         /// `memory.pressure`, or of `/proc/pressure/memory`).
         public var stalledShare: Double?
 
-        /// The level of this reading, with hysteresis. Pressure begins at 90 % of the group's limit, at 10 % of the time
-        /// stalled or, without a limit, with less than 5 % of the machine's memory available. It ends below 80 %, below 5 %
-        /// and at 10 % or more, respectively.
+        /// The level of this reading, with hysteresis. Pressure begins at 90 % of the group's limit, at 10 % of the
+        /// time stalled or, without a limit, with less than 5 % of the machine's memory available. It ends below 80 %,
+        /// below 5 % and at 10 % or more, respectively.
         public func level(after previous: Level) -> Level {
             let bounds = previous == .none ? Bounds.entering : Bounds.leaving
             if let stalledShare, stalledShare >= bounds.stalledShare { return .high }
             return isShort(bounds) ? .high : .none
         }
 
-        /// Whether the amounts alone mean pressure. Unlike stalls, whose average lags by ten seconds, amounts show at once
-        /// what a purge has freed.
+        /// Whether the amounts alone mean pressure. Unlike stalls, whose average lags by ten seconds, amounts show at
+        /// once what a purge has freed.
         var isShort: Bool { isShort(.entering) }
 
         private func isShort(_ bounds: Bounds) -> Bool {

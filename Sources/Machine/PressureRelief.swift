@@ -21,17 +21,17 @@ public struct PressureRelief: Sendable {
     private let pressure: MemoryPressure
     private let logger: Logger
 
-    /// Relief by these caches, which shrink in this order. Where the allocator keeps freed memory, the last one must also
-    /// return it to the kernel (`malloc_trim(3)`), or nothing is gained.
+    /// Relief by these caches, which shrink in this order. Where the allocator keeps freed memory, the last one must
+    /// also return it to the kernel (`malloc_trim(3)`), or nothing is gained.
     public init(_ caches: [Cache], pressure: MemoryPressure = MemoryPressure(), logger: Logger) {
         self.caches = caches
         self.pressure = pressure
         self.logger = logger
     }
 
-    /// Reads the pressure at this interval until the task is canceled. Shrinks the caches when pressure begins, again at
-    /// each reading that is above the threshold, and otherwise every 10 seconds until pressure ends. Logs what was freed,
-    /// and the end of the pressure.
+    /// Reads the pressure at this interval until the task is canceled. Shrinks the caches when pressure begins, again
+    /// at each reading that is above the threshold, and otherwise every 10 seconds until pressure ends. Logs what was
+    /// freed, and the end of the pressure.
     public func run(every interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) async {
         var watch = PressureWatch()
         while !Task.isCancelled {

@@ -45,7 +45,8 @@ package final class ProcessMemoryFile {
 
 /// The file descriptors of this process.
 package enum FileDescriptors {
-    /// The number of open descriptors, without the one that counting them takes; nil where the system doesn't list them.
+    /// The number of open descriptors, without the one that counting them takes; nil where the system doesn't list
+    /// them.
     package static var openCount: Int? {
         guard let folder = opendir("/dev/fd") else { return nil }
         defer { closedir(folder) }

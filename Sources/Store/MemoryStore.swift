@@ -2,21 +2,21 @@ import DarkroomEviction
 import NIOCore
 import Synchronization
 
-/// Entries in memory within one budget of bytes, evicted by SIEVE.
+/// A store in memory within a byte budget, with SIEVE eviction.
 ///
-/// An entry costs the readable bytes of its body and metadata, its labels' bytes and ``entryOverheadBytes``. A buffer that
-/// is a slice of a storage more than twice its size is copied first, so that a small entry never pins a large block; an
-/// allocator that rounds up may thus hold up to twice the budget. All methods are safe from any thread and return quickly:
-/// the table stands behind one lock, and no bytes are copied or freed under it.
+/// An entry costs the bytes of its body, metadata and labels plus ``entryOverheadBytes``. A buffer that is a slice of a
+/// storage more than twice its size is copied first, so that a small entry never pins a large block; with an allocator
+/// that rounds up, the store may thus take up to twice its budget. All methods can be called from any thread and return
+/// quickly: one lock protects the table, and no bytes are copied or freed under it.
 public final class MemoryStore: Sendable {
-    /// What an entry costs besides its bytes: its keys, its node, its buffers' heads and its place in the tables. Measured
-    /// as 260 to 390 where a source has ten entries, 930 where it has one.
+    /// The cost of an entry besides its bytes: keys, node, buffer headers and its share of the tables. Measured as 260
+    /// to 390 bytes for sources with ten entries, and 930 for sources with one.
     public static let entryOverheadBytes = 768
 
-    /// How much a shrink takes out under one lock, so that look-ups get in between.
+    /// The bytes that a shrink evicts at a time, so that lookups get the lock in between.
     private static let shrinkStepBytes = 1 << 20
 
-    /// The budget in bytes. At 0 nothing is kept.
+    /// The byte budget; 0 disables the store.
     public let budgetBytes: Int
 
     private let state: Mutex<State>
@@ -24,61 +24,63 @@ public final class MemoryStore: Sendable {
 
     /// A store of at most `budgetBytes`; 0 disables it.
     ///
-    /// - Parameter uptime: the time since an arbitrary moment, by which entries age; it is never set.
+    /// - Parameters:
+    ///   - budgetBytes: the byte budget.
+    ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
     public init(budgetBytes: Int, uptime: @escaping @Sendable () -> Duration = DiskStore.uptime) {
         self.budgetBytes = max(0, budgetBytes)
         self.uptime = uptime
         state = Mutex(State(budgetBytes: self.budgetBytes))
     }
 
-    /// What the store holds and what it has done so far.
+    /// The contents of the store and its counts since it was created.
     public var statistics: MemoryStatistics {
         state.withLock { $0.statistics }
     }
 
-    /// How many sources the index by source has: only those with an entry, or it would grow for ever.
+    /// The number of sources in the index by source, which has only those with an entry, so that it stays bounded.
     var indexedSourceCount: Int {
         state.withLock { $0.indexedSourceCount }
     }
 
-    /// The entry under this key. A hit keeps the entry from the next eviction.
+    /// The entry for this key. A hit protects the entry from the next eviction.
     public func entry(for key: EntryKey) -> StoredEntry? {
         state.withLock { $0.entry(for: key) }
     }
 
-    /// The entry under this key, without a sign that anyone asked for it.
+    /// The entry for this key, without counting as a lookup or as a hit.
     public func peek(_ key: EntryKey) -> StoredEntry? {
         state.withLock { $0.peek(key) }
     }
 
-    /// What there is of a source, without a sign that anyone asked for it: the first `count` entries in the order of their
-    /// keys.
-    public func listing(ofSource source: StoreKey, count: Int) -> [EntryListing] {
+    /// The first `limit` entries of a source in the order of their keys, without counting as hits.
+    public func summaries(ofSource source: StoreKey, limit: Int) -> [EntrySummary] {
         let now = uptime()
-        let held = state.withLock { $0.listed(ofSource: source) }
+        let held = state.withLock { $0.entriesWithHits(ofSource: source) }
         return held.map { held, hits in
-            EntryListing(
+            EntrySummary(
                 key: held.key, bytes: held.costBytes, age: now - held.storedAt, hits: hits,
                 metadata: held.entry.metadata)
-        }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)
+        }.sorted { $0.key.entry < $1.key.entry }.prefix(limit).map(\.self)
     }
 
-    /// Keeps the entry under this key in place of one that is there, and evicts others if that takes the store over its
-    /// budget. An entry that costs more than the whole budget is not kept, nor is what was there before.
+    /// Stores or replaces the entry for this key, and evicts others if the store would exceed its budget. An entry that
+    /// costs more than the whole budget is not stored, but still removes the one that it would have replaced.
     public func store(_ entry: StoredEntry, for key: EntryKey) {
         let held = Held(key: key, entry: entry.compacted, storedAt: uptime())
         let freed = state.withLock { $0.store(held) }
-        // The freed bodies go here, after the lock; so it is in all that follows.
+        // Freed here, after the lock, as in all methods below.
         _ = consume freed
     }
 
-    /// Removes the entry under this key.
+    /// Removes the entry for this key.
     public func remove(_ key: EntryKey) {
         let freed = state.withLock { $0.remove(key) }
         _ = consume freed
     }
 
-    /// Removes all entries of these sources, and says how many there were and what they cost.
+    /// Removes all entries of these sources.
+    /// - Returns: their number and cost.
     @discardableResult
     public func removeAll(ofSources sources: some Sequence<StoreKey>) -> StoreTotals {
         var removed = StoreTotals()
@@ -88,20 +90,22 @@ public final class MemoryStore: Sendable {
         return removed
     }
 
-    /// Removes all entries at once, and says how many there were and what they cost.
+    /// Removes all entries at once.
+    /// - Returns: their number and cost.
     @discardableResult
     public func removeEverything() -> StoreTotals {
         let freed = state.withLock { $0.removeEverything() }
         return StoreTotals(entries: freed.statistics.entries, bytes: freed.statistics.bytes)
     }
 
-    /// How many entries the store holds of a source, and what they cost.
+    /// The number and cost of the entries of a source.
     public func totals(ofSource source: StoreKey) -> StoreTotals {
         StoreTotals(of: state.withLock { $0.entries(ofSource: source) })
     }
 
-    /// Evicts entries until the rest costs at most `targetBytes`, those first that nobody asked for; the budget stays as it
-    /// is, and the store fills up again. Says how many went and what they cost.
+    /// Evicts entries until the rest costs at most `targetBytes`, entries without a recent hit first. The budget
+    /// doesn't change: the store may fill up again.
+    /// - Returns: the number and cost of the evicted entries.
     @discardableResult
     public func shrink(toBytes targetBytes: Int) -> StoreTotals {
         var removed = StoreTotals()
@@ -110,7 +114,7 @@ public final class MemoryStore: Sendable {
             step = max(targetBytes, step - Self.shrinkStepBytes)
             removed += StoreTotals(of: state.withLock { $0.shrink(toBytes: step) })
         }
-        if removed.entries > 0 { state.withLock { $0.noteShrink() } }
+        if removed.entries > 0 { state.withLock { $0.countShrink() } }
         return removed
     }
 }
@@ -137,10 +141,11 @@ extension StoreTotals {
     }
 }
 
-/// What the lock guards; its methods assume that it is held, and return what has to go.
+/// The state under the lock. Methods assume that the lock is held, and return the entries that are to be freed after
+/// it.
 private struct State: Sendable {
     private var table: SieveTable<EntryKey, Held>
-    /// The entries of each source, so that a source is removed without a search.
+    /// The entries of each source, so that removing a source needs no search.
     private var entriesBySource: [StoreKey: Set<StoreKey>] = [:]
     private var counters = MemoryStatistics()
 
@@ -168,14 +173,14 @@ private struct State: Sendable {
         guard held.costBytes <= table.budgetBytes else { return replaced }
         let evicted = table.insert(held, cost: held.costBytes, for: held.key)
         entriesBySource[held.key.source, default: []].insert(held.key.entry)
-        forget(evicted)
+        unindex(evicted)
         counters.evictions += evicted.count
         return replaced + evicted
     }
 
     mutating func remove(_ key: EntryKey) -> Held? {
         guard let held = table.remove(for: key) else { return nil }
-        forget([held])
+        unindex([held])
         return held
     }
 
@@ -193,7 +198,7 @@ private struct State: Sendable {
 
     func peek(_ key: EntryKey) -> StoredEntry? { table.peek(key)?.entry }
 
-    func listed(ofSource source: StoreKey) -> [(Held, hits: Int)] {
+    func entriesWithHits(ofSource source: StoreKey) -> [(Held, hits: Int)] {
         entries(ofSource: source).map { ($0, table.hits($0.key)) }
     }
 
@@ -203,16 +208,16 @@ private struct State: Sendable {
 
     mutating func shrink(toBytes targetBytes: Int) -> [Held] {
         let evicted = table.shrink(toBytes: targetBytes)
-        forget(evicted)
+        unindex(evicted)
         return evicted
     }
 
-    mutating func noteShrink() {
+    mutating func countShrink() {
         counters.shrinks += 1
     }
 
-    /// Drops what left the table from the index.
-    private mutating func forget(_ gone: [Held]) {
+    /// Removes entries that have left the table from the index by source.
+    private mutating func unindex(_ gone: [Held]) {
         for key in gone.map(\.key) {
             guard let index = entriesBySource.index(forKey: key.source) else { continue }
             entriesBySource.values[index].remove(key.entry)
@@ -222,7 +227,7 @@ private struct State: Sendable {
 }
 
 extension StoredEntry {
-    /// The same entry in buffers that hold little more than their readable bytes.
+    /// The same entry in buffers without much more capacity than readable bytes.
     fileprivate var compacted: StoredEntry {
         StoredEntry(body: Self.compacted(body), metadata: Self.compacted(metadata), labels: labels)
     }

@@ -2,16 +2,16 @@ import Foundation
 import GRDB
 import NIOCore
 
-/// An entry as it is found for removal.
-struct Victim: Sendable {
+/// An entry that a query found for removal, and the size of its file.
+struct IndexedEntry: Sendable {
     var key: EntryKey
     var bytes: Int
 }
 
-// What the index is asked.
+// Queries.
 extension DiskIndex {
-    /// The entry's record and when it was last used, or nil if there is none.
-    func record(for key: EntryKey) throws(StorageFault) -> (record: EntryRecord, lastUse: Int64)? {
+    /// The record of an entry and the time of its last use; nil if there is none.
+    func record(for key: EntryKey) throws(StorageError) -> (record: EntryRecord, lastUse: Int64)? {
         try Self.attempt("look up") {
             try pool.unsafeRead { database in
                 let select = try database.cachedStatement(
@@ -28,7 +28,7 @@ extension DiskIndex {
                     let lastUse = Int64.fromDatabaseValue(row[5])
                 else { return nil }
                 let record = EntryRecord(
-                    // Labels that can't be read don't fit the file's, so the entry is found damaged.
+                    // Malformed labels differ from those of the file, so that the entry counts as corrupt.
                     key: key, checksum: Array(checksum), labels: EntryLabels(bytes: Array(labels)) ?? .none,
                     fileBytes: fileBytes(row[0]), created: created,
                     modified: modified)
@@ -37,8 +37,8 @@ extension DiskIndex {
         }
     }
 
-    /// When the keys were first written, for those that there are.
-    func creationTimes(of keys: [EntryKey]) throws(StorageFault) -> [EntryKey: Int64] {
+    /// The times at which these keys were first written; keys without an entry are left out.
+    func creationTimes(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: Int64] {
         try Self.attempt("look up") {
             try pool.unsafeRead { database in
                 let select = try database.cachedStatement(
@@ -50,8 +50,8 @@ extension DiskIndex {
         }
     }
 
-    /// The entries with the lowest times, lowest first.
-    func oldest(_ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int) throws(StorageFault) -> [Victim] {
+    /// The oldest entries, oldest first, by the time from which the age counts.
+    func oldest(_ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int) throws(StorageError) -> [IndexedEntry] {
         try Self.attempt("look for old entries") {
             try pool.unsafeRead { database in
                 try Row.fetchAll(
@@ -59,13 +59,13 @@ extension DiskIndex {
                     sql: """
                         SELECT source, entry, size FROM entry WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?
                         """, arguments: [time, limit]
-                ).compactMap { row in EntryKey(row: row).map { Victim(key: $0, bytes: fileBytes(row[2])) } }
+                ).compactMap { row in EntryKey(row: row).map { IndexedEntry(key: $0, bytes: fileBytes(row[2])) } }
             }
         }
     }
 
-    /// The sizes of all entries whose source's key begins with two bytes from this range; 65536 is the end of all.
-    func sizes(ofSourcesBeginningWith prefixes: Range<Int>) throws(StorageFault) -> [EntryKey: Int] {
+    /// The sizes of all entries whose source begins with two bytes in this range; 65536 is the end.
+    func sizes(ofSourcesBeginningWith prefixes: Range<Int>) throws(StorageError) -> [EntryKey: Int] {
         try Self.attempt("list") {
             try pool.unsafeRead { database in
                 let rows = try Row.fetchAll(
@@ -78,13 +78,13 @@ extension DiskIndex {
         }
     }
 
-    /// The sources that have an entry with such a label.
-    func sources(labelled query: LabelQuery) throws(StorageFault) -> [StoreKey] {
+    /// The sources that have an entry with a matching label.
+    func sources(matching filter: LabelFilter) throws(StorageError) -> [StoreKey] {
         let (sql, arguments): (String, StatementArguments) =
-            switch query {
+            switch filter {
             case .equal(let label): ("SELECT source FROM label WHERE label = ?", [Data(label.utf8)])
             case .prefix(let prefix):
-                // No UTF-8 has a byte of 255, so this is above all that begins with the prefix.
+                // UTF-8 has no byte 255, so this is above every label with the prefix.
                 (
                     "SELECT DISTINCT source FROM label WHERE label >= ? AND label < ?",
                     [Data(prefix.utf8), Data(prefix.utf8) + [.max]]
@@ -100,26 +100,26 @@ extension DiskIndex {
 
     /// The first entries of a source in the order of their keys.
     ///
-    /// - Parameter now: in microseconds since 1970.
-    func listing(ofSource source: StoreKey, count: Int, now: Int64) throws(StorageFault) -> [EntryListing] {
+    /// - Parameter now: the current time, in microseconds since 1970.
+    func summaries(ofSource source: StoreKey, limit: Int, now: Int64) throws(StorageError) -> [EntrySummary] {
         try Self.attempt("list a source") {
             try pool.unsafeRead { database in
                 let rows = try Row.fetchAll(
                     database,
                     sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",
-                    arguments: [source.data, count])
+                    arguments: [source.data, limit])
                 return rows.compactMap { row in
                     guard let key = EntryKey(row: row) else { return nil }
                     let (age, isOverflow) = now.subtractingReportingOverflow(Int64.fromDatabaseValue(row[3]) ?? now)
-                    return EntryListing(
+                    return EntrySummary(
                         key: key, bytes: fileBytes(row[2]), age: .microseconds(isOverflow ? 0 : max(0, age)))
                 }
             }
         }
     }
 
-    /// What there is of each of these sources.
-    func totals(ofSources sources: [StoreKey]) throws(StorageFault) -> [StoreKey: StoreTotals] {
+    /// The totals of each of these sources; sources without entries are left out.
+    func totals(ofSources sources: [StoreKey]) throws(StorageError) -> [StoreKey: StoreTotals] {
         try Self.attempt("sum up") {
             try pool.unsafeRead { database in
                 let select = try database.cachedStatement(sql: "SELECT size FROM entry WHERE source = ?")
@@ -144,24 +144,25 @@ extension DiskStore.Expiry {
     }
 }
 
-/// The lowest key that begins with two bytes, or what is above all keys.
+/// The lowest key that begins with these two bytes; above 0xFFFF, a value above all keys.
 private func bound(_ prefix: Int) -> Data {
     prefix > 0xFFFF
         ? Data(repeating: .max, count: StoreKey.byteCount + 1) : Data([UInt8(prefix >> 8), UInt8(prefix & 0xFF)])
 }
 
-/// The size in a row. A damaged row may say anything, but sums must not overflow: no file is larger than 2^40 bytes.
+/// The size in a row. A corrupt row may have any value, but totals must not overflow: no file is larger than 2^40
+/// bytes.
 func fileBytes(_ value: DatabaseValue) -> Int {
     min(max(0, Int.fromDatabaseValue(value) ?? 0), 1 << 40)
 }
 
 extension StoreKey {
-    /// The digest as SQLite takes it.
+    /// The digest as a value for SQLite.
     var data: Data { Data(bytes) }
 }
 
 extension EntryKey {
-    /// Source and entry, in this order.
+    /// Source and entry, in this order, as arguments of a statement.
     var arguments: StatementArguments { [source.data, entry.data] }
 
     /// The key in a row that begins with source and entry.

@@ -8,77 +8,79 @@ import NIOCore
     import Darwin
 #endif
 
-/// The file system calls that the disk store makes; all of them block. None follows a symbolic link in the last
-/// component, so that nothing planted in the cache leads out of it.
-enum Files {
-    /// The whole file, or a fault if it isn't a regular file of exactly `byteCount`. Checks before it allocates.
-    static func read(_ path: String, byteCount: Int) throws(StorageFault) -> ByteBuffer {
-        try reading(path) { (descriptor, size) throws(StorageFault) in
+/// The file system calls of the disk store. All of them block. None follows a symbolic link in the last component, so
+/// that nothing planted in the cache leads out of it.
+enum FileSystem {
+    /// Reads a whole file; throws if it isn't a regular file of exactly `byteCount`. Checks the size before it
+    /// allocates.
+    static func read(_ path: String, byteCount: Int) throws(StorageError) -> ByteBuffer {
+        try reading(path) { (descriptor, size) throws(StorageError) in
             guard size == byteCount else {
-                throw StorageFault(operation: "read", reason: "\(size) bytes instead of \(byteCount)")
+                throw StorageError(operation: "read", reason: "\(size) bytes instead of \(byteCount)")
             }
             return try read(descriptor, byteCount: byteCount)
         }
     }
 
-    /// The first bytes of a regular file, at most `count`, and the size of the whole.
-    static func readStart(_ path: String, count: Int) throws(StorageFault) -> (start: ByteBuffer, fileBytes: Int) {
-        try reading(path) { (descriptor, size) throws(StorageFault) in
+    /// Reads the first bytes of a regular file, at most `count`.
+    /// - Returns: these bytes and the size of the file.
+    static func readStart(_ path: String, count: Int) throws(StorageError) -> (start: ByteBuffer, fileBytes: Int) {
+        try reading(path) { (descriptor, size) throws(StorageError) in
             (try read(descriptor, byteCount: min(size, count)), size)
         }
     }
 
-    /// Creates the file, which must not be there yet, with these buffers as its content.
-    static func write(_ buffers: [ByteBuffer], to path: String) throws(StorageFault) {
+    /// Creates a file with these buffers as its content; throws if the file exists.
+    static func write(_ buffers: [ByteBuffer], to path: String) throws(StorageError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw fault("create") }
+        guard descriptor >= 0 else { throw error("create") }
         defer { close(descriptor) }
         for buffer in buffers {
             var rest = buffer
             while rest.readableBytes > 0 {
                 let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0) }
                 if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { throw fault("write") }
+                guard written > 0 else { throw error("write") }
                 rest.moveReaderIndex(forwardBy: written)
             }
         }
     }
 
-    /// Moves a file or folder to a new name on the same volume, in place of a file that is there.
-    static func rename(_ path: String, to newPath: String) throws(StorageFault) {
-        guard systemRename(path, newPath) == 0 else { throw fault("rename") }
+    /// Renames a file or folder on the same volume, and replaces a file of the new name.
+    static func rename(_ path: String, to newPath: String) throws(StorageError) {
+        guard systemRename(path, newPath) == 0 else { throw error("rename") }
     }
 
-    /// Creates the folder and those above it that are missing.
-    static func makeFolders(_ path: String) throws(StorageFault) {
+    /// Creates a folder and its missing parents.
+    static func makeFolders(_ path: String) throws(StorageError) {
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
-            throw fault("create folder")
+            throw error("create folder")
         }
         try makeFolders(String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw fault("create folder") }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error("create folder") }
     }
 
-    /// Removes what has this name, a folder with all that is in it. Nothing there is no fault.
-    static func remove(_ path: String) throws(StorageFault) {
+    /// Removes a file, or a folder with its contents. It is no error if there is nothing of this name.
+    static func remove(_ path: String) throws(StorageError) {
         if unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR { return }
-        // A read-only volume refuses before it looks whether there is anything to remove.
+        // A read-only volume refuses without looking whether there is anything to remove.
         if errno == EROFS {
-            let refusal = fault("remove")
+            let refusal = error("remove")
             if kind(of: path) == .nothing { return }
             throw refusal
         }
-        // EISDIR on Linux, EPERM where POSIX is taken by its word.
-        guard errno == EISDIR || errno == EPERM, let names = names(in: path) else { throw fault("remove") }
+        // EISDIR on Linux, EPERM on systems that follow POSIX to the letter.
+        guard errno == EISDIR || errno == EPERM, let names = names(in: path) else { throw error("remove") }
         for name in names {
             try remove("\(path)/\(name)")
         }
-        guard rmdir(path) == 0 || errno == ENOENT else { throw fault("remove folder") }
+        guard rmdir(path) == 0 || errno == ENOENT else { throw error("remove folder") }
     }
 
-    /// Removes at most `limit` names of what has this name, from the bottom up; counts `limit` down.
-    /// - Returns: whether nothing is left of it.
-    static func removeSome(_ path: String, limit: inout Int) throws(StorageFault) -> Bool {
+    /// Removes at most `limit` files and folders of a tree, bottom up, and subtracts them from `limit`.
+    /// - Returns: whether the whole tree is gone.
+    static func removeSome(_ path: String, limit: inout Int) throws(StorageError) -> Bool {
         guard kind(of: path) == .folder, let names = names(in: path) else {
             try remove(path)
             limit -= 1
@@ -88,16 +90,17 @@ enum Files {
             guard limit > 0, try removeSome("\(path)/\(name)", limit: &limit) else { return false }
         }
         limit -= 1
-        guard rmdir(path) == 0 || errno == ENOENT else { throw fault("remove folder") }
+        guard rmdir(path) == 0 || errno == ENOENT else { throw error("remove folder") }
         return true
     }
 
-    /// Removes the folder if it is empty.
+    /// Removes a folder if it is empty.
+    /// - Returns: whether it was removed.
     static func removeIfEmpty(_ folder: String) -> Bool {
         rmdir(folder) == 0
     }
 
-    /// The names in a folder, or nil if it isn't one that can be listed.
+    /// The names in a folder; nil if it can't be listed.
     static func names(in folder: String) -> [String]? {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -116,16 +119,16 @@ enum Files {
         return names
     }
 
-    /// What a name stands for.
+    /// The kind of file that a path names.
     enum Kind: Equatable {
         case nothing
         case file(byteCount: Int)
         case folder
-        /// A link, a pipe and so on, or what we may not look at.
+        /// A symbolic link, a pipe and so on, or a file that may not be examined.
         case other
     }
 
-    /// What this name stands for.
+    /// The kind of file at this path.
     static func kind(of path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .nothing : .other }
@@ -136,7 +139,7 @@ enum Files {
         }
     }
 
-    /// What tells one file or folder from all others that exist at the same time.
+    /// The identity of a file or folder among all that exist at the same time: device and inode.
     struct Identity: Equatable {
         var device: UInt64
         var number: UInt64
@@ -147,7 +150,7 @@ enum Files {
         }
     }
 
-    /// The identity of what has this name, or nil if nothing has.
+    /// The identity of the file at this path, or nil if there is none.
     static func identity(of path: String) -> Identity? {
         var status = stat()
         return lstat(path, &status) == 0 ? Identity(status) : nil
@@ -159,35 +162,35 @@ enum Files {
         return fstat(descriptor, &status) == 0 ? Identity(status) : nil
     }
 
-    /// The part of the path's volume that we could still write, 0 to 1, or nil if the system doesn't say.
+    /// The share, 0 to 1, of the path's volume that can still be written; nil if the system doesn't report it.
     static func freeFraction(ofVolume path: String) -> Double? {
         var status = statvfs()
         guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         return Double(status.f_bavail) / Double(status.f_blocks)
     }
 
-    /// What the last failed system call said.
-    static func fault(_ operation: String) -> StorageFault {
+    /// The error of the last system call, from `errno`.
+    static func error(_ operation: String) -> StorageError {
         let code = errno
-        return StorageFault(operation: operation, reason: String(cString: strerror(code)), code: code)
+        return StorageError(operation: operation, reason: String(cString: strerror(code)), code: code)
     }
 
     private static func reading<Value>(
-        _ path: String, _ body: (_ descriptor: Int32, _ size: Int) throws(StorageFault) -> Value
-    ) throws(StorageFault) -> Value {
-        // Not to wait for a writer, should the name stand for a pipe.
+        _ path: String, _ body: (_ descriptor: Int32, _ size: Int) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        // Without O_NONBLOCK, opening a pipe would wait for a writer.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw fault("open") }
+        guard descriptor >= 0 else { throw error("open") }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw fault("stat") }
+        guard fstat(descriptor, &status) == 0 else { throw error("stat") }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StorageFault(operation: "open", reason: "not a regular file")
+            throw StorageError(operation: "open", reason: "not a regular file")
         }
         return try body(descriptor, Int(status.st_size))
     }
 
-    private static func read(_ descriptor: Int32, byteCount: Int) throws(StorageFault) -> ByteBuffer {
+    private static func read(_ descriptor: Int32, byteCount: Int) throws(StorageError) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
         while buffer.readableBytes < byteCount {
             let missing = byteCount - buffer.readableBytes
@@ -197,14 +200,14 @@ enum Files {
                 return max(0, got)
             }
             if got < 0 && errno == EINTR { continue }
-            if got < 0 { throw fault("read") }
-            if got == 0 { throw StorageFault(operation: "read", reason: "the file became shorter") }
+            if got < 0 { throw error("read") }
+            if got == 0 { throw StorageError(operation: "read", reason: "the file was truncated meanwhile") }
         }
         return buffer
     }
 }
 
-// The system calls whose names `Files` takes for itself.
+// System calls whose names are also methods of `FileSystem`.
 
 private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, bytes.baseAddress, bytes.count)
