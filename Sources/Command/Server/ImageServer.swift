@@ -118,7 +118,7 @@ struct ImageServer {
         } caches: {
             caches.tiers
         } cacheWorks: {
-            caches.disk?.isWorking() ?? true
+            caches.disk?.isHealthy() ?? true
         }
         instruments.isWell = { pixels.isWell }
         return instruments
