@@ -106,7 +106,9 @@ let package = Package(
             sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
             packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
         // What `import Darkroom` gives library users.
-        room("Darkroom", sees: ["Pipeline", "Transforms", "Vips", "Store", "Origin", "Network", "HTTPCaching"]),
+        room(
+            "Darkroom",
+            sees: ["Pipeline", "Transforms", "Vips", "Store", "Machine", "Origin", "Network", "HTTPCaching"]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),

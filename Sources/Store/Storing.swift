@@ -68,6 +68,16 @@ public enum LabelFilter: Hashable, Sendable {
     case prefix(String)
     /// Every source, including those without labels.
     case all
+
+    /// Whether an entry with these labels matches. Compares bytes of UTF-8, so that labels that only look the same
+    /// differ.
+    public func matches(_ labels: [String]) -> Bool {
+        switch self {
+        case .equal(let label): labels.contains { $0.utf8.elementsEqual(label.utf8) }
+        case .prefix(let prefix): labels.contains { $0.utf8.starts(with: prefix.utf8) }
+        case .all: true
+        }
+    }
 }
 
 /// A number of entries, and the size of their files.

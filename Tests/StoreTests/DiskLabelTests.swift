@@ -122,6 +122,16 @@ import Testing
         #expect(await sources(.equal(longest[159]), in: next) == source(1), "the longest list is taken back too")
     }
 
+    @Test func `a filter matches labels by their bytes, and all entries without one`() {
+        #expect(LabelFilter.equal("host:a").matches(["tag:x", "host:a"]))
+        #expect(!LabelFilter.equal("host:").matches(["host:a"]))
+        #expect(!LabelFilter.equal("tag:\u{E9}").matches(["tag:e\u{301}"]))
+        #expect(LabelFilter.prefix("host:").matches(["tag:x", "host:a"]))
+        #expect(!LabelFilter.prefix("host:a").matches(["host:"]))
+        #expect(!LabelFilter.prefix("").matches([]))
+        #expect(LabelFilter.all.matches([]))
+    }
+
     @Test(arguments: [[0], [0, 1], [0, 2, 0x61], [0, 1, 0xFF], [0xFF, 0xFF], [0, 0, 0]] as [[UInt8]])
     func `malformed bytes are no labels`(bytes: [UInt8]) {
         #expect(EntryLabels(bytes: bytes) == nil)

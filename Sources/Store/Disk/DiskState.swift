@@ -50,7 +50,7 @@ final class DiskState: Sendable {
         }
     }
 
-    /// Changes the totals by so many entries and bytes.
+    /// Adds a change, which may be negative, to the totals.
     func add(_ change: StoreTotals) {
         count {
             $0.entries += change.entries
