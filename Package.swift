@@ -89,10 +89,12 @@ let package = Package(
             name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
-        room("Transforms", sees: ["Vips"], packages: [nioCore, crypto]),
+        room("Eviction"),
+        room("Machine", packages: [logging]),
+        room("Transforms", sees: ["Vips", "Eviction"], packages: [nioCore, crypto]),
         room("Network", packages: [httpTypes]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
-        room("Store", packages: [grdb, nioCore, crypto, logging]),
+        room("Store", sees: ["Eviction", "Machine"], packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["Network", "HTTPCaching"],
             packages: [
@@ -100,12 +102,15 @@ let package = Package(
                 serviceContext,
             ]),
         room(
-            "Pipeline", sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching"],
+            "Pipeline",
+            sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
             packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
         // What `import Darkroom` gives library users.
-        room("Darkroom", sees: ["Pipeline", "Transforms", "Vips", "Store", "Origin", "Network", "HTTPCaching"]),
+        room(
+            "Darkroom",
+            sees: ["Pipeline", "Transforms", "Vips", "Store", "Machine", "Origin", "Network", "HTTPCaching"]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
-        room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
+        room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),
         room(
             "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
@@ -118,8 +123,9 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "DarkroomMetrics", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser,
-                configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore, nioPosix,
+                "DarkroomStore", "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
+                nioPosix,
                 distributedTracing, serviceContext, systemPackage, unixSignals, yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
@@ -127,6 +133,8 @@ let package = Package(
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
+        tests(of: "Eviction"),
+        tests(of: "Machine", packages: [logging]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
         tests(
             of: "Origin", sees: ["Network", "TestOrigin"],

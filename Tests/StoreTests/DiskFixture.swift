@@ -21,7 +21,7 @@ final class DiskFixture: Sendable {
     }
 
     /// Opens a store on the folder; the configuration can be changed first.
-    func open(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore {
+    func open(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(DiskStoreError) -> DiskStore {
         var configuration = DiskStore.Configuration(directory: folder.path)
         configuration.budgetBytes = budgetBytes
         change(&configuration)
@@ -31,10 +31,11 @@ final class DiskFixture: Sendable {
     }
 
     /// Opens a store, and returns it once index and files agree.
-    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore
+    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(DiskStoreError)
+        -> DiskStore
     {
         let store = try await open(change)
-        await store.healed()
+        await store.waitUntilHealed()
         await store.flush()
         return store
     }
@@ -85,7 +86,7 @@ final class DiskFixture: Sendable {
     }
 }
 
-/// A clock that stands still until it's told.
+/// A clock that only moves on request.
 final class ManualClock: Sendable {
     private let times = Mutex((wall: 1_700_000_000.0, up: Duration.zero))
 
@@ -124,4 +125,17 @@ func entry(
 }
 
 /// The size of the file of an entry with this much in it, without labels.
-func fileBytes(body: Int, metadata: Int) -> Int { EntryHead.fixedBytes + metadata + body }
+func fileBytes(body: Int, metadata: Int) -> Int { EntryHeader.fixedBytes + metadata + body }
+
+/// The same numbers for the same seed: splitmix64.
+struct SeededRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

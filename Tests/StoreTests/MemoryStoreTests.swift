@@ -17,7 +17,7 @@ import Testing
         #expect(store.statistics == expected)
     }
 
-    @Test func `a second entry under a key takes the place of the first`() {
+    @Test func `a second entry for a key replaces the first`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(5000), for: key(1))
         store.store(entry(1000, filler: 2), for: key(1))

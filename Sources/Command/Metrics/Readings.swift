@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomMetrics
 import DarkroomPipeline
 import DarkroomWeb
@@ -72,11 +73,11 @@ struct Readings: Sendable {
         let readings: [(name: String, help: String, value: Double?)] = [
             (
                 "process_resident_memory_bytes", "Memory of the process that is in the machine's.",
-                ProcessFiles.residentBytes.map { Double($0) }
+                ProcessMemory.current.map { Double($0.residentBytes) }
             ),
             (
                 "process_open_fds", "File descriptors that the process has open.",
-                ProcessFiles.openDescriptors.map { Double($0) }
+                FileDescriptors.openCount.map { Double($0) }
             ),
             (
                 "process_start_time_seconds", "When the server was started, in seconds since 1970.",

@@ -118,7 +118,7 @@ struct ImageServer {
         } caches: {
             caches.tiers
         } cacheWorks: {
-            caches.disk?.isWorking() ?? true
+            caches.disk?.isHealthy() ?? true
         }
         instruments.isHealthy = { pixels.isHealthy }
         return instruments

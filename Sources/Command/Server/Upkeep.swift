@@ -1,5 +1,5 @@
+import DarkroomMachine
 import DarkroomPipeline
-import DarkroomStore
 import Logging
 import ServiceLifecycle
 

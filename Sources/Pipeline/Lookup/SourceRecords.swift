@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomEviction
 import DarkroomStore
 import Synchronization
 

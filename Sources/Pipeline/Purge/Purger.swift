@@ -84,7 +84,7 @@ struct Purger: Sendable {
                 })
         }
         if tiers.contains(.disk), let disk = keep.disk {
-            found.formUnion(await disk.sources(labelled: target.query))
+            found.formUnion(await disk.sources(matching: target.query))
         }
         return Array(found)
     }
@@ -167,7 +167,7 @@ extension PurgeTarget {
     }
 
     /// How the disk finds them.
-    fileprivate var query: LabelQuery {
+    fileprivate var query: LabelFilter {
         switch self {
         case .source(let source): .equal("url:\(source.canonical)")
         case .prefix(let prefix): .prefix("url:\(prefix)")

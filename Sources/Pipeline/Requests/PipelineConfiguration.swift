@@ -1,5 +1,5 @@
 public import DarkroomHTTPCaching
-public import DarkroomStore
+public import DarkroomMachine
 public import DarkroomTransforms
 
 /// What an `ImagePipeline` may spend, and how it caches. Every default is that of the command line.

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Dispatch
 import Foundation

@@ -1,3 +1,4 @@
+import DarkroomEviction
 import Synchronization
 
 /// Decoded pictures of hot originals, so that the next width needs no new decode: the least recently used goes first.
@@ -106,15 +107,15 @@ private struct Held {
 private struct State {
     var statistics = DecodedStatistics()
     /// By source, then by decode, so that a source is removed without a search.
-    private var slots: [String: [DecodedCache.Key: RecencyList<Held>.Slot]] = [:]
-    private var recent = RecencyList<Held>()
+    private var slots: [String: [DecodedCache.Key: LinkedSlots<Held>.Slot]] = [:]
+    private var recent = LinkedSlots<Held>()
 
     mutating func pixels(for key: DecodedCache.Key) -> DecodedPixels? {
-        guard let slot = slots[key.identity]?[key], let held = recent.element(at: slot) else {
+        guard let slot = slots[key.identity]?[key], let held = recent[slot] else {
             statistics.misses += 1
             return nil
         }
-        recent.use(slot)
+        recent.moveToNewest(slot)
         statistics.hits += 1
         return held.pixels
     }

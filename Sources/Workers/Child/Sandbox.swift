@@ -1,4 +1,5 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import Foundation
 
 /// The sandbox that a worker enters before it receives untrusted bytes. Each layer is effective without the others.
@@ -20,12 +21,12 @@ struct Sandbox {
     ///
     /// - Parameter warmUp: makes libraries open the files that they open once per process; the last layers forbid that.
     func enter(warmingUp warmUp: () -> Void) -> [IsolationLayer] {
-        let mapped = FileHandle(forReadingAtPath: "/proc/self/statm")
+        let memory = ProcessMemoryFile()
         var layers: [IsolationLayer] = []
         if bind() { layers.append(.bound) }
         if restrictFiles() { layers.append(.landlock) }
         warmUp()
-        if limit(mapped: mapped) { layers.append(.limits) }
+        if limit(memory) { layers.append(.limits) }
         if darkroom_restrict_system_calls() == 0 { layers.append(.seccomp) }
         return layers
     }
@@ -36,12 +37,10 @@ struct Sandbox {
         return result == 0
     }
 
-    private func limit(mapped file: FileHandle?) -> Bool {
-        let pages = (try? file?.readToEnd()).flatMap { String(decoding: $0, as: UTF8.self).split(separator: " ").first }
-        try? file?.close()
-        guard let pages = pages.flatMap({ UInt64($0) }) else { return false }
+    private func limit(_ memory: ProcessMemoryFile?) -> Bool {
+        guard let mappedBytes = memory?.read()?.mappedBytes else { return false }
         return darkroom_limit(
-            pages * UInt64(getpagesize()), UInt64(setup.memoryBytes + Self.reservedBytes), UInt64(setup.maxResultBytes),
+            UInt64(mappedBytes), UInt64(setup.memoryBytes + Self.reservedBytes), UInt64(setup.maxResultBytes),
             UInt64(Self.processorSeconds), UInt64(Self.maxDescriptors)) == 0
     }
 

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 import NIOCore

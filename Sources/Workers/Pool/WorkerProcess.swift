@@ -1,4 +1,5 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import Foundation
 import NIOCore
 import Synchronization
@@ -76,15 +77,7 @@ final class WorkerProcess: Sendable {
     }
 
     /// Resident memory in bytes; 0 if the kernel does not report it.
-    var residentBytes: Int {
-        // The file reports a size of 0, so it must be read to its end.
-        guard let file = FileHandle(forReadingAtPath: "/proc/\(identifier)/statm"), let data = try? file.readToEnd()
-        else {
-            return 0
-        }
-        let pages = String(decoding: data, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        return (pages ?? 0) * Int(getpagesize())
-    }
+    var residentBytes: Int { ProcessMemory.ofProcess(identifier)?.residentBytes ?? 0 }
 
     /// CPU time used, in whole seconds.
     var processorSeconds: Int { Int(darkroom_processor_milliseconds(identifier) / 1000) }
