@@ -155,9 +155,9 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     /// Also lifts the quarantine of these bytes.
-    package func forget(identity: String) {
+    package func removeDecoded(identity: String) {
         pool.release(.content(identity))
-        pool.tell(.forget(identity: identity)) { $0.mayKeep(identity) }
+        pool.tell(.removeDecoded(identity: identity)) { $0.mayKeep(identity) }
     }
 
     package func shrinkMemory(toFraction fraction: Double) {
@@ -170,7 +170,7 @@ package struct WorkerImageProcessor: ImageProcessing {
 extension WorkerPool {
     /// The worker has answered a job.
     fileprivate func giveBack(_ number: Roster.Number, after job: ImageJob, _ decoded: DecodedStatistics) {
-        if job.keepsDecoded, let identity = job.identity {
+        if job.cachesDecoded, let identity = job.identity {
             state.withLock { $0.roster.note(source: identity, of: number) }
         }
         giveBack(number, decoded)
