@@ -156,9 +156,9 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     /// Removes decoded images of the source and lifts its quarantine.
-    package func forget(identity: String) {
+    package func removeDecoded(identity: String) {
         pool.liftQuarantine(of: .content(identity))
-        pool.broadcast(.forget(identity: identity)) { $0.mayHold(identity) }
+        pool.broadcast(.removeDecoded(identity: identity)) { $0.mayHold(identity) }
     }
 
     package func shrinkMemory(toFraction fraction: Double) {
@@ -171,7 +171,7 @@ package struct WorkerImageProcessor: ImageProcessing {
 extension WorkerPool {
     /// Makes a worker idle again after a job.
     fileprivate func release(_ number: WorkerTable.ID, after job: ImageJob, _ decoded: DecodedStatistics) {
-        if job.keepsDecoded, let identity = job.identity {
+        if job.cachesDecoded, let identity = job.identity {
             state.withLock { $0.table.record(source: identity, of: number) }
         }
         release(number, decoded)

@@ -9,7 +9,7 @@ import Testing
 /// Documents about a source: cached like variants, but a header proves nothing.
 @Suite(.timeLimit(.minutes(2)))
 struct InformationTests {
-    private func told(_ details: PictureDetails = []) throws -> ImageRequest {
+    private func told(_ details: ImageDetails = []) throws -> ImageRequest {
         try ImageRequest(url: "http://example.com/a.png", output: OutputOptions(format: .json, details: details))
     }
 

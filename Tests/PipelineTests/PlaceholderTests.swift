@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct PlaceholderTests {
     private func wanted(
-        _ bench: Bench, _ placeholders: PictureDetails = [.color, .blurHash, .thumbHash, .lqip],
+        _ bench: Bench, _ placeholders: ImageDetails = [.color, .blurHash, .thumbHash, .lqip],
         mode: CacheMode = .standard, store: TierChoice = .all
     ) throws -> ImageRequest {
         var request = try bench.request(mode: mode, store: store)

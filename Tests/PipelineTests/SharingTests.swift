@@ -188,7 +188,7 @@ struct SharingTests {
         let bench = try Bench()
         try await bench.ask(width: 20)
         try await bench.ask(width: 10)
-        #expect(bench.processing.jobs.map(\.keepsDecoded) == [false, true])
+        #expect(bench.processing.jobs.map(\.cachesDecoded) == [false, true])
         await bench.pipeline.purge(.source(.example))
         #expect(bench.processing.forgotten == [try #require(bench.processing.jobs.first?.identity)])
     }

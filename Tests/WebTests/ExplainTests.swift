@@ -42,7 +42,7 @@ extension Explanation {
             ],
             freshness: Verdict(
                 judgement: judgement, lifetime: .seconds(100), age: .milliseconds(1_500), remaining: .seconds(-3)),
-            format: .webp, plan: plan, limits: [LimitUse(setting: "max-output-side", value: 4_096, limit: 8_192)])
+            format: .webp, plan: plan, limits: [LimitUsage(setting: "max-output-side", value: 4_096, limit: 8_192)])
     }
 
     static let plan = ImagePlan(

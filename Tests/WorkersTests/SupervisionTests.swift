@@ -26,7 +26,7 @@ struct SupervisionTests {
         let statistics = site.processor.statistics
         #expect(statistics.ended == [.crashed: 1] && statistics.started == 3)
         #expect(statistics.quarantined == 1 && statistics.refused == 1)
-        site.processor.forget(identity: "drawing")
+        site.processor.removeDecoded(identity: "drawing")
         _ = try site.processor.process(.drawing()) { false }
     }
 

@@ -17,7 +17,7 @@ public struct Explanation: Sendable {
     /// How the picture is made, or would be made if it were not in a cache.
     public var plan: PlanOutcome
     /// What the plan takes of the limits that play a part.
-    public var limits: [LimitUse]
+    public var limits: [LimitUsage]
 
     /// Keys are SHA-256 in 64 hexadecimal digits.
     public struct Keys: Hashable, Sendable {

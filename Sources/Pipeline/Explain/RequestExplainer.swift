@@ -33,7 +33,7 @@ struct ExplainRequest: Sendable {
             format: found.variant?.format ?? wanted.request.output.format, plan: plan, limits: [])
         if case .planned(let plan) = plan {
             explanation.format = plan.format
-            explanation.limits = plan.uses(of: limits)
+            explanation.limits = plan.usage(of: limits)
         }
         return explanation
     }

@@ -118,7 +118,7 @@ struct Purger: Sendable {
         for source in sources { keep.generations.advance(source) }
         // Pictures kept for speed go by their content, which the record names.
         for source in sources {
-            if let record = keep.records.inMemory(source) { processing.forget(identity: record.content.hex) }
+            if let record = keep.records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
         }
         if tiers.contains(.memory) {
             keep.records.forget(sources)

@@ -90,7 +90,7 @@ struct ExplainDocument: Encodable {
         case .planned(let plan):
             (self.plan, planMissing) = (PlanDocument(plan), nil)
             limits.insert(
-                LimitUse(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
+                LimitUsage(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
                 at: 0)
         case .missing(let reason): (plan, planMissing) = (nil, reason)
         }

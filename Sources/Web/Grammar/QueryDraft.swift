@@ -37,8 +37,8 @@ struct QueryDraft: Sendable {
     var filter: Filter?
     var resampling: Resampling?
     var output = OutputName.auto
-    var details: PictureDetails?
-    var placeholders: PictureDetails = []
+    var details: ImageDetails?
+    var placeholders: ImageDetails = []
     var tellsPosition = false
     var tellsCaching = false
     var quality: Int?

@@ -24,7 +24,7 @@ enum WorkerRequest: Codable, Sendable {
     case process(WireJob)
     /// The source is attached.
     case plan(WireJob)
-    case forget(identity: String)
+    case removeDecoded(identity: String)
     case shrink(fraction: Double)
     /// Cancels the running job. A busy worker treats any message as this one.
     case cancel

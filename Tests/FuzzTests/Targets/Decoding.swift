@@ -52,7 +52,7 @@
             var recipe = Recipe()
             recipe.box = Box(width: width, height: nil)
             var job = ImageJob(
-                source: ByteBuffer(bytes: bytes), identity: nil, keepsDecoded: false, chain: TransformChain(recipe),
+                source: ByteBuffer(bytes: bytes), identity: nil, cachesDecoded: false, chain: TransformChain(recipe),
                 output: OutputOptions(format: format))
             job.limits.maxSourcePixels = 4 << 20
             job.limits.maxAnimationPixels = 4 << 20

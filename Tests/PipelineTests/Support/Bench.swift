@@ -91,7 +91,7 @@ final class CountingProcessor: ImageProcessing {
     /// What it was told to keep no longer.
     var forgotten: [String] { dropped.withLock { $0 } }
 
-    func forget(identity: String) { dropped.withLock { $0.append(identity) } }
+    func removeDecoded(identity: String) { dropped.withLock { $0.append(identity) } }
 
     /// From now on what begins with this page does not decode.
     func damage(page: Int) { damagedPage.withLock { $0 = page } }
