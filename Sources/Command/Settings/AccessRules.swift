@@ -61,7 +61,7 @@ extension SettingKind where Value == [PresetDefinition] {
             presets.isEmpty ? "none" : presets.map { "\($0.name)=\($0.query)" }.joined(separator: ",")
         } parseValue: { value throws(SettingRefusal) in
             var presets: [PresetDefinition] = []
-            for member in { if case .map = value { [value] } else { value.members } }() {
+            for member in value.members {
                 if case .map(let named) = member {
                     for (name, query) in named {
                         presets.append(PresetDefinition(name: name, query: try query.presetQuery(of: name)))
@@ -71,7 +71,8 @@ extension SettingKind where Value == [PresetDefinition] {
                 guard let text = member.text, let equals = text.firstIndex(of: "=") else {
                     throw .expected(grammar, got: member.text ?? member.shape)
                 }
-                presets.append(PresetDefinition(name: String(text[..<equals]), query: String(text[equals...].dropFirst())))
+                let query = String(text[equals...].dropFirst())
+                presets.append(PresetDefinition(name: String(text[..<equals]), query: query))
             }
             return presets
         }
@@ -89,23 +90,24 @@ extension SettingValue {
         for (parameter, value) in parameters {
             switch value {
             case .null: pairs.append(Self.encoded(parameter))
-            case .text(let text), .boolean(_, let text): pairs.append("\(Self.encoded(parameter))=\(Self.encoded(text))")
+            case .text(let text), .boolean(_, let text):
+                pairs.append("\(Self.encoded(parameter))=\(Self.encoded(text))")
             case .list, .map: throw .because("the parameter '\(parameter.prefix(100))' of a preset must be a text.")
             }
         }
         return pairs.joined(separator: "&")
     }
 
+    /// Percent-encodes everything but ASCII letters and digits.
     private static func encoded(_ text: String) -> String {
-        let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics.intersection(.init(charactersIn: "\0"..."\u{7f}")))
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 }
 
 extension SettingKind where Value == CrossOrigins {
     /// Origins as browsers send them (scheme, host and port, without the default port), or `*` alone.
     static var corsOrigins: SettingKind {
-        let grammar = "a list of origins such as https://www.example.com, or * alone"
+        let grammar = "* or a list of origins such as https://www.example.com"
         return SettingKind("ORIGIN,...", grammar) { origins in
             switch origins {
             case .none: "none"

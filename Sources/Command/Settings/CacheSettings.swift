@@ -85,15 +85,19 @@ struct FreshnessSettings: SettingTheme {
 }
 
 extension SettingKind where Value == [QueryDroppingFilter.Rule] {
-    /// `HOSTGLOB=NAMEGLOB,NAMEGLOB,…`, where a member without `=` is one more name of the rule before it; or a YAML map of
-    /// host globs to name globs.
+    /// `HOSTGLOB=NAMEGLOB,NAMEGLOB,…`, where a member without `=` is one more name of the rule before it. In YAML
+    /// also a map of host globs to name globs.
     static var queryDroppingRules: SettingKind {
         let grammar = "rules of the form HOSTGLOB=NAMEGLOB,NAMEGLOB such as *.example.com=utm_*,token"
         return SettingKind("HOSTGLOB=NAMEGLOB,...", grammar) { rules in
             let texts = rules.map { "\($0.hostPattern)=\($0.parameterPatterns.joined(separator: ","))" }
             return texts.isEmpty ? "none" : texts.joined(separator: ",")
         } parseValue: { value throws(SettingRefusal) in
-            if case .map(let rules) = value { return try rules.map(rule) }
+            if case .map(let hosts) = value {
+                var rules: [QueryDroppingFilter.Rule] = []
+                for (host, names) in hosts { rules.append(try rule(host: host, names: names)) }
+                return rules
+            }
             var rules: [QueryDroppingFilter.Rule] = []
             for member in value.members {
                 guard let text = member.text, !text.isEmpty else {

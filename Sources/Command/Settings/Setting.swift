@@ -1,12 +1,11 @@
 /// One setting of the server: a row of ``SettingsTable``.
 ///
-/// Flags, environment variables, YAML keys, `--help`, `docs/settings.md` and spelling suggestions all come from this row.
+/// Flags, environment variables, YAML keys, `--help`, `docs/settings.md` and spelling suggestions come from this row.
 struct Setting<Value: Sendable>: SettingRow {
     let name: String
     let help: String
     let isSecret: Bool
     let defaultText: String
-    /// The value where no source gives one.
     let defaultValue: Value
     private let kind: SettingKind<Value>
 
@@ -48,10 +47,14 @@ struct Setting<Value: Sendable>: SettingRow {
 
 /// A ``Setting`` of any value type.
 protocol SettingRow: Sendable {
+    associatedtype Value: Sendable
+
     /// `max-source-bytes`
     var name: String { get }
     var help: String { get }
     var isSecret: Bool { get }
+    /// The value where no source gives one.
+    var defaultValue: Value { get }
     /// The default as users write it; `none` for no value.
     var defaultText: String { get }
     /// The value in `--help`, such as `BYTES`.
@@ -77,7 +80,7 @@ enum EnvironmentName {
     static let prefix = "DARKROOM_"
 }
 
-/// A setting that stops start-up: one sentence with the key as the user spelled it, the reason, and the accepted values.
+/// A setting that stops start-up: one sentence with the key as the user spelled it, the reason and the accepted values.
 struct SettingError: Error, Equatable, CustomStringConvertible {
     let description: String
 
@@ -92,13 +95,16 @@ enum SettingRefusal: Error {
     case expected(String, got: String?)
     /// A reason of its own, without the value where that is a secret.
     case because(String)
+    /// A reason that begins with the place within the value, such as `[0].hosts`.
+    case inside(String)
 
-    fileprivate func sentence(about spelling: String, isSecret: Bool) -> String {
+    func sentence(about spelling: String, isSecret: Bool) -> String {
         switch self {
         case .expected(let grammar, let given?) where !isSecret:
             "\(spelling) must be \(grammar), got '\(given.prefix(100))'."
         case .expected(let grammar, _): "\(spelling) must be \(grammar)."
         case .because(let reason): "\(spelling): \(reason)"
+        case .inside(let reason): "\(spelling)\(reason)"
         }
     }
 }

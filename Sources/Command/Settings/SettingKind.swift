@@ -75,9 +75,9 @@ extension SettingKind where Value == Int {
     /// Plain bytes, or a number with `B`, `KiB`, `MiB` or `GiB`.
     static func bytes(atLeast minimum: Int) -> SettingKind {
         let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)]
-        let grammar = "a number of bytes such as 1048576, 512KiB or 10GiB"
-        let bound = minimum == 0 ? "" : ", at least \(text(minimum, in: units))"
-        return SettingKind("BYTES", grammar + bound, format: { text($0, in: units) }) { text in
+        let bound = minimum == 0 ? "" : ", at least \(written(minimum, in: units)),"
+        let grammar = "a number of bytes\(bound) such as 1048576, 512KiB or 10GiB"
+        return SettingKind("BYTES", grammar, format: { written($0, in: units) }) { text in
             let (digits, unit) = numberAndUnit(text)
             guard let number = Int(digits), let factor = unit.isEmpty ? 1 : units.first(where: { $0.0 == unit })?.1
             else { return nil }
@@ -98,10 +98,10 @@ extension SettingKind where Value == Duration {
     /// A number with `ms`, `s`, `m`, `h` or `d`, up to ten years; 0 needs no unit.
     static func duration(allowsZero: Bool = false) -> SettingKind {
         let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)]
-        let grammar = "a duration\(allowsZero ? ", 0 or" : " above 0") such as 500ms, 15s, 5m, 12h or 7d"
+        let grammar = "\(allowsZero ? "0 or a duration" : "a duration above 0") such as 500ms, 15s, 5m, 12h or 7d"
         return SettingKind(
             "DURATION", grammar,
-            format: { $0 == .zero ? "0s" : text(Int($0 / .milliseconds(1)), in: units) }
+            format: { $0 == .zero ? "0s" : written(Int($0 / .milliseconds(1)), in: units) }
         ) { text in
             let (digits, unit) = numberAndUnit(text)
             guard let number = Int(digits) else { return nil }
@@ -181,7 +181,7 @@ private func numberAndUnit(_ text: String) -> (digits: String, unit: String) {
 }
 
 /// The number in the largest unit that divides it.
-private func text(_ number: Int, in units: [(name: String, factor: Int)]) -> String {
+private func written(_ number: Int, in units: [(name: String, factor: Int)]) -> String {
     let unit = units.first { number % $0.factor == 0 && number != 0 }
     return unit.map { "\(number / $0.factor)\($0.name)" } ?? "\(number)"
 }

@@ -38,13 +38,14 @@ struct Settings: Sendable {
         try check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources)
         try check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources)
         try check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources)
-        if let adminPort = listeners.adminPort, adminPort != 0,
-            (listeners.adminHost, adminPort) == (listeners.host, listeners.port)
+        if let adminPort = self.listeners.adminPort, adminPort != 0,
+            (self.listeners.adminHost, adminPort) == (self.listeners.host, self.listeners.port)
         {
-            let spellings = "\(sources.spelling(of: \.listeners.port)) and \(sources.spelling(of: \.listeners.adminPort))"
+            let spellings =
+                "\(sources.spelling(of: \.listeners.port)) and \(sources.spelling(of: \.listeners.adminPort))"
             throw SettingError("\(spellings): both are \(adminPort); each listener needs a port of its own.")
         }
-        if let root = origins.localRoot {
+        if let root = self.origins.localRoot {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder), isFolder.boolValue else {
                 throw SettingError("\(sources.spelling(of: \.origins.localRoot)) must be a folder, got '\(root)'.")
@@ -68,22 +69,27 @@ struct Settings: Sendable {
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources) throws(SettingError) {
-        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !isLoopback(listeners.host)
-        guard !isOpen || access.openProxy else {
+        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !isLoopback(self.listeners.host)
+        guard !isOpen || self.access.openProxy else {
+            let (key, host) = (sources.spelling(of: \.listeners.host), self.listeners.host)
             throw SettingError(
-                "\(sources.spelling(of: \.listeners.host)): anyone who can reach \(listeners.host) could have this server "
-                    + "fetch from any public host. Set signing-keys to require signed requests, set allow-hosts to "
-                    + "limit the hosts, set open-proxy=true if this is intended, or bind 127.0.0.1.")
+                "\(key): anyone who can reach \(host) could have this server fetch from any public host. Set "
+                    + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
+                    + "open-proxy=true if this is intended, or bind 127.0.0.1.")
         }
-        guard listeners.adminPort == nil || access.adminToken != nil || isLoopback(listeners.adminHost) else {
+        let isAdminOpen = self.access.adminToken == nil && !isLoopback(self.listeners.adminHost)
+        guard self.listeners.adminPort == nil || !isAdminOpen else {
             throw SettingError(
                 "\(sources.spelling(of: \.listeners.adminHost)): anyone who can reach admin-port at "
-                    + "\(listeners.adminHost) could purge the caches. Set admin-token, or bind admin-host to 127.0.0.1.")
+                    + "\(self.listeners.adminHost) could purge the caches. "
+                    + "Set admin-token, or bind admin-host to 127.0.0.1."
+            )
         }
     }
 
     private var limitsHosts: Bool {
-        !origins.allowHosts.isEmpty && !origins.allowHosts.contains { pattern in pattern.allSatisfy { $0 == "*" } }
+        let hosts = self.origins.allowHosts
+        return !hosts.isEmpty && !hosts.contains { pattern in pattern.allSatisfy { $0 == "*" } }
     }
 
     /// Whether only this machine can reach the address.

@@ -50,22 +50,21 @@ extension SigningKeyDefinition {
             throw SettingError("\(spelling) must be a JSON array of objects, one for each key.")
         }
         do throws(SettingRefusal) {
-            return try keys.enumerated().map { index, key throws(SettingRefusal) in
-                try SigningKeyDefinition(key, id: nil, place: "[\(index)]")
+            var definitions: [SigningKeyDefinition] = []
+            for (index, key) in keys.enumerated() {
+                definitions.append(try SigningKeyDefinition(key, id: nil, place: "[\(index)]"))
             }
+            return definitions
         } catch {
-            switch error {
-            case .because(let reason): throw SettingError("\(spelling)\(reason)")
-            case .expected(let grammar, _): throw SettingError("\(spelling) must be \(grammar).")
-            }
+            throw SettingError(error.sentence(about: spelling, isSecret: true))
         }
     }
 
-    /// Reads a key from a map of its members. What it throws begins with the place.
+    /// Reads a key from a map of its members.
     /// - Parameter id: the key of the map that the definition is in; nil = it has a member `id`.
     fileprivate init(_ value: SettingValue, id: String?, place: String) throws(SettingRefusal) {
         guard case .map(let members) = value else {
-            throw .because("\(place): a key must be a map of id, secret, hosts, presets and rate.")
+            throw .inside("\(place): a key must be a map of id, secret, hosts, presets and rate.")
         }
         var texts: [String: String] = id.map { ["id": $0] } ?? [:]
         var lists: [String: [String]] = [:]
@@ -75,15 +74,19 @@ extension SigningKeyDefinition {
             case ("id", .text(let text)) where id == nil: texts[name] = text
             case ("hosts", .list(let list)), ("presets", .list(let list)):
                 lists[name] = list.compactMap(\.text)
-                guard lists[name]?.count == list.count else { throw .because("\(place).\(name) must be a list of texts.") }
-            case ("hosts", _), ("presets", _): throw .because("\(place).\(name) must be a list of texts.")
-            case ("secret", _), ("rate", _), ("id", _): throw .because("\(place).\(name) must be a text.")
+                guard lists[name]?.count == list.count else {
+                    throw .inside("\(place).\(name) must be a list of texts.")
+                }
+            case ("hosts", _), ("presets", _): throw .inside("\(place).\(name) must be a list of texts.")
+            case ("secret", _), ("rate", _), ("id", _): throw .inside("\(place).\(name) must be a text.")
             default:
-                throw .because("\(place): '\(name.prefix(100))' is not a member of a key; id, secret, hosts, presets and rate are.")
+                throw .inside(
+                    "\(place): '\(name.prefix(100))' is not a member of a key; id, secret, hosts, presets and rate are."
+                )
             }
         }
-        guard let id = texts["id"] else { throw .because("\(place): 'id' is missing.") }
-        guard let secret = texts["secret"] else { throw .because("\(place): 'secret' is missing.") }
+        guard let id = texts["id"] else { throw .inside("\(place): 'id' is missing.") }
+        guard let secret = texts["secret"] else { throw .inside("\(place): 'secret' is missing.") }
         self.init(
             id: id, secret: secret, hosts: lists["hosts"], presets: lists["presets"], rate: texts["rate"], place: place)
     }
@@ -98,9 +101,11 @@ extension SettingKind where Value == [SigningKeyDefinition] {
             var keys: [SigningKeyDefinition] = []
             if case .map(let members) = value {
                 for (id, value) in members {
-                    keys.append(
-                        try value.text.map { SigningKeyDefinition(id: id, secret: $0, place: ".\(id)") }
-                            ?? SigningKeyDefinition(value, id: id, place: ".\(id)"))
+                    if let secret = value.text {
+                        keys.append(SigningKeyDefinition(id: id, secret: secret, place: ".\(id)"))
+                    } else {
+                        keys.append(try SigningKeyDefinition(value, id: id, place: ".\(id)"))
+                    }
                 }
                 return keys
             }

@@ -1,0 +1,43 @@
+import Foundation
+import Logging
+
+/// The limit of open file descriptors of this process.
+struct DescriptorLimit {
+    let count: Int
+
+    /// Descriptors reserved for origins, the disk cache and everything else besides client connections.
+    static let reserved = 512
+
+    /// Raises the soft limit to the hard limit.
+    static func raised(logger: Logger) -> DescriptorLimit {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return DescriptorLimit(count: 1024) }
+        let before = limit.rlim_cur
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(maxCount))
+        guard before < limit.rlim_cur, setrlimit(resource, &limit) == 0 else {
+            return DescriptorLimit(count: Int(clamping: before))
+        }
+        logger.info(
+            "raised the limit of open files", metadata: ["from": "\(before)", "to": "\(limit.rlim_cur)"])
+        return DescriptorLimit(count: Int(limit.rlim_cur))
+    }
+
+    /// The connections that each listener may accept so that all listeners together leave the reserve free.
+    func connections(_ requested: Int, listeners: Int, logger: Logger) -> Int {
+        let possible = max(1, (count - min(Self.reserved, count / 2)) / listeners)
+        guard possible < requested else { return requested }
+        logger.warning(
+            "lowered max-connections to fit the limit of open files",
+            metadata: ["max-connections": "\(possible)", "limit": "\(count)"])
+        return possible
+    }
+
+    /// Darwin accepts no higher limit.
+    private static let maxCount = 1 << 20
+
+    #if canImport(Glibc)
+        private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let resource = RLIMIT_NOFILE
+    #endif
+}

@@ -1,0 +1,170 @@
+import ArgumentParser
+import DarkroomMetrics
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
+import DarkroomStore
+import DarkroomTransforms
+import DarkroomWeb
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import UnixSignals
+
+/// The composition root: assembles the server from its settings, runs it, and shuts it down in order.
+struct ImageServer {
+    private let settings: Settings
+    private let logger: Logger
+    private let startedAt = Date()
+    private let registry = PrometheusRegistry(
+        help: [Instruments.help, MeteredOrigin.help, MeteredProcessing.help].reduce(into: [:]) {
+            $0.merge($1) { first, _ in first }
+        })
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        var handler = LineLogHandler(format: settings.logging.format)
+        handler.metadataProvider = .request
+        var logger = Logger(label: "darkroom") { [handler] _ in handler }
+        logger.logLevel = settings.logging.level
+        self.logger = logger
+    }
+
+    /// Serves until SIGTERM or SIGINT, then finishes in-flight requests and pending disk writes. A second signal ends
+    /// the process at once. Prints an error and throws an `ExitCode` if the server cannot start.
+    func run() async throws {
+        let secondSignal = await SecondSignal.watch(logger: logger)
+        defer { secondSignal.cancel() }
+
+        // Pixels: worker processes or this process.
+        let pixels = try await starting { () async throws(SettingError) in
+            try await PixelBackend(settings, logger: logger)
+        }
+
+        // Stores: memory, disk, decoded originals.
+        let disk = try await starting { () async throws(SettingError) in try await openDisk() }
+        let caches = Caches(
+            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk,
+            diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
+            decoded: pixels.decoded)
+
+        // Origins: remote hosts and local files.
+        let client = GuardedHTTPClient(
+            settings: settings.clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        let local = LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+        let origin = OriginRouter(remote: MeteredOrigin(client, metrics: registry), local: local)
+
+        // The pipeline over these, and prefetching on top of it.
+        let pipeline = ImagePipeline(
+            configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
+            processing: MeteredProcessing(pixels.processing, metrics: registry), keyFilter: keyFilter, logger: logger)
+        let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
+
+        // The listeners, and the upkeep beside them.
+        let traffic = Traffic(isStarting: true)
+        let readings = ServerMetrics(
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            startedAt: startedAt
+        ) { client.bytesInFlight }
+        let listeners = listeners(
+            pipeline, prefetcher, instruments(traffic: traffic, readings: readings, caches: caches, pixels: pixels))
+        let upkeep: [any Service] = [
+            MemoryUpkeep(
+                pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
+                logger: logger),
+            ExpiryUpkeep(pipeline: pipeline),
+        ]
+        // Services shut down from the last to the first: the admin listener reports the drain until it is over.
+        let failure = await run(
+            upkeep + listeners.reversed() + [DrainService(traffic: traffic, prefetcher: prefetcher)])
+
+        prefetcher.shutdown()
+        pipeline.shutdown()
+        pixels.stop()
+        await client.shutdown()
+        await disk?.close()
+        if let failure { throw failure }
+    }
+
+    private var keyFilter: any CacheKeyFilter {
+        let rules = settings.cache.keyDropQuery
+        return rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules)
+    }
+
+    private func listeners(
+        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments
+    ) -> [ListenerService] {
+        let startup = StartupMessage(settings)
+        return makeApplications(
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            logger: logger
+        ) { listener, channel in
+            guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
+            instruments.traffic.open()
+            startup.print()
+        }.map(ListenerService.init)
+    }
+
+    /// The web configuration, with no more connections than the limit of open file descriptors allows.
+    private var webConfiguration: WebConfiguration {
+        var configuration = settings.webConfiguration
+        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+            settings.listeners.maxConnections, listeners: settings.listeners.adminPort == nil ? 1 : 2, logger: logger)
+        return configuration
+    }
+
+    private func instruments(
+        traffic: Traffic, readings: ServerMetrics, caches: Caches, pixels: PixelBackend
+    ) -> Instruments {
+        var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
+            registry.exposition(with: readings.families)
+        } caches: {
+            caches.tiers
+        } cacheWorks: {
+            caches.disk?.isWorking() ?? true
+        }
+        instruments.isWell = { pixels.isHealthy }
+        return instruments
+    }
+
+    /// Nil where the server runs without a disk cache because the folder is in use or read-only.
+    private func openDisk() async throws(SettingError) -> DiskStore? {
+        do throws(StoreError) {
+            return try await DiskStore(settings.diskConfiguration, logger: logger)
+        } catch {
+            switch error {
+            case .inUse, .readOnly:
+                logger.error("running without a disk cache", metadata: ["reason": "\(error)"])
+                return nil
+            case .unusable: throw SettingError("\(SettingsTable.all.cache.directory.name): \(error).")
+            }
+        }
+    }
+
+    /// Runs the services until a signal ends them. Returns the failure that ended them otherwise, so that the caller
+    /// can close everything else first.
+    private func run(_ services: [any Service]) async -> (any Error)? {
+        do {
+            try await ServiceGroup(
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            ).run()
+            return nil
+        } catch {
+            StandardError.write((error as? ListenerFailure)?.sentence(settings) ?? "\(error).")
+            return ExitCode.failure
+        }
+    }
+
+    /// Reports a part that cannot start.
+    private func starting<Part>(_ part: () async throws(SettingError) -> Part) async throws(ExitCode) -> Part {
+        do throws(SettingError) {
+            return try await part()
+        } catch {
+            StandardError.write(error.description)
+            throw .failure
+        }
+    }
+}
