@@ -162,7 +162,9 @@ let package = Package(
             sees: [
                 "TestOrigin", "Workers", "Web", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline", "Store",
             ],
-            packages: [logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient]),
+            packages: [
+                argumentParser, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
+            ]),
         // Parsers of untrusted bytes, fed with mutated input; `make fuzz` gives it more time.
         .testTarget(
             name: "FuzzTests",

@@ -12,9 +12,9 @@ struct CommandLineTests {
         let help = try DarkroomProcess.run(["serve", "--help"])
         #expect(help.status == 0)
         let text = help.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        for key in SettingKey.allCases {
-            #expect(text.contains(key.flag), "\(key.flag)")
-            #expect(text.contains("Default: \(key.standardText)."), "\(key.flag)")
+        for setting in SettingsTable.rows {
+            #expect(text.contains("\(setting.flag) \(setting.placeholder)"), "\(setting.flag)")
+            #expect(text.contains("\(setting.help) Default: \(setting.defaultText)."), "\(setting.flag)")
         }
     }
 
@@ -71,7 +71,7 @@ struct CommandLineTests {
         #expect(run.errors.contains("'w'"))
         let missing = try DarkroomProcess.run(["transform", "/no/such/file.jpg", "/tmp/out.jpg"])
         #expect(missing.status == 1)
-        #expect(missing.errors == "Error: /no/such/file.jpg can't be read or written: No such file or directory\n")
+        #expect(missing.errors == "Error: /no/such/file.jpg cannot be read or written: No such file or directory\n")
         let broken = try DarkroomProcess.run(["transform", "/dev/null", "/tmp/out.jpg"])
         #expect(broken.status == 1)
     }
@@ -98,22 +98,22 @@ struct CommandLineTests {
     func `The executable takes every setting, each way`(way: String) async throws {
         let folder = try URL.temporaryFolder()
         var values = SettingsTests.others
-        values[.cacheDir] = folder.appendingPathComponent("cache").path
-        values[.localRoot] = URL.fixtures.path
-        values[.host] = "127.0.0.1"
-        values[.adminHost] = "127.0.0.1"
-        values[.maxSourcePixels] = "60000000"
-        let bearer = [("Authorization", "Bearer \(values[.adminToken] ?? "")")]
+        values["cache-dir"] = folder.appendingPathComponent("cache").path
+        values["local-root"] = URL.fixtures.path
+        values["host"] = "127.0.0.1"
+        values["admin-host"] = "127.0.0.1"
+        values["max-source-pixels"] = "60000000"
+        let bearer = [("Authorization", "Bearer \(values["admin-token"] ?? "")")]
         let server: DarkroomProcess
         switch way {
         case "flags":
-            server = try await DarkroomProcess(serving: values.flatMap { [$0.flag, $1] })
+            server = try await DarkroomProcess(serving: values.flatMap { ["--\($0)", $1] })
         case "environment":
-            let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.environmentName, $1) })
+            let variables = Dictionary(uniqueKeysWithValues: values.map { (variable($0), $1) })
             server = try await DarkroomProcess(serving: [], environment: variables)
         default:
             let file = folder.appendingPathComponent("darkroom.yaml")
-            try values.map { "\($0.name): \"\($1)\"" }.joined(separator: "\n").write(
+            try values.map { "\($0): \"\($1)\"" }.joined(separator: "\n").write(
                 to: file, atomically: true, encoding: .utf8)
             server = try await DarkroomProcess(serving: ["--config", file.path])
         }

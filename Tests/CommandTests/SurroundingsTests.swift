@@ -13,7 +13,7 @@ struct SurroundingsTests {
         let folder = try URL.temporaryFolder()
         let first = try await server(cache: folder)
         let second = try await server(cache: folder)
-        #expect(second.log.contains("going on without a disk cache"))
+        #expect(second.log.contains("running without a disk cache"))
         #expect(second.log.contains(folder.path))
         for server in [first, second] {
             #expect(try await server.image(origin.url(), "w=20").status == 200)

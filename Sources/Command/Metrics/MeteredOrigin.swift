@@ -4,30 +4,30 @@ import DarkroomOrigin
 import HTTPTypes
 import NIOCore
 
-/// An origin whose downloads are counted and timed.
-struct MeasuredOrigin: OriginFetching {
-    /// What came of a download.
+/// Counts and times the requests to an origin.
+struct MeteredOrigin: OriginFetching {
+    /// The result of a request, as the label `result`.
     enum Result: String, CaseIterable {
         case downloaded
         case notModified = "not_modified"
         case notFound = "not_found"
         case refusedStatus = "refused_status"
-        case badAnswer = "bad_answer"
+        case badResponse = "bad_answer"
         case badRedirect = "bad_redirect"
         case tooLarge = "too_large"
         case timedOut = "timed_out"
         case unreachable
-        /// It was not asked, for its host failed too often.
-        case leftAlone = "left_alone"
+        /// The circuit breaker of its host is open.
+        case circuitOpen = "left_alone"
         case notAllowed = "not_allowed"
         case loop
-        case cancelled
+        case canceled = "cancelled"
     }
 
     static let help = [
-        "darkroom_origin_requests_total": "Questions to origins, by what came of them.",
-        "darkroom_origin_bytes_total": "Bytes of originals that were downloaded whole.",
-        "darkroom_origin_duration_seconds": "Time that questions to origins took, waiting for a slot included.",
+        "darkroom_origin_requests_total": "Requests to origins, by result.",
+        "darkroom_origin_bytes_total": "Bytes of completely downloaded originals.",
+        "darkroom_origin_duration_seconds": "Duration of requests to origins, including the wait for a download slot.",
     ]
 
     private let origin: any OriginFetching
@@ -71,21 +71,21 @@ struct MeasuredOrigin: OriginFetching {
     func forgetOutages(ofHost host: String?) { origin.forgetOutages(ofHost: host) }
 }
 
-extension MeasuredOrigin.Result {
+extension MeteredOrigin.Result {
     init(_ error: OriginError) {
         self =
             switch error {
             case .notFound, .localNotFound: .notFound
             case .refusedStatus: .refusedStatus
-            case .emptyBody, .unacceptableEncoding: .badAnswer
+            case .emptyBody, .unacceptableEncoding: .badResponse
             case .tooManyRedirects, .badRedirect: .badRedirect
             case .tooLarge: .tooLarge
             case .timedOut: .timedOut
             case .unreachable: .unreachable
-            case .hostUnavailable: .leftAlone
+            case .hostUnavailable: .circuitOpen
             case .invalidURL, .notAllowed: .notAllowed
             case .loop: .loop
-            case .cancelled: .cancelled
+            case .cancelled: .canceled
             }
     }
 }

@@ -2,17 +2,17 @@ import CoreMetrics
 import DarkroomTransforms
 import NIOCore
 
-/// A door to pixels that counts who passes: what was made, what it saves, and which codec failed at what.
-struct MeasuredProcessing: ImageProcessing {
+/// Counts what an image processor makes: variants, bytes saved, and failures by codec.
+struct MeteredProcessing: ImageProcessing {
     static let help = [
-        "darkroom_variants_total": "Variants made, by their format.",
-        "darkroom_variant_bytes_total": "Bytes of the variants made, by their format.",
+        "darkroom_variants_total": "Encoded variants, by format.",
+        "darkroom_variant_bytes_total": "Bytes of encoded variants, by format.",
         "darkroom_variant_original_bytes_total":
-            "Bytes of the originals that those variants were made from: the difference is what they save.",
-        "darkroom_codec_failures_total": "Variants that could not be made, by codec and reason.",
+            "Bytes of the originals of encoded variants, by format; the difference to the variants is saved.",
+        "darkroom_codec_failures_total": "Variants that failed to decode, transform or encode, by codec and reason.",
     ]
 
-    private struct Made {
+    private struct FormatCounters {
         let variants: Counter
         let bytes: Counter
         let originalBytes: Counter
@@ -20,31 +20,31 @@ struct MeasuredProcessing: ImageProcessing {
 
     private let processing: any ImageProcessing
     private let metrics: any MetricsFactory
-    private let made: [OutputFormat: Made]
+    private let formats: [OutputFormat: FormatCounters]
 
     init(_ processing: any ImageProcessing, metrics: any MetricsFactory) {
         self.processing = processing
         self.metrics = metrics
         let counters = OutputFormat.allCases.map { format in
             let dimensions = [("format", format.rawValue)]
-            let made = Made(
+            let counters = FormatCounters(
                 variants: Counter(label: "darkroom_variants_total", dimensions: dimensions, factory: metrics),
                 bytes: Counter(label: "darkroom_variant_bytes_total", dimensions: dimensions, factory: metrics),
                 originalBytes: Counter(
                     label: "darkroom_variant_original_bytes_total", dimensions: dimensions, factory: metrics))
-            return (format, made)
+            return (format, counters)
         }
-        made = Dictionary(uniqueKeysWithValues: counters)
+        formats = Dictionary(uniqueKeysWithValues: counters)
     }
 
     func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
-        // A preview is no variant, and that it could not be made yet is no failure.
+        // A preview is not a variant, and failing to make one early is not a failure.
         guard !job.isPartial else { return try processing.process(job, interrupt: interrupt) }
         do throws(ImageProcessingError) {
             let image = try processing.process(job, interrupt: interrupt)
-            let counters = made[image.format]
+            let counters = formats[image.format]
             counters?.variants.increment()
             counters?.bytes.increment(by: image.body.readableBytes)
             counters?.originalBytes.increment(by: job.source.readableBytes)
@@ -66,11 +66,11 @@ struct MeasuredProcessing: ImageProcessing {
 }
 
 extension ImageJob {
-    /// The encoder where it failed, else the decoder.
+    /// The codec that failed: the encoder, or else the decoder.
     fileprivate func codec(for error: ImageProcessingError) -> String {
         if case .encodingFailed = error, let format = output.format { return format.rawValue }
         if error == .unsupported { return "none" }
-        // Its first bytes are looked at, and no more: what has no signature but is a picture is SVG.
+        // SVG is the only decodable format without a signature in its first bytes.
         return (SourceFormat(signatureOf: source) ?? .svg).rawValue
     }
 }
