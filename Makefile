@@ -8,7 +8,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus soak overload fuzz format lint fixtures clean
+.PHONY: help setup run test conformance playground bench prove ssrf chaos corpus soak overload fuzz format lint docs fixtures clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ format: ## Format all Swift in place
 lint: ## Check the format, the arrows between targets and the rules of the house
 	swift format lint --strict --recursive --parallel $(swift_paths)
 	python3 scripts/check-imports.py
+
+docs: setup ## Build the library's documentation into .build/docs
+	@scripts/make-docs.sh $(SWIFT_FLAGS)
 
 fixtures: ## Draw Fixtures/images anew and check its table
 	@scripts/setup-fixtures.sh

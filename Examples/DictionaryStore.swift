@@ -2,7 +2,7 @@ import Darkroom
 import NIOCore
 import Synchronization
 
-/// A second tier of your own: here a dictionary, which never forgets and dies with the process; elsewhere a database, or a bucket.
+/// A second tier in a dictionary: it evicts nothing and ends with the process.
 ///
 ///     let pipeline = ImagePipeline(disk: DictionaryStore())
 final class DictionaryStore: Storing {
@@ -38,7 +38,7 @@ final class DictionaryStore: Storing {
     }
 
     func sources(labelled query: LabelQuery) async -> [StoreKey] {
-        let found = entries.withLock { $0.filter { $0.value.labels.contains(where: query.means) || query == .all } }
+        let found = entries.withLock { $0.filter { $0.value.labels.contains(where: query.matches) || query == .all } }
         return Array(Set(found.keys.map(\.source)))
     }
 
@@ -48,9 +48,9 @@ final class DictionaryStore: Storing {
     }
 
     @discardableResult
-    private func remove(where isMeant: (EntryKey) -> Bool) -> StoreTotals {
+    private func remove(where matches: (EntryKey) -> Bool) -> StoreTotals {
         entries.withLock { entries in
-            let removed = entries.filter { isMeant($0.key) }
+            let removed = entries.filter { matches($0.key) }
             for key in removed.keys { entries[key] = nil }
             return total(of: Array(removed.values))
         }
@@ -62,7 +62,7 @@ final class DictionaryStore: Storing {
 }
 
 extension LabelQuery {
-    fileprivate func means(_ label: String) -> Bool {
+    fileprivate func matches(_ label: String) -> Bool {
         switch self {
         case .equal(let text): label == text
         case .prefix(let text): label.utf8.starts(with: text.utf8)
