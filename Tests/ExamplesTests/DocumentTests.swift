@@ -72,6 +72,15 @@ import Testing
         }
     }
 
+    @Test func `Every module is described`() throws {
+        let manifest = try String(
+            contentsOf: Document.package.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let page = try Document("docs/architecture.md").text
+        let rooms = manifest.matches(of: /room\(\s*"(?<name>[A-Za-z]+)"/).map(\.name)
+        #expect(rooms.count > 10)
+        for room in rooms { #expect(page.contains("`\(room)`"), "\(room)") }
+    }
+
     private static func examples() throws -> [String: String] {
         let folder = Document.package.appendingPathComponent("Examples")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

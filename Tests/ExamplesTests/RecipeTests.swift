@@ -51,5 +51,17 @@ struct RecipeTests {
         let page = try Document("docs/observability.md").text
         #expect(served.count > 30)
         for name in served { #expect(page.contains("`\(name)`"), "\(name)") }
+        let sources = try Self.sources()
+        for match in page.matches(of: /`(?<name>darkroom_[a-z_]+)`/) {
+            #expect(sources.contains("\"\(match.name)\""), "\(match.name)")
+        }
+    }
+
+    /// All Swift of the package's modules.
+    private static func sources() throws -> String {
+        let folder = Document.package.appendingPathComponent("Sources")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     }
 }
