@@ -97,6 +97,9 @@ lint: ## Check the format and the rules of the house
 	swift format lint --strict --recursive --parallel $(swift_paths)
 	python3 scripts/lint-house.py
 
+docs: setup ## Build the library's documentation into .build/docs
+	@scripts/make-docs.sh $(SWIFT_FLAGS)
+
 fixtures: ## Generate Fixtures/images and check its table
 	@scripts/setup-fixtures.sh
 	.build/fixtures/bin/python -B scripts/make-fixtures.py
