@@ -36,7 +36,7 @@ struct CircuitBreakerTests {
         }
 
         mutating func settle(_ permit: CircuitBreaker.Permit, _ outcome: CircuitBreaker.Outcome) {
-            _ = breaker.settle(permit, with: outcome, at: now, random: random)
+            _ = breaker.record(outcome, of: permit, at: now, random: random)
         }
 
         mutating func run(_ outcome: CircuitBreaker.Outcome) {
@@ -140,16 +140,16 @@ struct CircuitBreakerTests {
     @Test func `only the first and the last of an outage are worth telling`() {
         var breaker = CircuitBreaker()
         var now = ContinuousClock.now
-        for _ in 0..<4 { #expect(breaker.settle(.ordinary, with: .failed, at: now, random: 0.5) == nil) }
+        for _ in 0..<4 { #expect(breaker.record(.failed, of: .ordinary, at: now, random: 0.5) == nil) }
         #expect(
-            breaker.settle(.ordinary, with: .failed, at: now, random: 0.5) == .outageBegan(pause: .seconds(1)))
+            breaker.record(.failed, of: .ordinary, at: now, random: 0.5) == .outageBegan(pause: .seconds(1)))
         now += .seconds(1)
         guard case .granted(let probe) = breaker.admit(at: now, ticket: 1) else {
             Issue.record("no probe")
             return
         }
-        #expect(breaker.settle(probe, with: .failed, at: now, random: 0.5) == nil)
-        #expect(breaker.settle(.ordinary, with: .answered, at: now, random: 0.5) == .outageEnded)
+        #expect(breaker.record(.failed, of: probe, at: now, random: 0.5) == nil)
+        #expect(breaker.record(.answered, of: .ordinary, at: now, random: 0.5) == .outageEnded)
         #expect(breaker.isHealthy)
     }
 }
