@@ -13,7 +13,7 @@ struct Readings: Sendable {
     /// Nil = there are none.
     let workers: WorkerImageProcessor?
     let startedAt: Date
-    let bytesInFlight: @Sendable () -> Int
+    let inFlightBytes: @Sendable () -> Int
 
     var families: [MetricFamily] {
         cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
@@ -39,7 +39,7 @@ struct Readings: Sendable {
             ("darkroom_pixel_memory_budget_bytes", "What that may come to.", load.budgetBytes),
             (
                 "darkroom_downloads_in_flight_bytes",
-                "Bytes of downloads under way, with those that are whole but still in work.", bytesInFlight()
+                "Bytes of downloads under way, with those that are whole but still in work.", inFlightBytes()
             ),
         ]
         return gauges.map { MetricFamily($0, .gauge, help: $1, Double($2)) } + [

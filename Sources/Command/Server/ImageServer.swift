@@ -112,7 +112,7 @@ struct ImageServer {
         let readings = Readings(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
+        ) { client.inFlightBytes }
         var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
