@@ -186,9 +186,9 @@ struct CacheDemandTests {
 
     @Test func `no-store keeps an answer out of the cache, whoever says it`() {
         let noStore = RequestDirectives(Origin.fields(["Cache-Control: no-store"]))
-        #expect(RequestCachePolicy().mayStore)
-        #expect(!RequestCachePolicy(directives: noStore).mayStore)
-        #expect(!RequestCachePolicy(mode: .noStore).mayStore)
-        #expect(RequestCachePolicy(mode: .reload).mayStore)
+        #expect(RequestCachePolicy().allowsStoring)
+        #expect(!RequestCachePolicy(directives: noStore).allowsStoring)
+        #expect(!RequestCachePolicy(mode: .noStore).allowsStoring)
+        #expect(RequestCachePolicy(mode: .reload).allowsStoring)
     }
 }

@@ -84,9 +84,9 @@ struct CacheEvaluationTests {
     @Test func `what is gone is asked for, or refused to who forbids to ask`() {
         let stored = Origin.response(["Cache-Control: max-age=9"]).freshness(FreshnessPolicy())
         #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).decision == .ask(.miss))
-        #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).ground == .gone)
+        #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).reason == .gone)
         let refused = CacheEvaluation.gone(stored, policy: RequestCachePolicy(mode: .onlyIfCached))
         #expect(refused.decision == .refuse)
-        #expect(refused.ground == .onlyIfCached)
+        #expect(refused.reason == .onlyIfCached)
     }
 }

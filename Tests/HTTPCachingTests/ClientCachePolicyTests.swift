@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomHTTPCaching
 
 struct ClientCachePolicyTests {
-    private func told(
+    private func control(
         _ fields: [String], age: Int = 0, asked: Int? = nil, mayExtend: Bool = false, cap: Int = 1_000_000,
         policy: FreshnessPolicy = FreshnessPolicy()
     ) -> String {
@@ -44,44 +44,44 @@ struct ClientCachePolicyTests {
                     + "stale-if-error=6"
             ),
         ] as [([String], String)])
-    func `clients are told what the origin tells any cache`(fields: [String], text: String) {
-        #expect(told(fields) == text)
+    func `clients receive what the origin states for any cache`(fields: [String], text: String) {
+        #expect(control(fields) == text)
     }
 
     @Test func `the lifetime is counted from the original's making, as Age is`() {
-        #expect(told(["Cache-Control: max-age=60"], age: 50) == "public, max-age=60")
-        #expect(told(["Cache-Control: max-age=60"], age: 500) == "public, max-age=60")
+        #expect(control(["Cache-Control: max-age=60"], age: 50) == "public, max-age=60")
+        #expect(control(["Cache-Control: max-age=60"], age: 500) == "public, max-age=60")
     }
 
     @Test(arguments: [(5, false, 15), (500, false, 60), (5, true, 15), (500, true, 510), (0, false, 10)])
     func `who asks for a time shortens what is left, and lengthens it only where that is allowed`(
         asked: Int, mayExtend: Bool, maxAge: Int
     ) {
-        let text = told(["Cache-Control: max-age=60"], age: 10, asked: asked, mayExtend: mayExtend)
+        let text = control(["Cache-Control: max-age=60"], age: 10, asked: asked, mayExtend: mayExtend)
         #expect(text == "public, max-age=\(maxAge)")
     }
 
-    @Test func `the operator's cap bounds what is left, whoever asked for more`() {
-        #expect(told(["Cache-Control: max-age=60"], age: 10, cap: 20) == "public, max-age=30")
-        let text = told(["Cache-Control: max-age=60"], age: 10, asked: 500, mayExtend: true, cap: 20)
+    @Test func `the operator's cap limits the remaining lifetime, whatever was asked for`() {
+        #expect(control(["Cache-Control: max-age=60"], age: 10, cap: 20) == "public, max-age=30")
+        let text = control(["Cache-Control: max-age=60"], age: 10, asked: 500, mayExtend: true, cap: 20)
         #expect(text == "public, max-age=30")
-        #expect(told(["Cache-Control: max-age=60, s-maxage=90"], age: 10, cap: 20) == "public, max-age=30")
-        #expect(told(["Cache-Control: max-age=60, s-maxage=90"], cap: 70) == "public, max-age=60, s-maxage=70")
+        #expect(control(["Cache-Control: max-age=60, s-maxage=90"], age: 10, cap: 20) == "public, max-age=30")
+        #expect(control(["Cache-Control: max-age=60, s-maxage=90"], cap: 70) == "public, max-age=60, s-maxage=70")
     }
 
     @Test func `asking does not lift a restriction`() {
-        #expect(told(["Cache-Control: no-store"], asked: 60, mayExtend: true) == "no-store")
-        #expect(told(["Cache-Control: no-cache"], asked: 60, mayExtend: true) == "public, no-cache")
-        #expect(told(["Cache-Control: private"], asked: 60, mayExtend: true) == "private, max-age=60")
+        #expect(control(["Cache-Control: no-store"], asked: 60, mayExtend: true) == "no-store")
+        #expect(control(["Cache-Control: no-cache"], asked: 60, mayExtend: true) == "public, no-cache")
+        #expect(control(["Cache-Control: private"], asked: 60, mayExtend: true) == "private, max-age=60")
     }
 
     @Test func `the operator's bounds on lifetimes hold for clients too, and so does being deaf to origins`() {
         let policy = FreshnessPolicy(defaultFresh: .seconds(50), minFresh: .seconds(20), maxFresh: .seconds(40))
-        #expect(told(["Cache-Control: max-age=1"], policy: policy) == "public, max-age=20")
-        #expect(told(["Cache-Control: max-age=99"], policy: policy) == "public, max-age=40")
-        #expect(told([], policy: policy) == "public, max-age=40")
+        #expect(control(["Cache-Control: max-age=1"], policy: policy) == "public, max-age=20")
+        #expect(control(["Cache-Control: max-age=99"], policy: policy) == "public, max-age=40")
+        #expect(control([], policy: policy) == "public, max-age=40")
         let deaf = FreshnessPolicy(defaultFresh: .seconds(50), respectsOrigin: false)
-        #expect(told(["Cache-Control: no-store, must-revalidate"], policy: deaf) == "public, max-age=50")
+        #expect(control(["Cache-Control: no-store, must-revalidate"], policy: deaf) == "public, max-age=50")
     }
 
     @Test func `no client is left more time than we have ourselves, where the origin says nothing to clients`() {

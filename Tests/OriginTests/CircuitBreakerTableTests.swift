@@ -55,7 +55,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `whoever cancels a probe leaves it to the next`() async throws {
+    @Test func `a canceled probe is left to the next request`() async throws {
         try await withOrigin(circuits: .forTests(time)) {
             $0.index == 10 ? [.stall] : Self.recovering($0)
         } _: { client, origin async throws in

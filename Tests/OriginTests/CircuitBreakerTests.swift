@@ -16,7 +16,7 @@ struct CircuitBreakerTests {
         case lateFailure, lateAnswer
     }
 
-    /// What the next request is told.
+    /// The answer to the next request.
     enum Verdict: Equatable, Sendable {
         case asOften
         case asProbe
@@ -69,13 +69,16 @@ struct CircuitBreakerTests {
     }
 
     @Test(
-        "what the next request is told",
+        "the answer to the next request",
         arguments: [
             ("a host that is new may be asked", [], .asOften),
             ("four failures are tolerable", [.fail(4)], .asOften),
             ("five are not", [.fail(5)], .not(.seconds(1))),
-            ("an answer in between starts the count anew", [.fail(4), .answer, .fail(4)], .asOften),
-            ("giving up neither counts nor starts anew", [.fail(2), .giveUp, .fail(3)], .not(.seconds(1))),
+            ("an answer in between restarts the count", [.fail(4), .answer, .fail(4)], .asOften),
+            (
+                "an inconclusive outcome neither counts nor restarts the count", [.fail(2), .giveUp, .fail(3)],
+                .not(.seconds(1))
+            ),
             ("the rest runs", [.fail(5), .wait(.milliseconds(999))], .not(.milliseconds(1))),
             ("the first after it is the probe", [.fail(5), .wait(.seconds(1))], .asProbe),
             ("there is one probe at a time", [.fail(5), .wait(.seconds(9)), .probe], .not(.seconds(1))),

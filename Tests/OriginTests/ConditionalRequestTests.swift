@@ -39,7 +39,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `what follows a 304 on its connection harms nobody`() async throws {
+    @Test func `bytes after a 304 on its connection have no effect`() async throws {
         try await withOrigin {
             $0.fields["if-none-match"] == nil ? [.respond()] : [.notModified(), .send("HTTP/1.1 200 OK\r\n\r\nevil")]
         } _: { client, origin async throws in

@@ -67,7 +67,7 @@ struct DownloadLimiterTests {
         }
     }
 
-    @Test func `a host's line moves by priority, then in order of arrival`() async {
+    @Test func `the queue of a host is ordered by priority, then by arrival`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
@@ -128,7 +128,7 @@ struct DownloadLimiterTests {
         ("background", .background), ("low", .low), ("a", .normal), ("b", .normal), ("high", .high), ("c", .normal),
     ]
 
-    @Test func `a full host does not hold up another one`() async {
+    @Test func `a host at its limit does not delay another one`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 2)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("h1")
@@ -159,7 +159,7 @@ struct DownloadLimiterTests {
         downloads.finish("c")
     }
 
-    @Test func `who is cancelled in line leaves it, and the next one is served`() async {
+    @Test func `a canceled download leaves the queue, and the next one starts`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
@@ -175,7 +175,7 @@ struct DownloadLimiterTests {
         #expect(downloads.limiter.waitingCount == 0)
     }
 
-    @Test func `who is cancelled before standing in line never gets a slot`() async {
+    @Test func `a download canceled before it is queued never gets a slot`() async {
         let limiter = DownloadLimiter(downloadsPerHost: 1, maxDownloads: 1)
         let urgency: @Sendable () -> OriginRequest.Priority = { .normal }
         let task = Task {

@@ -25,7 +25,7 @@ struct OriginErrorTests {
     }
 
     @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
-    func `a status that HTTP does not have, or that nobody asked for, is no answer`(status: String) async throws {
+    func `an invalid status, or one that was not requested, is malformed`(status: String) async throws {
         for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
             try await withOrigin { _ in
                 [.send("HTTP/1.1 \(status)\r\n\(rest)"), .close]

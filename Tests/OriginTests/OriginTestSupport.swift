@@ -39,7 +39,7 @@ final class HangingResolver: NameResolver {
 
     func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
         question.yield()
-        // A stream that nobody writes to or finishes: only cancellation ends the wait.
+        // A stream without elements or an end: only cancellation ends the wait.
         let (silence, writer) = AsyncStream<Never>.makeStream()
         for await _ in silence {}
         withExtendedLifetime(writer) {}
@@ -138,7 +138,7 @@ extension CircuitBreakerTable {
     }
 }
 
-/// A time that stands still until a test moves it.
+/// A clock that a test advances.
 final class MovableTime: Sendable {
     private let instant = Mutex(ContinuousClock.now)
 

@@ -26,7 +26,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `one forbidden address condemns the name`() async throws {
+    @Test func `one forbidden address makes the name forbidden`() async throws {
         let resolver = ScriptedResolver([
             "mixed.test": [["127.0.0.1", "10.0.0.1"]], "six.test": [["127.0.0.1", "::1"]],
         ])
@@ -39,7 +39,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `the next vetted address is tried where one cannot be connected to`() async throws {
+    @Test func `the next vetted address is tried if one cannot be connected to`() async throws {
         let resolver = ScriptedResolver(["two.test": [["127.0.0.2", "127.0.0.1"]], "dead.test": [["127.0.0.2"]]])
         let settings = try GuardedHTTPClient.Settings.loopback {
             // Waiting out the connect timeout at an address that refused would end as timed out.
@@ -54,7 +54,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `international and odd names are asked for under their canonical spelling`() async throws {
+    @Test func `international and unusual names are resolved in their canonical spelling`() async throws {
         let resolver = ScriptedResolver(["xn--bcher-kva.test": [["127.0.0.1"]], "a_b.test.": [["127.0.0.1"]]])
         try await withOrigin(resolver: resolver) { _ in
             [.respond()]
@@ -75,7 +75,7 @@ struct SourceGuardTests {
     }
 
     @Test(
-        "host and port are judged before any look-up where that suffices",
+        "host and port are checked before any lookup if that suffices",
         arguments: [
             ("http://listed.test/", [], nil), ("http://listed.test:81/", [], .port), ("http://other.test/", [], .host),
             ("http://listed.test:81/", ["10.0.0.0/8"], .port), ("http://inside.test:81/", ["10.0.0.0/8"], nil),
@@ -96,7 +96,7 @@ struct SourceGuardTests {
         #expect(resolver.questions.isEmpty == (expected == .host || expected == .port && networks.isEmpty))
     }
 
-    @Test func `a connection to another than the vetted address is closed before it is used`() async throws {
+    @Test func `a connection to an address other than the vetted one is closed before it is used`() async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { _, origin async throws in
@@ -115,12 +115,12 @@ struct SourceGuardTests {
         let resolver = SystemResolver()
         let addresses = try await resolver.addresses(of: "localhost")
         #expect(!addresses.isEmpty && addresses.allSatisfy { [.v4(0x7f00_0001), .v6(1)].contains($0) })
-        // No label is longer than 63 bytes, so that nobody needs to be asked.
+        // No label is longer than 63 bytes, so that no server is asked.
         let impossible = String(repeating: "x", count: 64) + ".invalid"
         await #expect(throws: OriginError.unreachable(.dns)) { try await resolver.addresses(of: impossible) }
     }
 
-    @Test func `a cancelled look-up is abandoned`() async throws {
+    @Test func `a canceled lookup is abandoned`() async throws {
         let resolver = SystemResolver()
         let lookUp = Task {
             withUnsafeCurrentTask { $0?.cancel() }

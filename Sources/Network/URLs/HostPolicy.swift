@@ -8,7 +8,8 @@ public struct HostPolicy: Hashable, Sendable {
     /// A policy.
     ///
     /// - Parameters:
-    ///   - allowHosts: host patterns. Letter case is ignored. IPv6 addresses are matched without brackets. Default: any host.
+    ///   - allowHosts: host patterns. Letter case is ignored. IPv6 addresses are matched without brackets. Default:
+    ///     any.
     ///   - allowPorts: the allowed ports. Default: 80 and 443.
     public init(allowHosts: [String] = [], allowPorts: Set<Int> = [80, 443]) {
         self.allowHosts = allowHosts.map { $0.lowercased() }

@@ -137,13 +137,13 @@ extension SourceURLError: CustomStringConvertible {
         case .unsupportedScheme(let scheme):
             "The scheme '\(scheme)' is not supported; use http, https or local."
         case .emptyHost:
-            "The URL has no host; give one as in https://example.com/picture.jpg."
+            "The URL has no host; give one as in https://example.com/image.jpg."
         case .invalidHost:
             "The URL's host is not valid; give a domain name, an IPv4 address or an IPv6 address in brackets."
         case .invalidPort:
             "The URL's port is not valid; give a number from 0 to 65535."
         case .invalidLocalForm:
-            "A local URL has no host; write it as local:///folder/picture.jpg."
+            "A local URL has no host; write it as local:///folder/image.jpg."
         }
     }
 }

@@ -32,8 +32,8 @@ final class CircuitBreakerTable: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - capacity: the greatest number of hosts. Above it, those that failed longest ago are removed, hosts without an
-    ///     outage first, since clients can name any number of hosts that do not exist.
+    ///   - capacity: the greatest number of hosts. Above it, those that failed longest ago are removed, hosts without
+    ///     an outage first, since clients can name any number of hosts that do not exist.
     ///   - random: returns 0 to 1, the jitter of pauses.
     init(
         capacity: Int = 10_000, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
