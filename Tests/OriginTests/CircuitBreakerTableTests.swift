@@ -130,7 +130,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `the log tells when an outage begins and ends, and of which host`() async throws {
+    @Test func `the log reports the host, begin and end of an outage`() async throws {
         let log = Log()
         let logger = Logger(label: "test") { _ in log }
         try await withOrigin(circuits: .forTests(time, logger: logger), script: Self.recovering) {
@@ -142,9 +142,9 @@ struct OutageTests {
             for _ in 0..<2 { #expect(await client.failure(of: url) == nil) }
             #expect(
                 log.lines == [
-                    "warning: a host cannot be reached and is not asked for a while "
+                    "warning: origin host is unreachable; requests to it are paused "
                         + "(host: 127.0.0.1, pause: 1.0 seconds, port: \(origin.port))",
-                    "notice: a host can be reached again (host: 127.0.0.1, port: \(origin.port))",
+                    "notice: origin host is reachable again (host: 127.0.0.1, port: \(origin.port))",
                 ])
         }
     }
@@ -185,7 +185,7 @@ struct CircuitBreakerTableTests {
         time.advance(by: .milliseconds(1))
     }
 
-    @Test func `hosts beyond the capacity are forgotten, those that failed once before those in an outage`()
+    @Test func `hosts above the capacity are removed, those that failed once before those in an outage`()
         async throws
     {
         let circuits = CircuitBreakerTable(capacity: 16, now: { time.now }, random: { 0.5 }, logger: .silent)
