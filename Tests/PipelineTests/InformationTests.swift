@@ -67,7 +67,7 @@ struct InformationTests {
         await #expect(throws: PipelineError.corrupt) { _ = try await pipeline.image(for: picture) }
         var insisting = try told()
         insisting.pages = PageSelection(first: 1, count: 1)
-        insisting.cache.demand = CacheDemand(mode: .noStore, mayForce: true)
+        insisting.cache.demand = RequestCachePolicy(mode: .noStore, allowsForcedRefresh: true)
         _ = try? await pipeline.image(for: insisting)
         let fetches = origin.fetches.value
         await #expect(throws: PipelineError.self) { _ = try await pipeline.image(for: picture) }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SharingTests {
     /// A request that looked into the caches before another one filled them, and gets its turn after that.
-    @Test(arguments: [(CacheMode.standard, 1), (.noCache, 2)])
+    @Test(arguments: [(CacheMode.default, 1), (.noCache, 2)])
     func `A late request uses what was just learned, unless it wants the origin asked`(
         mode: CacheMode, fetches: Int
     ) async throws {

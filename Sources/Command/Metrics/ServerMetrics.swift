@@ -13,7 +13,7 @@ struct ServerMetrics: Sendable {
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
     let startedAt: Date
-    let bytesInFlight: @Sendable () -> Int
+    let inFlightBytes: @Sendable () -> Int
 
     var families: [MetricFamily] {
         cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
@@ -40,7 +40,7 @@ struct ServerMetrics: Sendable {
             ("darkroom_pixel_memory_budget_bytes", "Memory budget of images in processing.", load.budgetBytes),
             (
                 "darkroom_downloads_in_flight_bytes", "Bytes of sources being downloaded or processed.",
-                bytesInFlight()
+                inFlightBytes()
             ),
         ]) + [
             MetricFamily(

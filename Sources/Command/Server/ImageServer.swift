@@ -68,7 +68,7 @@ struct ImageServer {
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
+        ) { client.inFlightBytes }
         let listeners = listeners(
             pipeline, prefetcher, instruments(traffic: traffic, readings: readings, caches: caches, pixels: pixels))
         let upkeep: [any Service] = [

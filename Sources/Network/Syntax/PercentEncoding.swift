@@ -34,8 +34,8 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Completes the encoding of a part that may be encoded already: a `%` that begins a well-formed escape stays, and a
-    /// stray one becomes `%25`.
+    /// Completes the encoding of a part that may be encoded already: a `%` that begins a well-formed escape stays, and
+    /// a stray one becomes `%25`.
     package static func complete(_ bytes: ArraySlice<UInt8>, allowing allowed: AllowedBytes) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)

@@ -36,7 +36,7 @@ public struct Explanation: Sendable {
 
     /// Whether what is stored may be used.
     public struct Verdict: Hashable, Sendable {
-        public var judgement: CacheJudgement
+        public var evaluation: CacheEvaluation
         /// For how long the source is fresh, counted from the origin's making of it; nil here and below = it is not known.
         public var lifetime: Duration?
         public var age: Duration?

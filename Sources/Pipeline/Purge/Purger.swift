@@ -56,7 +56,7 @@ struct Purger: Sendable {
             keep.generations.advance(source)
             keep.inUse.forget([source])
             failures.forget([source])
-            origin.forgetOutages(ofHost: url.hostName)
+            origin.clearOutages(ofHost: url.hostName)
             return
         }
         // Which of the sources under way are meant is not known yet: tags come with the answer.
@@ -66,8 +66,8 @@ struct Purger: Sendable {
             target.means(url: url, host: host) || target.means(tags: record?.response.tags ?? [])
         }
         switch target {
-        case .host(let host): origin.forgetOutages(ofHost: host)
-        case .everything: origin.forgetOutages(ofHost: nil)
+        case .host(let host): origin.clearOutages(ofHost: host)
+        case .everything: origin.clearOutages(ofHost: nil)
         case .source, .prefix, .tag: break
         }
     }

@@ -125,10 +125,10 @@ extension ExplainDocument.Keys {
 
 extension ExplainDocument.Freshness {
     fileprivate init(_ verdict: Explanation.Verdict) {
-        let judgement = verdict.judgement
+        let evaluation = verdict.evaluation
         self.init(
-            decision: judgement.decision.name, because: judgement.ground.rawValue, reason: judgement.reason,
-            rfc: judgement.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
+            decision: evaluation.decision.name, because: evaluation.reason.rawValue, reason: evaluation.explanation,
+            rfc: evaluation.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
             remainingSeconds: verdict.remaining?.inSeconds)
     }
 }

@@ -25,7 +25,7 @@ struct CanonicalQuery: Hashable, Sendable {
         list.add("placeholder", ImageDetails.placeholderNames, query.placeholders)
         list.add("n", query.pages.count)
         list.add("page", query.pages.first, unless: 1)
-        list.add("cache", query.cache.rawValue, unless: CacheMode.standard.rawValue)
+        list.add("cache", query.cache.rawValue, unless: CacheMode.default.rawValue)
         list.add("store", TierChoice.names.name(of: query.store), unless: "all")
         list.add("wait", query.waitsForDisk ? "stored" : nil)
         list.add("priority", query.priority.flatMap(Priority.names.name(of:)))

@@ -46,7 +46,7 @@ struct QueryDraft: Sendable {
     var interlaced = false
     var frames: Int?
     var firstPage = 1
-    var cache = CacheMode.standard
+    var cache = CacheMode.default
     var store = TierChoice.all
     var waitsForDisk = false
     var priority: Priority?

@@ -80,7 +80,7 @@ extension QueryGrammar {
     }
 
     private static let caching: [Parameter<QueryDraft>] = [
-        Parameter("cache", .choice(CacheMode.self), standard: CacheMode.standard.rawValue) { $0.cache = $1 },
+        Parameter("cache", .choice(CacheMode.self), standard: CacheMode.default.rawValue) { $0.cache = $1 },
         Parameter("store", .choice(TierChoice.names), standard: "all") { $0.store = $1 },
         Parameter("wait", .choice(["stored": true])) { $0.waitsForDisk = $1 },
         Parameter("priority", .choice(Priority.names)) { $0.priority = $1 },
