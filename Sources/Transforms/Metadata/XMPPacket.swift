@@ -1,8 +1,8 @@
 /// The Dublin Core texts of an XMP packet (ISO 16684-1): `rights`, `creator`, `description`.
 ///
-/// A property is found by its namespace and its place, whatever prefix the file chose: an attribute or a child element of
-/// an `rdf:Description` that is itself a child of `rdf:RDF`. Of a language alternative or a list the first text counts.
-/// Reading ends at the first violation of XML's rules; properties that were complete by then count.
+/// A property is found by its namespace and its place, whatever prefix the file chose: an attribute or a child element
+/// of an `rdf:Description` that is itself a child of `rdf:RDF`. Of a language alternative or a list the first text
+/// counts. Reading ends at the first violation of XML's rules; properties that were complete by then count.
 struct XMPPacket {
     /// The first text of each Dublin Core property, by its local name.
     private let texts: [String: String]
