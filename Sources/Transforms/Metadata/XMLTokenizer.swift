@@ -21,7 +21,7 @@ struct XMLTokenizer {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// The next token; nil at the end of the document, or where it is not well-formed.
+    /// The next token; nil at the end of the document, or if it is not well-formed.
     mutating func next() -> Token? {
         while index < bytes.count {
             guard bytes[index] == UInt8(ascii: "<") else { return text() }
