@@ -30,7 +30,8 @@ static inline gulong darkroom_on_eval(
     return g_signal_connect(image, "eval", G_CALLBACK(handler), context);
 }
 
-/// Whether the operation is blocked. libvips itself checks only after the loaders of PDF and HEIF have parsed their input.
+/// Whether the operation is blocked. libvips itself checks only after the loaders of PDF and HEIF have parsed their
+/// input.
 static inline int darkroom_is_blocked(VipsOperation *operation) {
     return (VIPS_OPERATION_GET_CLASS(operation)->flags & VIPS_OPERATION_BLOCKED) != 0;
 }

@@ -8,8 +8,8 @@ public struct ImageJob: Sendable {
     public var identity: String?
     /// Whether the decoded image is cached for further jobs on the same source. Needs `identity`.
     public var cachesDecoded: Bool
-    /// Whether `source` is only the beginning of a JPEG: missing parts become gray and errors are ignored. Meant for previews
-    /// during a download; the result is never proven. Any other format is `.unsupported`.
+    /// Whether `source` is only the beginning of a JPEG: missing parts become gray and errors are ignored. Meant for
+    /// previews during a download; the result is never proven. Any other format is `.unsupported`.
     public var isPartial = false
     /// The frames or pages to use.
     public var pages: PageSelection

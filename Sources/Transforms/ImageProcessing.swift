@@ -13,8 +13,8 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
 
-    /// What ``process(_:interrupt:)`` would do with a job, from the source's header. Throws the errors that processing would
-    /// throw before it decodes. By default the header is read in this process.
+    /// What ``process(_:interrupt:)`` would do with a job, from the source's header. Throws the errors that processing
+    /// would throw before it decodes. By default the header is read in this process.
     ///
     /// `interrupt` ends the wait for another process that reads the header, with `.interrupted`.
     func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
@@ -24,8 +24,8 @@ public protocol ImageProcessing: Sendable {
     /// - Parameter identity: `ImageJob.identity` of the jobs that filled the cache.
     func removeDecoded(identity: String)
 
-    /// Shrinks caches to this fraction of their current size, 0…1, and returns freed memory to the system. May block for a
-    /// few hundred milliseconds.
+    /// Shrinks caches to this fraction of their current size, 0…1, and returns freed memory to the system. May block
+    /// for a few hundred milliseconds.
     func shrinkMemory(toFraction fraction: Double)
 }
 

@@ -2,8 +2,8 @@ import DarkroomCVips
 
 /// The failure of a libvips operation.
 ///
-/// `message` is diagnostic text for logs: libvips' error buffer is shared by the whole process, so it may contain another
-/// thread's errors. No code branches on it, and it never reaches a client.
+/// `message` is diagnostic text for logs: libvips' error buffer is shared by the whole process, so it may contain
+/// another thread's errors. No code branches on it, and it never reaches a client.
 public struct VipsError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The nickname of the failed libvips operation, such as `jpegload_buffer`.
     public let operation: String

@@ -17,7 +17,8 @@ extension VipsImage {
         return Int(number)
     }
 
-    /// The value of a field of integers, such as `delay` in milliseconds per frame; nil if it is missing or of another type.
+    /// The value of a field of integers, such as `delay` in milliseconds per frame; nil if it is missing or of another
+    /// type.
     public func ints(_ field: String) -> [Int]? {
         var numbers: UnsafeMutablePointer<Int32>?
         var count: Int32 = 0

@@ -50,8 +50,8 @@ extension VipsImage {
         guard failed == 0 else { throw .taken(after: "rendering") }
     }
 
-    /// Copies binary fields. libvips 8.14's HEIF loader keeps profile and EXIF in memory that is freed with the loader's own image,
-    /// although copies of that image still refer to it.
+    /// Copies binary fields. libvips 8.14's HEIF loader keeps profile and EXIF in memory that is freed with the
+    /// loader's own image, although copies of that image still refer to it.
     private func copyBlobs() {
         for field in fields {
             guard let bytes = blob(field) else { continue }

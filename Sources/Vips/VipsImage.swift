@@ -2,9 +2,9 @@ import DarkroomCVips
 
 /// A libvips image: a lazy pipeline of operations, or pixels in memory once `rendered`.
 ///
-/// Images are immutable: an operation returns a new image, and images may cross threads.
-/// `@unchecked Sendable`: the pointer is a reference-counted GObject whose pixels libvips never changes after it is built;
-/// the two functions that modify one (`setting` and `rendered`) do so on a copy that is not shared yet.
+/// Images are immutable: an operation returns a new image, and images may cross threads. `@unchecked Sendable`: the
+/// pointer is a reference-counted GObject whose pixels libvips never changes after it is built; the two functions that
+/// modify one (`setting` and `rendered`) do so on a copy that is not shared yet.
 public final class VipsImage: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>
 
@@ -50,7 +50,8 @@ public final class VipsImage: @unchecked Sendable {
 
     /// Runs a libvips operation by its nickname on this image and returns its `out`.
     ///
-    /// Example: `try image.applying("gaussblur", ["sigma": 2.5])`. Throws if libvips refuses the operation or an argument.
+    /// Example: `try image.applying("gaussblur", ["sigma": 2.5])`. Throws if libvips refuses the operation or an
+    /// argument.
     public func applying(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:]
     ) throws(VipsError) -> VipsImage {

@@ -1,7 +1,8 @@
 import DarkroomCVips
 public import NIOCore
 
-/// The loaders that may read untrusted bytes. All others in libvips (magick, pdf, openslide, …) are blocked by `VipsRuntime`.
+/// The loaders that may read untrusted bytes. All others in libvips (magick, pdf, openslide, …) are blocked by
+/// `VipsRuntime`.
 ///
 /// A loader is always named explicitly: libvips' own format detection loops indefinitely on some compressed data.
 public enum VipsLoader: String, Sendable, CaseIterable {
@@ -28,10 +29,11 @@ public enum VipsLoader: String, Sendable, CaseIterable {
         }
     }
 
-    /// Opens `source` and passes the lazy image to `body`: header fields are set, pixels are computed when they are read.
+    /// Opens `source` and passes the lazy image to `body`: header fields are set, pixels are computed when they are
+    /// read.
     ///
-    /// The image reads `source` in place, so it must not escape `body`; return the result of `rendered` instead. Any corruption is
-    /// an error (`fail_on: error`), never a partly gray image, unless `toleratesErrors` is true.
+    /// The image reads `source` in place, so it must not escape `body`; return the result of `rendered` instead. Any
+    /// corruption is an error (`fail_on: error`), never a partly gray image, unless `toleratesErrors` is true.
     public func withImage<Result>(
         of source: ByteBuffer, _ options: KeyValuePairs<String, VipsValue> = [:], toleratesErrors: Bool = false,
         _ body: (VipsImage) throws(VipsError) -> Result

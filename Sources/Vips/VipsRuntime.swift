@@ -3,8 +3,8 @@ import Foundation
 
 /// The only global state: libvips itself, started once and locked down.
 ///
-/// The operation cache is off (every request has its own bytes, so it would only fragment memory), each image is processed by
-/// one thread (requests run in parallel instead), and only the loaders of `VipsLoader` can run.
+/// The operation cache is off (every request has its own bytes, so it would only fragment memory), each image is
+/// processed by one thread (requests run in parallel instead), and only the loaders of `VipsLoader` can run.
 public enum VipsRuntime {
     /// Starts libvips; further calls do nothing. Every entry point of this module calls it.
     public static func start() {
@@ -35,8 +35,8 @@ public enum VipsRuntime {
         return (vips_tracked_get_mem(), vips_tracked_get_mem_highwater())
     }
 
-    /// Returns freed memory to the system (glibc `malloc_trim`). Blocks for up to a few hundred milliseconds; meant for memory
-    /// pressure.
+    /// Returns freed memory to the system (glibc `malloc_trim`). Blocks for up to a few hundred milliseconds; meant for
+    /// memory pressure.
     package static func returnFreedPages() { darkroom_return_freed_pages() }
 
     private static let started: Bool = {

@@ -5,8 +5,9 @@ import DarkroomVips
 
 /// What the further widths of one image cost against its first, with and without the cache of decoded images.
 ///
-/// `widths FOLDER ROUNDS`: four photographs of the folder become one source of 12 megapixels, which is then asked for in the
-/// eight widths of a usual `srcset`, rising and falling, on one thread. The cache keeps from the second width on, as the service does.
+/// `widths FOLDER ROUNDS`: four photographs of the folder become one source of 12 megapixels, which is then asked for
+/// in the eight widths of a usual `srcset`, rising and falling, on one thread. The cache keeps from the second width
+/// on, as the service does.
 @main
 enum Widths {
     static let ladder = [320, 480, 640, 768, 960, 1280, 1600, 1920]

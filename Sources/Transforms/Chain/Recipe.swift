@@ -27,8 +27,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var flip = false
     /// Mirrored left to right.
     public var flop = false
-    /// Fills the canvas of `contain`, the corners of a rotation and transparent pixels; nil = they stay transparent if the
-    /// output format supports alpha, and become white otherwise.
+    /// Fills the canvas of `contain`, the corners of a rotation and transparent pixels; nil = they stay transparent if
+    /// the output format supports alpha, and become white otherwise.
     public var background: Color?
     /// Nil = none.
     public var blur: Blur?
@@ -83,7 +83,8 @@ public struct Recipe: Hashable, Codable, Sendable {
         ]
     }
 
-    /// The color that a step may fill with. A translucent background is left to `Flatten`, or it would be applied twice.
+    /// The color that a step may fill with. A translucent background is left to `Flatten`, or it would be applied
+    /// twice.
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
@@ -97,11 +98,11 @@ public struct Recipe: Hashable, Codable, Sendable {
 }
 
 extension TransformChain {
-    /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for the
-    /// same result make equal chains.
+    /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for
+    /// the same result make equal chains.
     ///
-    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those of
-    ///   the ``ImageJob``.
+    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
+    ///   of the ``ImageJob``.
     public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
         let limits =
             recipe.scaleDown ? ScaleDownLimits(limits, rotationDegrees: recipe.rotationDegrees % 360) : nil

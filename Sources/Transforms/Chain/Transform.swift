@@ -28,12 +28,13 @@ public protocol Transform: Sendable {
 
     /// The plan after this step: the size that it returns, and what it requires of the decoder.
     ///
-    /// Called with the header alone, before anything is decoded. By default the size is unknown: the decoder then delivers
-    /// every pixel, and sizes stay as they are. Throws if the header alone shows that the step is impossible, such as a
-    /// crop outside the image.
+    /// Called with the header alone, before anything is decoded. By default the size is unknown: the decoder then
+    /// delivers every pixel, and sizes stay as they are. Throws if the header alone shows that the step is impossible,
+    /// such as a crop outside the image.
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan
 
-    /// Returns the changed image. Runs on a pixel thread; the result may be lazy, since the end of the chain renders it.
+    /// Returns the changed image. Runs on a pixel thread; the result may be lazy, since the end of the chain renders
+    /// it.
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames
 }
 
@@ -42,7 +43,8 @@ extension Transform {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.withUnknownSize() }
 }
 
-/// The estimated cost of a step beyond decoding, resampling and encoding. Times are nanoseconds on one core of a 2020 server.
+/// The estimated cost of a step beyond decoding, resampling and encoding. Times are nanoseconds on one core of a 2020
+/// server.
 public struct TransformCost: Hashable, Sendable {
     /// Nanoseconds for each pixel of the chain's result; about 150 for an operation that computes every pixel anew.
     public var nanosecondsPerPixel: Double
@@ -84,7 +86,8 @@ public struct TransformCost: Hashable, Sendable {
 public struct TransformContext: Sendable {
     /// The plan after this step, made from the header.
     public let plan: ChainPlan
-    /// Returns true once the request has timed out or been canceled. A transform with long loops of its own should call it.
+    /// Returns true once the request has timed out or been canceled. A transform with long loops of its own should call
+    /// it.
     public let interrupt: Interrupt
 }
 

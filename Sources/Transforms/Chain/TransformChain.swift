@@ -50,8 +50,8 @@ public struct TransformChain: Sendable {
 
     /// Runs every step. Pixels may still be lazy afterwards.
     ///
-    /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until an image
-    /// that the decoder shrank is resized, the plan has the true size and the raster has not.
+    /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until an
+    /// image that the decoder shrank is resized, the plan has the true size and the raster has not.
     func apply(to source: ImageFrames, start: ChainPlan, interrupt: @escaping Interrupt) throws -> ImageFrames {
         var isShrunk = start.size != source.size
         var image = source

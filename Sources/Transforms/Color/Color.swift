@@ -22,8 +22,8 @@ public struct Color: Hashable, Codable, Sendable {
     /// Transparent black.
     public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 
-    /// Parses `rgb`, `rgba`, `rrggbb` or `rrggbbaa` in hexadecimal, with or without `#`, or a CSS color name in any case; nil
-    /// for anything else.
+    /// Parses `rgb`, `rgba`, `rrggbb` or `rrggbbaa` in hexadecimal, with or without `#`, or a CSS color name in any
+    /// case; nil for anything else.
     public init?(parsing text: String) {
         let text = text.lowercased()
         if let named = Color.named(text) {

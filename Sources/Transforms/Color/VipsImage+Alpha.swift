@@ -1,6 +1,7 @@
 import DarkroomVips
 
-/// Operations on color that respect alpha: otherwise the hidden color of transparent pixels would bleed into visible ones.
+/// Operations on color that respect alpha: otherwise the hidden color of transparent pixels would bleed into visible
+/// ones.
 extension VipsImage {
     /// Changes the color bands only. The result has 8-bit samples; alpha is not changed.
     func changingColor(

@@ -1,15 +1,16 @@
 import DarkroomEviction
 import Synchronization
 
-/// A cache of decoded images of hot originals, so that the next width needs no new decode. Evicts the least recently used.
+/// A cache of decoded images of hot originals, so that the next width needs no new decode. Evicts the least recently
+/// used.
 ///
-/// An entry is exactly one decode: of the same bytes, the same pages and the same shrink-on-load. The chain treats it like a
-/// fresh decode, so a result has the same bytes with and without the cache. PNG, GIF, AVIF, HEIC, JPEG XL and TIFF cannot
-/// shrink on load: one entry serves every size. JPEG has an entry for each of its four factors, WebP for each of eight scales,
-/// SVG for each size.
+/// An entry is exactly one decode: of the same bytes, the same pages and the same shrink-on-load. The chain treats it
+/// like a fresh decode, so a result has the same bytes with and without the cache. PNG, GIF, AVIF, HEIC, JPEG XL and
+/// TIFF cannot shrink on load: one entry serves every size. JPEG has an entry for each of its four factors, WebP for
+/// each of eight scales, SVG for each size.
 ///
-/// Only images decoded to their last row are stored. All methods are thread-safe and return quickly: pixels are never copied,
-/// and never freed under the lock.
+/// Only images decoded to their last row are stored. All methods are thread-safe and return quickly: pixels are never
+/// copied, and never freed under the lock.
 public final class DecodedCache: Sendable {
     /// The bytes that an entry is charged besides its pixels and its metadata.
     public static let entryOverheadBytes = 4096
@@ -21,8 +22,8 @@ public final class DecodedCache: Sendable {
     private let maxEntryBytes: Int
     private let state = Mutex(State())
 
-    /// A cache of at most `budgetBytes`; 0 disables it. An entry of more than `maxEntryBytes`, by default a quarter of the
-    /// budget, is not stored.
+    /// A cache of at most `budgetBytes`; 0 disables it. An entry of more than `maxEntryBytes`, by default a quarter of
+    /// the budget, is not stored.
     public init(budgetBytes: Int, maxEntryBytes: Int? = nil) {
         self.budgetBytes = max(0, budgetBytes)
         self.maxEntryBytes = maxEntryBytes ?? budgetBytes / 4

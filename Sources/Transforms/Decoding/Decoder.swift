@@ -48,8 +48,8 @@ struct Decoder {
         }
     }
 
-    /// The loader's parameters: `framesUsed` frames from the first one selected, shrunk as far as the plan allows, and as far
-    /// as a source larger than `maxPixels` requires.
+    /// The loader's parameters: `framesUsed` frames from the first one selected, shrunk as far as the plan allows, and
+    /// as far as a source larger than `maxPixels` requires.
     func parameters(
         _ pages: PageSelection, framesUsed: Int, as request: ChainPlan.Decode, headroom: Int, maxPixels: Int
     ) throws(ImageProcessingError) -> DecodeParameters {
@@ -154,7 +154,38 @@ extension Decoder {
     }
 }
 
-/// The parameters of a loader. Equal bytes and equal parameters give equal pixels, which is what makes a cached decode usable.
+/// Decoded pixels, in memory to the last row. The frames of an animation lie one below the other.
+struct DecodedPixels: Sendable {
+    let image: VipsImage
+    /// Where the whole image lies on the raster of one frame.
+    let extent: Extent
+    /// EXIF orientation 1…8; 1 once it is applied.
+    let orientation: Int
+
+    /// Memory of pixels and metadata in bytes.
+    var byteCount: Int { image.byteCount + image.fieldByteCount }
+
+    /// Each frame as an image of its own.
+    func frames(_ count: Int) throws(VipsError) -> [VipsImage] {
+        guard count > 1 else { return [image] }
+        let size = PixelSize(width: image.width, height: image.height / count)
+        var frames: [VipsImage] = []
+        frames.reserveCapacity(count)
+        for index in 0..<count { frames.append(try image.extracting(x: 0, y: index * size.height, size: size)) }
+        return frames
+    }
+
+    /// The pixels of a single frame with their orientation applied, rendered into memory.
+    func upright(interrupt: @escaping Interrupt) throws(VipsError) -> DecodedPixels {
+        let stored = ImageFrames(frames: [image], extent: extent, orientation: orientation)
+        let upright = try Orient(.auto).upright(stored)
+        return DecodedPixels(
+            image: try upright.first.rendered(interrupt: interrupt), extent: upright.extent, orientation: 1)
+    }
+}
+
+/// The parameters of a loader. Equal bytes and equal parameters give equal pixels, which is what makes a cached decode
+/// usable.
 struct DecodeParameters: Hashable, Sendable {
     /// The first frame or page, counted from 1.
     let firstPage: Int
@@ -172,8 +203,9 @@ struct DecodeParameters: Hashable, Sendable {
 }
 
 extension VipsImage {
-    /// The samples as unsigned integers of 8 or 16 bits, the only ones that later steps support. TIFF has others: signed
-    /// samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is converted to sRGB.
+    /// The samples as unsigned integers of 8 or 16 bits, the only ones that later steps support. TIFF has others:
+    /// signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is converted to
+    /// sRGB.
     func withUnsignedSamples() throws(VipsError) -> VipsImage {
         switch sampleFormat {
         case "uchar", "ushort": self

@@ -23,8 +23,8 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         self.maxOutputPixels = maxOutputPixels
     }
 
-    /// Refuses a source whose used frames are too large or too many. A single frame may be too large if the decoder `shrinks`
-    /// it to fit.
+    /// Refuses a source whose used frames are too large or too many. A single frame may be too large if the decoder
+    /// `shrinks` it to fit.
     func check(_ header: SourceHeader, framesUsed: Int, shrinks: Bool = false) throws(ImageProcessingError) {
         let isReachable = header.shrinking.largestSize(of: header.size, within: maxSourcePixels) != nil
         guard header.size.area <= maxSourcePixels || (shrinks && isReachable) else {

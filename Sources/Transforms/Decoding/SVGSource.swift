@@ -28,7 +28,8 @@ enum SVGSource {
         return inflated.plain
     }
 
-    /// libvips reports 1 for a side that is too long for it. Drawn at a thousandth of its size, such a side is reported.
+    /// libvips reports 1 for a side that is too long for it. Drawn at a thousandth of its size, such a side is
+    /// reported.
     static func naturalSize(_ stated: PixelSize, of document: ByteBuffer) throws(VipsError) -> PixelSize {
         guard min(stated.width, stated.height) == 1 else { return stated }
         return try VipsLoader.svg.withImage(of: document, ["scale": 0.001]) { small in

@@ -1,13 +1,15 @@
 import DarkroomVips
 import NIOCore
 
-/// How a decoder can deliver fewer pixels than its source has *without ever holding them all*. Only such a source may exceed
-/// the limits.
+/// How a decoder can deliver fewer pixels than its source has *without ever holding them all*. Only such a source may
+/// exceed the limits.
 enum ShrinkOnLoad: Hashable, Sendable {
     case never
-    /// JPEG in a single scan: by 2, 4 or 8. The scans of a progressive JPEG are held in memory at full size until the last one.
+    /// JPEG in a single scan: by 2, 4 or 8. The scans of a progressive JPEG are held in memory at full size until the
+    /// last one.
     case wholeFactors
-    /// Plain lossy WebP, whose rows are scaled as they are decoded. Lossless pixels, alpha and animations are held at full size.
+    /// Plain lossy WebP, whose rows are scaled as they are decoded. Lossless pixels, alpha and animations are held at
+    /// full size.
     case anyFactor
 
     init(_ format: SourceFormat, source: ByteBuffer, image: VipsImage) {
@@ -55,7 +57,8 @@ enum ShrinkOnLoad: Hashable, Sendable {
 enum JPEGShrink {
     /// The largest of 8, 4, 2 and 1 that leaves at least `headroom` times the target on both sides.
     ///
-    /// Never a factor that leaves a side shorter than a block: libvips 8.14.1 aborts the process for an image one row high.
+    /// Never a factor that leaves a side shorter than a block: libvips 8.14.1 aborts the process for an image one row
+    /// high.
     static func factor(source: PixelSize, covering target: PixelSize, headroom: Int) -> Int {
         let fits = [8, 4, 2].first { factor in
             source.width >= factor * max(target.width * headroom, shortestSide)
@@ -74,8 +77,8 @@ enum JPEGShrink {
 
     /// Whether a decode at this factor would notice that the file is truncated.
     ///
-    /// A shrunk image has `floor(height / factor)` rows, so the last row of blocks may stay unread. If the file does not end
-    /// properly, only a full decode can tell whether it is corrupt.
+    /// A shrunk image has `floor(height / factor)` rows, so the last row of blocks may stay unread. If the file does
+    /// not end properly, only a full decode can tell whether it is corrupt.
     static func detectsTruncation(of source: ByteBuffer, height: Int, factor: Int) -> Bool {
         height.isMultiple(of: factor) || endsProperly(source)
     }

@@ -13,8 +13,8 @@ public struct SourceHeader: Hashable, Sendable {
     public let orientation: Int
     let hasAlpha: Bool
     let shrinking: ShrinkOnLoad
-    /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG, interlaced
-    /// PNG, WebP with lossless parts.
+    /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
+    /// interlaced PNG, WebP with lossless parts.
     let needsWholeSource: Bool
 
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a gzipped SVG.

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// The blocks of a GIF (GIF89a §12-26). libvips drops an incomplete last frame without an error, so truncation is found here.
+/// The blocks of a GIF (GIF89a §12-26). libvips drops an incomplete last frame without an error, so truncation is found
+/// here.
 enum GIFBlocks {
     /// Whether the bytes end inside a block. A missing trailer is accepted, since many complete files have none.
     static func isTruncated(_ source: ByteBuffer) -> Bool {
@@ -42,8 +43,8 @@ enum GIFBlocks {
 
 /// The chunks of a PNG (PNG 3rd edition, §5.3).
 enum PNGChunks {
-    /// Whether a chunk before the pixels extends past the end of the source. libpng allocates the declared length of a text
-    /// before it reads any: a file of a hundred bytes would take 2 GiB.
+    /// Whether a chunk before the pixels extends past the end of the source. libpng allocates the declared length of a
+    /// text before it reads any: a file of a hundred bytes would take 2 GiB.
     static func exceedsSource(_ source: ByteBuffer) -> Bool {
         var rest = source
         guard rest.readSlice(length: signatureBytes) != nil else { return false }

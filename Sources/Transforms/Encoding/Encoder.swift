@@ -92,8 +92,8 @@ struct Encoder {
         }
     }
 
-    /// The revision of the choices above and those of `Decoder` and `ImageDescriber`. Part of `EncoderEpoch`: increment it
-    /// with every change that alters encoded bytes, so that stored variants get new keys.
+    /// The revision of the choices above and those of `Decoder` and `ImageDescriber`. Part of `EncoderEpoch`: increment
+    /// it with every change that alters encoded bytes, so that stored variants get new keys.
     static let defaultsRevision = "2"
 }
 

@@ -1,7 +1,8 @@
 /// How one axis is reduced so that every output pixel lands exactly where the whole image has it.
 ///
-/// libvips' `reduceh` and `reducev` shrink a raster of `count` pixels by a factor `f` to `round(count / f)` pixels, centered.
-/// For another phase, the raster is padded by a few copied pixels at both ends, and the result is cropped to the target.
+/// libvips' `reduceh` and `reducev` shrink a raster of `count` pixels by a factor `f` to `round(count / f)` pixels,
+/// centered. For another phase, the raster is padded by a few copied pixels at both ends, and the result is cropped to
+/// the target.
 struct ExactReduction: Hashable {
     /// Edge pixels to copy before the raster.
     var lead: Int
@@ -48,7 +49,8 @@ struct ExactReduction: Hashable {
         self.error = error
     }
 
-    /// Whether padding brings output pixels within an eighth of a pixel of their place. With factors just above 1 it may not.
+    /// Whether padding brings output pixels within an eighth of a pixel of their place. With factors just above 1 it
+    /// may not.
     var isExact: Bool { abs(error) <= factor / 8 }
 
     private static let maxPad = 32

@@ -1,8 +1,8 @@
 /// Where the whole image lies on its raster, in raster pixels.
 ///
-/// A decoder that shrinks by `s` delivers `floor(w / s)` columns, although the image is `w / s` columns wide: the raster lacks a
-/// fraction of a pixel at its far edges. Stretching it to the target would move every detail; with the extent, the resampler puts
-/// each output pixel exactly where it belongs.
+/// A decoder that shrinks by `s` delivers `floor(w / s)` columns, although the image is `w / s` columns wide: the
+/// raster lacks a fraction of a pixel at its far edges. Stretching it to the target would move every detail; with the
+/// extent, the resampler puts each output pixel exactly where it belongs.
 public struct Extent: Hashable, Sendable {
     /// The image's left edge; 0 unless a reflection moved the missing fraction to this side.
     public var x: Double

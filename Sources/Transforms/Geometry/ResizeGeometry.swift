@@ -32,8 +32,8 @@ public struct Box: Hashable, Codable, Sendable {
     }
 }
 
-/// The sizes in a resize of one image: the size that it is scaled to, and the canvas that it is then cropped (`cover`) or
-/// extended (`contain`) to.
+/// The sizes in a resize of one image: the size that it is scaled to, and the canvas that it is then cropped (`cover`)
+/// or extended (`contain`) to.
 public struct ResizeGeometry: Hashable, Sendable {
     /// The size that the image is scaled to.
     public var scaled: PixelSize
@@ -42,8 +42,8 @@ public struct ResizeGeometry: Hashable, Sendable {
 
     /// Computes the sizes. Sides are rounded to the nearest pixel and are at least 1.
     ///
-    /// Without `enlarge`, `inside` and `outside` stop at the source's size, `cover` and `fill` use the largest box of the same
-    /// aspect ratio within the source, and `contain` keeps the canvas and leaves the image at its own size.
+    /// Without `enlarge`, `inside` and `outside` stop at the source's size, `cover` and `fill` use the largest box of
+    /// the same aspect ratio within the source, and `contain` keeps the canvas and leaves the image at its own size.
     public init(source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }

@@ -2,7 +2,8 @@ import Foundation
 
 /// The limits that an oversized image is scaled down to instead of being refused (SDWebImage's `scaleDownLargeImages`).
 ///
-/// Part of `Resize`, so that the image is resampled only once, and of its key, so that other limits make another variant.
+/// Part of `Resize`, so that the image is resampled only once, and of its key, so that other limits make another
+/// variant.
 public struct ScaleDownLimits: Hashable, Sendable {
     /// Pixels of the result's longer side.
     public var maxSide: Int

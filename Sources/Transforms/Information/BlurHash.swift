@@ -1,7 +1,7 @@
 import Foundation
 
-/// BlurHash (woltapp/blurhash, Algorithm.md) of 4 by 3 components: the lowest frequencies of an image in linear light, as 28
-/// characters.
+/// BlurHash (woltapp/blurhash, Algorithm.md) of 4 by 3 components: the lowest frequencies of an image in linear light,
+/// as 28 characters.
 enum BlurHash {
     private static let columns = 4
     private static let rows = 3

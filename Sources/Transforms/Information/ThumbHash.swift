@@ -1,7 +1,7 @@
 import Foundation
 
-/// ThumbHash (evanw/thumbhash): the lowest frequencies of lightness, two color differences and alpha, and the aspect ratio, in
-/// about 25 bytes.
+/// ThumbHash (evanw/thumbhash): the lowest frequencies of lightness, two color differences and alpha, and the aspect
+/// ratio, in about 25 bytes.
 enum ThumbHash {
     /// The hash in base64, its usual form.
     static func encode(_ image: Thumbnail) -> String {
@@ -73,7 +73,8 @@ private struct Planes {
     }
 }
 
-/// A channel's cosine transform: its mean, and its lowest frequencies relative to the strongest one, 0…1 with 0.5 for none.
+/// A channel's cosine transform: its mean, and its lowest frequencies relative to the strongest one, 0…1 with 0.5 for
+/// none.
 private struct Spectrum {
     let mean: Double
     let scale: Double

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// One directory of EXIF data (TIFF 6.0 §2, EXIF 3.0 §4.6.2), read from its bytes, since libraries print some values in words that
-/// change between versions. A value outside the bytes, or of another type, is nil.
+/// One directory of EXIF data (TIFF 6.0 §2, EXIF 3.0 §4.6.2), read from its bytes, since libraries print some values in
+/// words that change between versions. A value outside the bytes, or of another type, is nil.
 struct EXIFDirectory {
     private struct Entry {
         let type: UInt16

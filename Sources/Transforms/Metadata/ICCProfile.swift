@@ -33,7 +33,8 @@ struct ICCProfile {
         return primariesMatch && ["rTRC", "gTRC", "bTRC"].allSatisfy(hasSRGBCurve)
     }
 
-    /// The profile's description: the ASCII text of version 2, or the first language of version 4 (ICC.1:2022 §9.2.41, §10.15).
+    /// The profile's description: the ASCII text of version 2, or the first language of version 4 (ICC.1:2022 §9.2.41,
+    /// §10.15).
     var description: String? {
         guard let offset = offset(of: "desc") else { return nil }
         switch text(at: offset) {

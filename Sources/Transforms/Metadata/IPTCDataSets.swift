@@ -3,10 +3,11 @@ import NIOCore
 /// The application record of IPTC metadata (IPTC-NAA Information Interchange Model 4.2, record 2).
 ///
 /// JPEG and TIFF files carry the data sets inside Photoshop's image resource 0x0404 (Adobe Photoshop File Formats
-/// Specification, "Image Resource Blocks"); some TIFF files carry them bare. Both are walked block by block: a marker byte
-/// that happens to occur within a value, a thumbnail or another resource is never taken for a data set.
+/// Specification, "Image Resource Blocks"); some TIFF files carry them bare. Both are walked block by block: a marker
+/// byte that happens to occur within a value, a thumbnail or another resource is never taken for a data set.
 struct IPTCDataSets {
-    /// The first value of each data set of record 2, by its number: 80 = by-line, 116 = copyright notice, 120 = caption.
+    /// The first value of each data set of record 2, by its number: 80 = by-line, 116 = copyright notice, 120 =
+    /// caption.
     private let values: [UInt8: ByteBuffer]
 
     /// Reads as far as the blocks are well-formed; a block that claims more bytes than there are ends the reading.

@@ -1,7 +1,7 @@
 /// Splits a small XML document into tags and text (XML 1.0, fifth edition), for metadata from untrusted files.
 ///
-/// Nothing is ever fetched or expanded: a document type declaration ends the reading, and so does a reference to any entity
-/// but the five predefined ones (§4.6). Memory is bounded by the document's own length.
+/// Nothing is ever fetched or expanded: a document type declaration ends the reading, and so does a reference to any
+/// entity but the five predefined ones (§4.6). Memory is bounded by the document's own length.
 struct XMLTokenizer {
     enum Token {
         case open(name: Substring, attributes: [(name: Substring, value: String)], isEmpty: Bool)
@@ -21,7 +21,7 @@ struct XMLTokenizer {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// The next token; nil at the end of the document, or where it is not well-formed.
+    /// The next token; nil at the end of the document, or if it is not well-formed.
     mutating func next() -> Token? {
         while index < bytes.count {
             guard bytes[index] == UInt8(ascii: "<") else { return text() }

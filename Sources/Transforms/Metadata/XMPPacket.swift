@@ -1,8 +1,8 @@
 /// The Dublin Core texts of an XMP packet (ISO 16684-1): `rights`, `creator`, `description`.
 ///
-/// A property is found by its namespace and its place, whatever prefix the file chose: an attribute or a child element of
-/// an `rdf:Description` that is itself a child of `rdf:RDF`. Of a language alternative or a list the first text counts.
-/// Reading ends at the first violation of XML's rules; properties that were complete by then count.
+/// A property is found by its namespace and its place, whatever prefix the file chose: an attribute or a child element
+/// of an `rdf:Description` that is itself a child of `rdf:RDF`. Of a language alternative or a list the first text
+/// counts. Reading ends at the first violation of XML's rules; properties that were complete by then count.
 struct XMPPacket {
     /// The first text of each Dublin Core property, by its local name.
     private let texts: [String: String]
@@ -37,6 +37,8 @@ private struct Reader {
 
     private(set) var texts: [String: String] = [:]
     private var elements: [Element] = []
+    /// The Dublin Core property that is open, and its depth.
+    private var property: (name: Substring, depth: Int)?
     /// Text since the last tag, inside a property.
     private var text = ""
 
@@ -46,7 +48,7 @@ private struct Reader {
     private static let rdf = ExpandedName(namespace: syntax, local: "RDF")
     private static let description = ExpandedName(namespace: syntax, local: "Description")
 
-    /// False where the packet is not well-formed, too deep, or at its end.
+    /// False if the packet is not well-formed, too deep, or at its end.
     mutating func accept(_ token: XMLTokenizer.Token) -> Bool {
         switch token {
         case .text(let characters):
@@ -57,7 +59,6 @@ private struct Reader {
             guard open(name, attributes) else { return false }
             return isEmpty ? close(name) : true
         case .close(let name):
-            storeText()
             return close(name)
         }
     }
@@ -73,6 +74,9 @@ private struct Reader {
         let element = Element(
             qualifiedName: name, name: Self.expand(name, scope, default: ""), namespaces: namespaces)
         elements.append(element)
+        if property == nil, element.name.namespace == Self.dublinCore, isDescription(at: elements.count - 2) {
+            property = (element.name.local, elements.count)
+        }
         guard isDescription(at: elements.count - 1) else { return true }
         for (name, value) in attributes where !name.hasPrefix("xmlns") {
             // A name without a prefix has no namespace when it is an attribute's (Namespaces in XML §6.2).
@@ -84,17 +88,10 @@ private struct Reader {
 
     private mutating func close(_ name: Substring) -> Bool {
         guard elements.last?.qualifiedName == name else { return false }
+        storeText()
+        if property?.depth == elements.count { property = nil }
         elements.removeLast()
         return !elements.isEmpty
-    }
-
-    /// The Dublin Core property that the open elements lie in.
-    private var property: Substring? {
-        guard let index = elements.firstIndex(where: { $0.name == Self.description }),
-            isDescription(at: index), index + 1 < elements.count,
-            elements[index + 1].name.namespace == Self.dublinCore
-        else { return nil }
-        return elements[index + 1].name.local
     }
 
     /// Whether this is a description of the image itself: a structured value's own description is nested deeper.
@@ -104,7 +101,7 @@ private struct Reader {
     }
 
     private mutating func storeText() {
-        if let property { store(text, for: property) }
+        if let property { store(text, for: property.name) }
         text = ""
     }
 

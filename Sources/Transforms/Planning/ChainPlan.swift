@@ -85,7 +85,8 @@ public struct ChainPlan: Hashable, Sendable {
         return plan
     }
 
-    /// The plan after a step that accepts the source shrunk to `maxPixels` by its decoder, unless an earlier step does not.
+    /// The plan after a step that accepts the source shrunk to `maxPixels` by its decoder, unless an earlier step does
+    /// not.
     func reduced(to maxPixels: Int) -> ChainPlan {
         guard decode == .undecided, source.area > maxPixels,
             let reachable = shrinking.largestSize(of: source, within: maxPixels)
@@ -104,8 +105,8 @@ public struct ChainPlan: Hashable, Sendable {
         return plan
     }
 
-    /// The raster after the steps so far, if the decoder delivers one of size `decoded`: the decoder's own until a step has
-    /// set a size.
+    /// The raster after the steps so far, if the decoder delivers one of size `decoded`: the decoder's own until a step
+    /// has set a size.
     func raster(decoded: PixelSize) -> PixelSize {
         guard decode == .undecided else { return size }
         return isTransposed ? decoded.transposed : decoded

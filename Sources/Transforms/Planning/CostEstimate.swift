@@ -1,5 +1,5 @@
-/// The estimated peak memory and processor time of a job. A pure function of the header's facts; its constants were measured
-/// with libvips 8.14 and the codecs of Debian 12, one process for each image.
+/// The estimated peak memory and processor time of a job. A pure function of the header's facts; its constants were
+/// measured with libvips 8.14 and the codecs of Debian 12, one process for each image.
 struct CostEstimate: Hashable, Sendable {
     /// The facts that decide the cost.
     struct Facts: Hashable, Sendable {
@@ -8,7 +8,8 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of one frame as stored.
         var sourceArea: Int
         var frames: Int
-        /// Whether the decoder has to buffer a whole frame before it can deliver a row (`SourceHeader.needsWholeSource`).
+        /// Whether the decoder has to buffer a whole frame before it can deliver a row
+        /// (`SourceHeader.needsWholeSource`).
         var needsWholeSource: Bool
         /// Pixels that the decoder delivers, all frames.
         var rasterArea: Int

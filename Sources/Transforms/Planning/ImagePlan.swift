@@ -39,11 +39,11 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var isExact: Bool
     /// The largest raster on the way, one frame.
     public var largest: PixelSize
-    /// The job's estimated peak memory in bytes: source, pixels, result, and the buffers of decoder, chain and encoder. For
-    /// large images the real peak is rarely above 1.25 times the estimate.
+    /// The job's estimated peak memory in bytes: source, pixels, result, and the buffers of decoder, chain and encoder.
+    /// For large images the real peak is rarely above 1.25 times the estimate.
     public var estimatedMemoryBytes: Int
-    /// The job's estimated processor time, about in milliseconds on one core of a 2020 server. It does not consider cached
-    /// decodes.
+    /// The job's estimated processor time, about in milliseconds on one core of a 2020 server. It does not consider
+    /// cached decodes.
     public var expectedWork = 0.0
 
     public init(
@@ -160,8 +160,8 @@ extension ImagePlan {
             largest: PixelSize(width: 1, height: 1), estimatedMemoryBytes: bytes)
     }
 
-    /// The decode and each transform with the raster that it produces: until a resize the decoder's, which may have shrunk
-    /// the image, and after it the plan's.
+    /// The decode and each transform with the raster that it produces: until a resize the decoder's, which may have
+    /// shrunk the image, and after it the plan's.
     private static func steps(
         of chain: TransformChain, _ header: SourceHeader, _ raster: Decoder.Raster
     ) throws(ImageProcessingError) -> [Step] {

@@ -26,7 +26,8 @@ public struct Flop: Transform, Hashable {
     }
 }
 
-/// The three reflections that all eight EXIF orientations are made of. Each also moves the image's extent on its raster.
+/// The three reflections that all eight EXIF orientations are made of. Each also moves the image's extent on its
+/// raster.
 enum Mirror: Hashable {
     case flop
     case flip

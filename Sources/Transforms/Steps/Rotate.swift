@@ -1,7 +1,7 @@
 import DarkroomVips
 
-/// Rotates the image clockwise. Quarter turns are exact (libvips `rot`); other angles enlarge the canvas and fill its corners
-/// (libvips `rotate`).
+/// Rotates the image clockwise. Quarter turns are exact (libvips `rot`); other angles enlarge the canvas and fill its
+/// corners (libvips `rotate`).
 public struct Rotate: Transform, Hashable {
     /// The clockwise angle, 0…359.
     public var degrees: Int

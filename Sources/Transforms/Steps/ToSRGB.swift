@@ -15,7 +15,8 @@ public struct ToSRGB: Transform, Hashable {
 }
 
 extension VipsImage {
-    /// The image as 8-bit sRGB in three bands, and alpha if it had any. The first extra channel of a TIFF counts as alpha.
+    /// The image as 8-bit sRGB in three bands, and alpha if it had any. The first extra channel of a TIFF counts as
+    /// alpha.
     func convertedToSRGB() throws(VipsError) -> VipsImage {
         let profile = blob("icc-profile-data").map(ICCProfile.init)
         if interpretation == "cmyk" || (profile.map { !$0.isSRGB && $0.suits(self) } ?? false) {

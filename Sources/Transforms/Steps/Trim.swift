@@ -2,8 +2,8 @@ import DarkroomVips
 
 /// Removes a border of one color, that of the upper left pixel (libvips `find_trim`).
 ///
-/// In an animation the same border is removed from every frame, as much as is free in all of them. An image that is all border,
-/// or less than 3 pixels wide or high, stays unchanged.
+/// In an animation the same border is removed from every frame, as much as is free in all of them. An image that is all
+/// border, or less than 3 pixels wide or high, stays unchanged.
 public struct Trim: Transform, Hashable, Codable {
     /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254

@@ -96,9 +96,9 @@ struct DecodedCacheTests {
         weak var image: VipsImage?
         let cache = DecodedCache(budgetBytes: 1 << 20)
         do {
-            let image = try pixels(100, 100)
-            image = image.image
-            cache.store(image, for: key("a"))
+            let decoded = try pixels(100, 100)
+            image = decoded.image
+            cache.store(decoded, for: key("a"))
         }
         #expect(image != nil)
         cache.removeAll(identity: "a")
