@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomEviction
 
 @Suite struct SieveQueueTests {
-    /// What is done to a queue of letters.
+    /// An operation on a queue of letters.
     enum Step: Sendable {
         case insert(String)
         case visit(String)
@@ -12,7 +12,7 @@ import Testing
         case evict(String?)
     }
 
-    static let stories: [(title: String, steps: [Step])] = [
+    static let cases: [(title: String, steps: [Step])] = [
         ("an empty queue evicts nothing", [.evict(nil)]),
         (
             "without visits it is a FIFO",
@@ -58,8 +58,8 @@ import Testing
         ),
     ]
 
-    @Test(arguments: stories)
-    func `a queue's story ends as told`(title: String, steps: [Step]) {
+    @Test(arguments: cases)
+    func `a queue evicts in the order of SIEVE`(title: String, steps: [Step]) {
         var queue = SieveQueue<String>()
         var slots: [String: Int] = [:]
         for step in steps {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `a queue does as the plain model of the paper does`(seed: UInt64) {
+    func `a queue behaves like a plain model of the algorithm`(seed: UInt64) {
         var random = SeededRandom(state: seed)
         var queue = SieveQueue<Int>()
         var model = SieveModel()

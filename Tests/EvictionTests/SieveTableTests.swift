@@ -10,7 +10,7 @@ import Testing
         return table
     }
 
-    @Test func `a value is found under its key until it is removed`() {
+    @Test func `a value is found for its key until it is removed`() {
         var table = table()
         #expect(table.value(for: "b") == 1)
         #expect(table.peek("b") == 1)
@@ -23,21 +23,21 @@ import Testing
         #expect(table.bytes == 30)
     }
 
-    @Test func `what is evicted is returned in its order, and it is as little as will do`() {
+    @Test func `evicted values are returned in order, and as few as necessary`() {
         var table = table()
         #expect(table.insert(4, cost: 11, for: "e") == [0, 1])
         #expect(table.count == 3)
         #expect(table.bytes == 31)
     }
 
-    @Test func `what was asked for stays, what was only peeked at goes`() {
+    @Test func `a value with a hit stays, and one that was only peeked at goes`() {
         var table = table()
         _ = table.value(for: "a")
         _ = table.peek("b")
         #expect(table.insert(4, cost: 10, for: "e") == [1])
     }
 
-    @Test func `a value takes the place and the cost of the one before`() {
+    @Test func `a value replaces the previous one and its cost`() {
         var table = table()
         #expect(table.insert(9, cost: 5, for: "d") == [3])
         #expect(table.peek("d") == 9)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `values that cost nothing still count`(cost: Int) {
+    func `values without a cost still count`(cost: Int) {
         var table = SieveTable<Int, Int>(budgetBytes: 3)
         for number in 0..<3 { #expect(table.insert(number, cost: cost, for: number) == []) }
         #expect(table.insert(3, cost: cost, for: 3) == [0])
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `without a budget nothing is kept`(budgetBytes: Int) {
+    func `a table without a budget stays empty`(budgetBytes: Int) {
         var table = SieveTable<Int, Int>(budgetBytes: budgetBytes)
         #expect(table.insert(1, cost: 0, for: 1) == [])
         #expect(table.count == 0)
@@ -83,7 +83,7 @@ import Testing
         #expect(table.insert(5, cost: 40, for: "e") == [])
     }
 
-    @Test func `what a predicate holds for is removed and nothing else`() {
+    @Test func `values that satisfy a predicate are removed, and no others`() {
         var table = table()
         #expect(table.removeAll { key, value in key == "a" || value == 2 }.sorted() == [0, 2])
         #expect(table.count == 2)
@@ -91,7 +91,7 @@ import Testing
         #expect(table.peek("b") == 1)
     }
 
-    @Test func `an emptied table starts anew, and the old one is handed over whole`() {
+    @Test func `an emptied table starts over, and the old one is returned whole`() {
         var table = table()
         let before = table.removeAll()
         #expect(before.count == 4)

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import DarkroomMachine
 
-/// A folder that stands for `/proc` and `/sys` of a machine with 1000 MiB.
+/// A folder in place of `/proc` and `/sys`, of a machine with 1000 MiB.
 struct FakeKernel {
     private let folder = Folder()
 

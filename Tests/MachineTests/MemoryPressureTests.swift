@@ -26,7 +26,7 @@ import Testing
         (reading(available: 50), false, true),
         (reading(available: 49), true, true),
         (reading(available: 100), false, false),
-        // Within its own limit a group has what it was promised, whatever the rest of the machine does.
+        // A group within its own limit has its share, whatever the rest of the machine uses.
         (reading(used: 100, available: 1), false, false),
         (reading(used: 100, available: 500, stalled: 0.2), true, true),
         (reading(used: 950, available: 500, stalled: 0), true, true),
@@ -38,7 +38,7 @@ import Testing
         #expect(reading.level(after: .high) == (lasts ? .high : .none))
     }
 
-    @Test func `a group's use is told without the file cache, which the kernel takes back by itself`() throws {
+    @Test func `the use of a group excludes the file cache, which the kernel reclaims by itself`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 95, maxMiB: 100, fileCacheMiB: 30)
@@ -48,7 +48,7 @@ import Testing
         #expect(kernel.pressure.reading().used == Amount(bytes: 0, ofBytes: 100 << 20))
     }
 
-    @Test func `of two limits of a group the lower one counts`() throws {
+    @Test func `the lower of two limits of a group counts`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/app\n", to: "/proc/self/cgroup")
         try kernel.setGroup("/app", usedMiB: 70, maxMiB: 100, highMiB: 80)
@@ -57,7 +57,7 @@ import Testing
         #expect(kernel.pressure.reading().used?.ofBytes == 100 << 20)
     }
 
-    @Test func `of nested groups the one nearest to its limit counts`() throws {
+    @Test func `the nested group nearest to its limit counts`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/tenant/app/web\n", to: "/proc/self/cgroup")
         try kernel.setGroup("/tenant/app/web", usedMiB: 10, maxMiB: nil)
@@ -71,7 +71,7 @@ import Testing
     /// With version 1 the process has a group in each hierarchy; only that of memory matters.
     static let version1Lines = "9:name=systemd:/other\n4:cpu,memory:/docker/1f2e\n3:cpuset:/other\n0::/other\n"
 
-    @Test func `version 1 is read where it counts the memory`() throws {
+    @Test func `version 1 is read where it accounts for memory`() throws {
         let kernel = try FakeKernel()
         try kernel.write(Self.version1Lines, to: "/proc/self/cgroup")
         try kernel.setVersion1Group("/docker/1f2e", usedMiB: 95, limitMiB: 100, fileCacheMiB: 20)
@@ -79,14 +79,14 @@ import Testing
         #expect(kernel.pressure.reading().used == Amount(bytes: 75 << 20, ofBytes: 100 << 20))
     }
 
-    @Test func `in a container, where the host's path leads nowhere, the top is the container's own group`() throws {
+    @Test func `in a container where the host's path doesn't exist, the top is the container's own group`() throws {
         let kernel = try FakeKernel()
         try kernel.write(Self.version1Lines, to: "/proc/self/cgroup")
         try kernel.setVersion1Group("", usedMiB: 95, limitMiB: 100)
         #expect(kernel.pressure.reading().used == Amount(bytes: 95 << 20, ofBytes: 100 << 20))
     }
 
-    @Test func `a path that leads out of what is mounted counts as the top`() throws {
+    @Test func `a path out of the mounted hierarchy counts as the top`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/../neighbour\n", to: "/proc/self/cgroup")
         try kernel.setGroup("/../neighbour", usedMiB: 100, maxMiB: 100)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 1000, 4000])
-    func `a limit that the machine's memory can't reach is none`(limitMiB: Int?) throws {
+    func `a limit above the machine's memory is none`(limitMiB: Int?) throws {
         let kernel = try FakeKernel(availableMiB: 40)
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 950, maxMiB: limitMiB)
@@ -106,7 +106,7 @@ import Testing
         #expect(reading.level(after: .none) == .high)
     }
 
-    @Test func `the stalls of the own group count before those of the machine`() throws {
+    @Test func `the stalls of the process's own group take precedence over those of the machine`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/app\n", to: "/proc/self/cgroup")
         try kernel.setStalled(percent: "12.50")
@@ -134,7 +134,7 @@ import Testing
     ]
 
     @Test(arguments: files, nonsense)
-    func `nonsense in a file is no pressure`(path: String, text: String) throws {
+    func `a malformed file is no pressure`(path: String, text: String) throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 10, maxMiB: 100)
@@ -150,7 +150,7 @@ import Testing
         "MemTotal: 18014398509481985 kB\nMemAvailable: 0 kB\n",
         "MemTotal: 1000 kB\nMemAvailable: 10 kB\n" + String(repeating: "\n", count: 64 << 10),
     ])
-    func `a machine that makes no sense tells nothing, and the group is judged without it`(text: String) throws {
+    func `implausible figures of the machine are ignored, and the group is judged without them`(text: String) throws {
         let kernel = try FakeKernel()
         try kernel.write(text, to: "/proc/meminfo")
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
@@ -160,7 +160,7 @@ import Testing
         #expect(reading.level(after: .none) == .high)
     }
 
-    @Test func `use without statistics is not judged, it may be file cache alone`() throws {
+    @Test func `use without statistics is ignored, since it may be file cache alone`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 100, maxMiB: 100)
@@ -169,7 +169,7 @@ import Testing
         #expect(kernel.pressure.reading().level(after: .none) == .none)
     }
 
-    @Test func `what is no plain file is not waited for`() throws {
+    @Test func `reading never waits for a pipe or fails on a folder`() throws {
         let kernel = try FakeKernel(availableMiB: nil)
         let path = kernel.realPath("/proc/meminfo")
         try FileManager.default.createDirectory(atPath: kernel.realPath("/proc"), withIntermediateDirectories: true)
@@ -181,7 +181,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `the machine that runs this test tells how much memory it has left`() throws {
+        @Test func `the machine that runs this test reports its available memory`() throws {
             let available = try #require(MemoryPressure().reading().available)
             #expect(available.bytes > 0)
             #expect(available.bytes < available.ofBytes)

@@ -10,7 +10,7 @@ import Testing
     private static let stalled = MemoryPressureTests.reading(used: 700, stalled: 0.2)
     private static let low = MemoryPressureTests.reading(used: 700)
 
-    static let stories: [(title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)])] = [
+    static let cases: [(title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)])] = [
         ("without pressure nothing is done", [(low, .rest), (between, .rest), (low, .rest)]),
         (
             "it begins once and ends once",
@@ -36,7 +36,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: stories)
+    @Test(arguments: cases)
     func `a watch decides at each reading, once a second`(
         title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)]
     ) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// A disk store's surroundings in a test: its folder, clock, volume and log.
+/// The surroundings of a disk store in a test: folder, clock, volume and log.
 final class DiskFixture: Sendable {
     let folder: TemporaryFolder
     let log = LogRecorder()
@@ -52,16 +52,16 @@ final class DiskFixture: Sendable {
         try queue.close()
     }
 
-    /// How many rows the index has.
+    /// The number of rows in the index.
     func rowCount() throws -> Int {
         let queue = try DatabaseQueue(path: folder("index.sqlite"))
         defer { try? queue.close() }
         return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } ?? 0
     }
 
-    /// How many transactions the index's log holds since it was last emptied: its header is 32 bytes; each page has 24
-    /// bytes before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the header's
-    /// salt unless they are from before.
+    /// The number of transactions in the log of the index since its last checkpoint. The header is 32 bytes; each page
+    /// has 24 bytes before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the
+    /// header's salt unless they are from before.
     func transactionCount() throws -> Int {
         let log = Array(try folder.bytes("index.sqlite-wal"))
         guard log.count > 32 else { return 0 }
@@ -90,10 +90,10 @@ final class DiskFixture: Sendable {
 final class ManualClock: Sendable {
     private let times = Mutex((wall: 1_700_000_000.0, up: Duration.zero))
 
-    /// What the computer's clock says.
+    /// The time of the computer's clock.
     var now: Date { Date(timeIntervalSince1970: times.withLock { $0.wall }) }
 
-    /// What has really passed.
+    /// The time that has passed.
     var uptime: Duration { times.withLock { $0.up } }
 
     /// Lets time pass.

@@ -95,7 +95,7 @@ import Testing
         #expect(fixture.log.count(of: "notice: disk cache: rebuilt the index") == 1)
         #expect(fixture.folder.exists("index.sqlite.damaged"))
 
-        // Once more, on what the first healing left.
+        // Again, after the first healing.
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9))
     }

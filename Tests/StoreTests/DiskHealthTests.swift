@@ -10,7 +10,7 @@ import Testing
 
     init() throws { fixture = try DiskFixture() }
 
-    /// What asking says once what it set going is done.
+    /// The health once the probe that asking starts is done.
     private func isHealthy(_ store: DiskStore) async -> Bool {
         _ = store.isHealthy()
         await store.flush()

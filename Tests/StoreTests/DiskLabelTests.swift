@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["tag:50%", "tag:_", "tag:'; DROP TABLE entry", "tag:\u{0}x", "tag:\u{10FFFF}", "tag:é", ""])
-    func `labels mean nothing to the index but their bytes`(label: String) async throws {
+    func `labels are only bytes to the index`(label: String) async throws {
         let store = try await fixture.open()
         store.store(entry(labels: [label]), for: key(1))
         store.store(entry(labels: ["tag:other", "tag:500"]), for: key(2))
@@ -94,7 +94,7 @@ import Testing
         #expect(await sources(.prefix("entry:"), in: store).count == store.statistics.entries)
     }
 
-    @Test func `what is searched includes what was queued before, and a lost index is waited for`() async throws {
+    @Test func `a search includes the writes queued before, and waits for a lost index`() async throws {
         var store = try await fixture.open()
         for number in 1...9 { store.store(entry(labels: ["host:a"]), for: key(number)) }
         #expect(await sources(.equal("host:a"), in: store).count == 9)

@@ -20,7 +20,7 @@ import Testing
         return stranger
     }
 
-    @Test func `a store that was closed opens without looking at its files`() async throws {
+    @Test func `a store that was closed opens without reading its files`() async throws {
         let stranger = try await fill()
         let store = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger))
@@ -28,34 +28,34 @@ import Testing
         #expect(store.statistics.bytes == DiskBudgetTests.fileBytes)
     }
 
-    @Test func `a store that was killed looks at them after it has opened`() async throws {
+    @Test func `a store that was killed compares its files after it has opened`() async throws {
         let stranger = try await fill()
         try fixture.forgetClosing()
         _ = try await fixture.openHealed()
         #expect(!fixture.folder.exists(stranger))
     }
 
-    @Test func `a comparison that did not come to its end is made at the next opening`() async throws {
+    @Test func `a comparison that was not completed is repeated at the next opening`() async throws {
         let stranger = try await fill()
         try fixture.execute("UPDATE state SET reconciled = 0")
         _ = try await fixture.openHealed()
         #expect(!fixture.folder.exists(stranger))
     }
 
-    @Test(arguments: [6.9, 7.1]) func `files are looked at once a week`(days: Double) async throws {
+    @Test(arguments: [6.9, 7.1]) func `files are compared once a week`(days: Double) async throws {
         let stranger = try await fill()
         fixture.clock.advance(bySeconds: days * 86_400)
         _ = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger) == (days < 7))
     }
 
-    @Test func `while lost rows are sought, the store answers and takes entries`() async throws {
+    @Test func `the store serves and takes entries while it rebuilds lost rows`() async throws {
         var store = try await fixture.open()
         for number in 1...300 { store.store(entry(10), for: key(number)) }
         await store.close()
         try fixture.folder.remove("index.sqlite")
         store = try await fixture.open()
-        // Some of them may be back by now; none is damaged.
+        // Some of them may be adopted by now; none is corrupt.
         for number in 1...300 {
             let found = await store.entry(for: key(number))
             #expect(found == nil || found == entry(10))
@@ -73,7 +73,7 @@ import Testing
         #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
     }
 
-    @Test func `an entry that is written between two slices of a comparison is kept`() throws {
+    @Test func `an entry written between two slices of a comparison stays`() throws {
         let directory = DiskLayout(fixture.folder.path)
         try directory.makeFolders()
         let index = try DiskIndex(path: directory.index, readers: 1) { last in
@@ -103,7 +103,7 @@ import Testing
         index.close()
     }
 
-    @Test func `a comparison that fails goes on once an entry could be written`() async throws {
+    @Test func `a comparison that failed goes on after a successful write`() async throws {
         var store = try await fixture.open()
         for number in 1...9 { store.store(entry(), for: key(number)) }
         await store.close()
@@ -126,7 +126,7 @@ import Testing
         #expect(fixture.log.count(of: "adopted files without a row in the index [\"count\": 5]") == 1)
     }
 
-    @Test func `what is over the budget after files were taken back is evicted`() async throws {
+    @Test func `adopted files that exceed the budget are evicted`() async throws {
         var store = try await fixture.open()
         for number in 1...20 { store.store(entry(), for: key(number)) }
         await store.close()
@@ -136,7 +136,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries").count == store.statistics.entries)
     }
 
-    @Test func `writes that wait together are one transaction`() async throws {
+    @Test func `writes that are queued together are one transaction`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
         await store.waitUntilHealed()

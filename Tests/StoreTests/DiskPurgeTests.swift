@@ -59,7 +59,7 @@ import Testing
         #expect(await store.removeAll(ofSources: []) == StoreTotals())
     }
 
-    @Test func `everything is gone at once, and can be stored anew`() async throws {
+    @Test func `everything is removed at once, and can be stored again`() async throws {
         let store = try await fixture.open()
         for number in 0..<300 { store.store(entry(10, labels: ["host:a"]), for: key(number)) }
         let removed = await store.removeEverything()
@@ -73,7 +73,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `what is left of removed files when the store closes is removed after the next opening`() async throws {
+    @Test func `removed files that are left when the store closes are deleted after the next opening`() async throws {
         let store = try await fixture.open()
         for number in 0..<600 { store.store(entry(1), for: key(number)) }
         await store.removeEverything()
@@ -84,7 +84,7 @@ import Testing
         #expect(next.statistics.entries == 0)
     }
 
-    @Test func `a purge before lost rows are found again removes their files too`() async throws {
+    @Test func `a purge before lost rows are rebuilt removes their files too`() async throws {
         var store = try await fixture.open()
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
@@ -98,8 +98,8 @@ import Testing
         #expect(store.statistics.entries == 1)
     }
 
-    /// Returns once no folder is on its way out: each step of the writer does a part of it.
-    private func removedFolders(of store: DiskStore) async {
+    /// Returns once no folder that was set aside is left; each step of the writer deletes a part.
+    private func deleteFoldersSetAside(of store: DiskStore) async {
         while !DiskLayout(fixture.folder.path).foldersSetAside.isEmpty { await store.flush() }
     }
 }

@@ -187,7 +187,7 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(strange == 0)
-        // More than the budget, however the tasks took turns.
+        // More than the budget, whatever the tasks did.
         for number in 0..<40 {
             store.store(entry(4000, filler: UInt8(number % 10)), for: key(number % 10, number / 10))
         }
@@ -205,7 +205,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    /// Stores, reads and removes at random; returns how many entries were read that nobody stored.
+    /// Stores, reads and removes at random; returns the number of entries that were read but never stored.
     private static func exercise(_ store: DiskStore, seed: UInt64) async -> Int {
         var random = SeededRandom(state: seed)
         var strange = 0

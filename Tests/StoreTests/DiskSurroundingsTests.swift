@@ -12,7 +12,7 @@ import Testing
     init() throws { fixture = try DiskFixture() }
 
     private func fill() async throws -> DiskStore {
-        // Nothing goes on behind the test's back.
+        // No healing runs during the test.
         let store = try await fixture.openHealed()
         for number in 1...9 { store.store(entry(filler: UInt8(number), labels: ["host:a"]), for: key(number)) }
         await store.flush()
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [4096, 8192, 12288, 16384, 20480, 24576])
-    func `a page of the index that goes bad is a miss; the index is rebuilt from the files, and nothing is lost`(
+    func `a page of the index that becomes corrupt is a miss; the index is rebuilt from the files, and nothing is lost`(
         offset: Int
     ) async throws {
         var store = try await fill()
@@ -196,7 +196,7 @@ import Testing
         (EROFS, DiskStoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
         (ENOSPC, .unusable(directory: "/c", reason: "create: why")),
     ])
-    func `what the system says tells a read-only directory from one that fails otherwise`(
+    func `the error number distinguishes a read-only directory from other failures`(
         code: Int32, error: DiskStoreError
     ) {
         #expect(DiskStoreError(StorageError(operation: "create", reason: "why", code: code), directory: "/c") == error)

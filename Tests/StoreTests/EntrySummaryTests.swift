@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// Looking at what a store holds leaves no trace in it.
+/// Peeking and listing, which leave the store unchanged.
 struct EntrySummaryTests {
     @Test func `a peek into memory is no hit, and saves nothing from eviction`() {
         let store = MemoryStore(budgetBytes: 3 * MemoryStoreTests.costBytes)

@@ -3,9 +3,9 @@ import Synchronization
 
 @testable import DarkroomStore
 
-/// Holds a store's writer before its next write until it's lifted; closed at first.
+/// Holds a store's writer before its next write until the gate is lifted; closed at first.
 final class WriterGate: Sendable {
-    /// The free part of the volume, as the store is told.
+    /// The free share of the volume that the store is given.
     let free = Mutex(0.5)
     private let semaphore = DispatchSemaphore(value: 0)
 
