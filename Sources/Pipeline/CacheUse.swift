@@ -4,7 +4,7 @@ public import DarkroomHTTPCaching
 public struct CacheUse: Hashable, Sendable {
     /// How fresh an answer has to be, and whether the origin has to be asked (NSURLRequest's cache policies, the Fetch standard's
     /// modes, and the directives of RFC 9111 §5.2.1).
-    public var demand: CacheDemand
+    public var demand: RequestCachePolicy
     /// Where entries are looked for (SDWebImage's `queryCacheType` and `originalQueryCacheType`).
     public var query: TierChoice
     /// Where results are kept (SDWebImage's `storeCacheType` and `originalStoreCacheType`).
@@ -14,7 +14,7 @@ public struct CacheUse: Hashable, Sendable {
 
     /// Everything as usual unless said otherwise: what is fresh is used, and all tiers are looked into and filled.
     public init(
-        demand: CacheDemand = CacheDemand(), query: TierChoice = .all, store: TierChoice = .all,
+        demand: RequestCachePolicy = RequestCachePolicy(), query: TierChoice = .all, store: TierChoice = .all,
         waitsForDisk: Bool = false
     ) {
         self.demand = demand

@@ -150,7 +150,7 @@ public final class ImagePipeline: Sendable {
 
     func wanted(_ request: ImageRequest, watcher: DownloadWatcher? = nil) -> Wanted {
         var request = request
-        if !request.cache.demand.mayStore { request.cache.store = .none }
+        if !request.cache.demand.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)

@@ -20,7 +20,7 @@ public struct ImageRequest: Sendable {
     public var fallback: SourceURL?
     /// What is told beside the picture, of the very picture: of `color`, `blurHash`, `thumbHash` and `lqip` those that are wanted.
     /// It changes none of the picture's bytes or keys.
-    public var placeholders: PictureDetails
+    public var placeholders: ImageDetails
     /// Whom it is for, such as an address or the name of a key: where there is more to do than can be done, clients get equal shares.
     /// It changes nothing else. "" = nobody in particular, which counts as one client.
     public var client = ""
@@ -29,7 +29,7 @@ public struct ImageRequest: Sendable {
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: SourceURL? = nil, placeholders: PictureDetails = []
+        fallback: SourceURL? = nil, placeholders: ImageDetails = []
     ) {
         self.source = source
         self.recipe = recipe
@@ -45,7 +45,7 @@ public struct ImageRequest: Sendable {
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: String? = nil, placeholders: PictureDetails = []
+        fallback: String? = nil, placeholders: ImageDetails = []
     ) throws(PipelineError) {
         self.init(
             source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,

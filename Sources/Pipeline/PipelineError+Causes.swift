@@ -20,7 +20,7 @@ extension PipelineError {
                 .originUnavailable(retryAfterSeconds: max(1, Int((retryAfter / .seconds(1)).rounded(.up))))
             case .loop: .loop
             case .cancelled: .cancelled
-            case .refusedStatus(let refusal):
+            case .unexpectedStatus(let refusal):
                 .originFailed(OriginTrouble(error.description, receivedStatus: refusal.status))
             case .unreachable(let stage): .originFailed(OriginTrouble(error.description, proxyError: stage.proxyError))
             case .tooManyRedirects, .badRedirect, .unacceptableEncoding:
@@ -68,7 +68,7 @@ extension OriginError {
         switch self {
         case .notFound(let refusal): .gone(StoredResponse(refusal))
         case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
-        case .refusedStatus(let refusal):
+        case .unexpectedStatus(let refusal):
             .passing(retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
             .passing(retryAfter: nil)
@@ -77,7 +77,7 @@ extension OriginError {
 }
 
 extension StoredResponse {
-    fileprivate init(_ refusal: OriginRefusal) {
+    fileprivate init(_ refusal: UnusableResponse) {
         self.init(
             status: refusal.status, fields: refusal.headers, sent: [:], requestedAt: refusal.requestedAt,
             receivedAt: refusal.receivedAt)

@@ -13,7 +13,7 @@ struct ServerMetrics: Sendable {
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
     let startedAt: Date
-    let bytesInFlight: @Sendable () -> Int
+    let inFlightBytes: @Sendable () -> Int
 
     var families: [MetricFamily] {
         cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
@@ -40,7 +40,7 @@ struct ServerMetrics: Sendable {
             ("darkroom_pixel_memory_budget_bytes", "Memory budget of images in processing.", load.budgetBytes),
             (
                 "darkroom_downloads_in_flight_bytes", "Bytes of sources being downloaded or processed.",
-                bytesInFlight()
+                inFlightBytes()
             ),
         ]) + [
             MetricFamily(
@@ -63,7 +63,7 @@ struct ServerMetrics: Sendable {
 
     private var workerFamilies: [MetricFamily] {
         guard let statistics = workers?.statistics else { return [] }
-        let ends = WorkerStatistics.End.allCases.map { end in
+        let ends = WorkerStatistics.EndReason.allCases.map { end in
             MetricFamily.Series(
                 SeriesLabels([("reason", end.rawValue)]), .number(Double(statistics.ended[end] ?? 0)))
         }
@@ -76,7 +76,7 @@ struct ServerMetrics: Sendable {
         ]
         return gauges([
             ("darkroom_workers", "Worker processes that are ready or busy.", statistics.ready),
-            ("darkroom_workers_wanted", "Target number of worker processes.", statistics.wanted),
+            ("darkroom_workers_wanted", "Target number of worker processes.", statistics.configured),
             (
                 "darkroom_worker_resident_memory_bytes", "Resident memory of all worker processes.",
                 statistics.residentBytes

@@ -67,7 +67,7 @@ struct ImageServer {
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
+        ) { client.inFlightBytes }
         let listeners = listeners(
             pipeline, prefetcher, instruments(traffic: traffic, readings: readings, caches: caches, pixels: pixels))
         // Services shut down from the last to the first: the admin listener reports the drain until it is over.
@@ -124,15 +124,15 @@ struct ImageServer {
         } caches: {
             caches.tiers
         } cacheWorks: {
-            caches.disk?.isWorking() ?? true
+            caches.disk?.isHealthy() ?? true
         }
-        instruments.isWell = { pixels.isHealthy }
+        instruments.isHealthy = { pixels.isHealthy }
         return instruments
     }
 
     /// Nil where the server runs without a disk cache because the folder is in use or read-only.
     private func openDisk() async throws(SettingError) -> DiskStore? {
-        do throws(StoreError) {
+        do throws(DiskStoreError) {
             return try await DiskStore(settings.diskConfiguration, logger: logger)
         } catch {
             switch error {

@@ -56,7 +56,7 @@ struct Purger: Sendable {
             keep.generations.advance(source)
             keep.inUse.forget([source])
             failures.forget([source])
-            origin.forgetOutages(ofHost: url.hostName)
+            origin.clearOutages(ofHost: url.hostName)
             return
         }
         // Which of the sources under way are meant is not known yet: tags come with the answer.
@@ -66,8 +66,8 @@ struct Purger: Sendable {
             target.means(url: url, host: host) || target.means(tags: record?.response.tags ?? [])
         }
         switch target {
-        case .host(let host): origin.forgetOutages(ofHost: host)
-        case .everything: origin.forgetOutages(ofHost: nil)
+        case .host(let host): origin.clearOutages(ofHost: host)
+        case .everything: origin.clearOutages(ofHost: nil)
         case .source, .prefix, .tag: break
         }
     }
@@ -84,7 +84,7 @@ struct Purger: Sendable {
                 })
         }
         if tiers.contains(.disk), let disk = keep.disk {
-            found.formUnion(await disk.sources(labelled: target.query))
+            found.formUnion(await disk.sources(matching: target.query))
         }
         return Array(found)
     }
@@ -118,7 +118,7 @@ struct Purger: Sendable {
         for source in sources { keep.generations.advance(source) }
         // Pictures kept for speed go by their content, which the record names.
         for source in sources {
-            if let record = keep.records.inMemory(source) { processing.forget(identity: record.content.hex) }
+            if let record = keep.records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
         }
         if tiers.contains(.memory) {
             keep.records.forget(sources)
@@ -167,7 +167,7 @@ extension PurgeTarget {
     }
 
     /// How the disk finds them.
-    fileprivate var query: LabelQuery {
+    fileprivate var query: LabelFilter {
         switch self {
         case .source(let source): .equal("url:\(source.canonical)")
         case .prefix(let prefix): .prefix("url:\(prefix)")

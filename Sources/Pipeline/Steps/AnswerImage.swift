@@ -72,7 +72,7 @@ struct AnswerImage: Sendable {
 
     private func decide(_ known: SourceRecord?, isSelected: Bool, _ wanted: Wanted) -> CacheDecision {
         CacheDecision.decide(
-            stored: known?.freshness, isSelected: isSelected, demand: wanted.request.cache.demand, now: now())
+            stored: known?.freshness, isSelected: isSelected, policy: wanted.request.cache.demand, now: now())
     }
 
     /// `Vary` (RFC 9111 §4.1), held against what the origin would be sent now.
@@ -242,7 +242,7 @@ struct AnswerImage: Sendable {
     }
 
     func mayUse(stale known: SourceRecord, because error: PipelineError, _ wanted: Wanted) async -> Bool {
-        guard error.excusesStale, wanted.mayUseStale, known.freshness.mayServeStaleOnError(at: now()) else {
+        guard error.excusesStale, wanted.mayUseStale, known.freshness.allowsStaleOnError(at: now()) else {
             return false
         }
         return await isSelected(known, wanted)

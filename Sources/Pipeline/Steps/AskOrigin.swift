@@ -82,7 +82,7 @@ struct AskOrigin: Sendable {
             wanted,
             Original(
                 body: content.body, record: record, layer: nil, mayBeStored: mayBeStored,
-                replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.hold),
+                replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation),
             known: known)
     }
 

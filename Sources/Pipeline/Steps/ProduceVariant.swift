@@ -76,7 +76,7 @@ struct ProduceVariant: Sendable {
     func job(_ wanted: Wanted, _ original: Original) -> ImageJob {
         let request = wanted.request
         return ImageJob(
-            source: original.body, identity: original.record.content.hex, keepsDecoded: original.layer != nil,
+            source: original.body, identity: original.record.content.hex, cachesDecoded: original.layer != nil,
             pages: request.pages, chain: wanted.chain, resampling: request.recipe.resampling,
             output: request.output, limits: limits)
     }

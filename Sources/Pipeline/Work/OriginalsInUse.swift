@@ -14,13 +14,13 @@ final class Original: Sendable {
     /// Whether the caches knew other content of the source.
     let replacesKnown: Bool
     /// Keeps downloaded bytes counted as long as this lives; nil = they are not.
-    private let hold: BytesHold?
+    private let hold: ByteReservation?
     private let stored = Mutex((bytes: Tiers(), record: Tiers()))
     private let settled = Mutex(false)
 
     init(
         body: ByteBuffer, record: SourceRecord, layer: CacheReport.Layer?, mayBeStored: Bool = true,
-        replacesKnown: Bool = false, hold: BytesHold? = nil
+        replacesKnown: Bool = false, hold: ByteReservation? = nil
     ) {
         self.body = body
         self.record = record
