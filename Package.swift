@@ -3,7 +3,6 @@ import PackageDescription
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let distributedTracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
@@ -22,7 +21,6 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 let serviceContext = Target.Dependency.product(name: "ServiceContextModule", package: "swift-service-context")
 let structuredFields = Target.Dependency.product(
     name: "StructuredFieldValues", package: "swift-http-structured-headers")
-let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -67,7 +65,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
@@ -77,7 +74,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-service-context", from: "1.2.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -124,9 +120,9 @@ let package = Package(
             dependencies: [
                 "DarkroomMetrics", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
                 "DarkroomStore", "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
-                argumentParser, configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
+                argumentParser, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
                 nioPosix,
-                distributedTracing, serviceContext, systemPackage, unixSignals, yams,
+                distributedTracing, serviceContext, unixSignals, yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Keys, presets, sites, and when a server does not start.
+/// Signing keys, presets, CORS origins, and the refusal to be an open proxy.
 struct AccessSettingsTests {
     private static let secret = "0123456789abcdef0123456789-secret"
 
@@ -29,7 +29,7 @@ struct AccessSettingsTests {
         "\(secret)-\(secret):\(secret)",
         "k1:\(secret),k1:\(secret)",
     ])
-    func `a key that is none stops start-up, and its secret is not repeated`(value: String) throws {
+    func `an invalid key stops start-up, and its secret is not repeated`(value: String) throws {
         let sentence = try Settings.refusal(["signing-keys": value])
         #expect(sentence.contains("signing-keys"))
         #expect(!sentence.contains("cret-") && !sentence.contains("0123"))
@@ -47,7 +47,7 @@ struct AccessSettingsTests {
         (#"[{"id": "k 1", "secret": "S"}]"#, "[0]: the id"),
         (#"[{"id": "k1", "secret": "short"}]"#, "[0]: the secret"),
     ])
-    func `a file of keys is read strictly, and its secrets are not repeated`(text: String, words: String) throws {
+    func `a key file is read strictly, and its secrets are not repeated`(text: String, words: String) throws {
         let path = try file(text.replacing("\"S\"", with: "\"\(Self.secret)\""))
         let sentence = try Settings.refusal(["signing-keys-file": path])
         #expect(sentence.contains(path) && sentence.contains(words), "\(sentence)")
@@ -55,7 +55,7 @@ struct AccessSettingsTests {
         #expect(try Settings.refusal(["signing-keys-file": "/no/such/keys.json"]).contains("cannot be read"))
     }
 
-    @Test func `presets are checked at start-up, and the bad one is named`() throws {
+    @Test func `presets are checked at start-up, and an invalid one is named`() throws {
         let good = "avatar=w=96&h=96&fit=cover, cut=crop=0%2C0%2C9%2C9"
         #expect(try Settings.reading(["presets": good]).accessRules.presets.names == ["avatar", "cut"])
         for (value, words) in [
@@ -70,7 +70,7 @@ struct AccessSettingsTests {
         #expect(try Settings.reading(file: yaml).accessRules.presets.names == ["avatar", "cut"])
     }
 
-    @Test func `sites are written as browsers write them`() throws {
+    @Test func `CORS origins are normalized to the form that browsers send`() throws {
         #expect(try Settings.reading(["cors-origins": "*"]).accessRules.origins == .all)
         let listed = try Settings.reading(["cors-origins": "https://A.org:443, http://localhost:3000/"]).accessRules
             .origins
@@ -81,7 +81,7 @@ struct AccessSettingsTests {
     }
 
     @Test(arguments: ["0.0.0.0", "::", "192.0.2.7", "img.example.com", "::ffff:127.0.0.1", "127.1"])
-    func `a server that everybody could use does not start, and the ways out are named`(host: String) throws {
+    func `an unintended open proxy does not start, and the remedies are named`(host: String) throws {
         let sentence = try Settings.refusal(["host": host])
         for way in ["host", "signing-keys", "allow-hosts", "open-proxy=true"] { #expect(sentence.contains(way)) }
         #expect(try Settings.refusal(["host": host, "allow-hosts": "*"]) == sentence)
@@ -94,11 +94,11 @@ struct AccessSettingsTests {
     }
 
     @Test(arguments: ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST"])
-    func `on this machine alone a server starts as it is`(host: String) throws {
+    func `a server on a loopback address starts without access settings`(host: String) throws {
         #expect(try Settings.refusal(["host": host, "admin-host": host, "admin-port": "0"]) == "")
     }
 
-    @Test func `an admin port that everybody could use does not start without a token`() throws {
+    @Test func `an admin port beyond loopback requires a token`() throws {
         let open: [String: String] = ["admin-port": "0", "admin-host": "0.0.0.0"]
         let sentence = try Settings.refusal(open)
         #expect(sentence.contains("admin-host") && sentence.contains("admin-token"))

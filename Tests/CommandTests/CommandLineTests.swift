@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// The built executable as a person uses it.
+/// The built executable, from the command line.
 @Suite(.timeLimit(.minutes(3)))
 struct CommandLineTests {
     @Test func `The help of serve explains every setting with its default`() throws {
@@ -35,13 +35,13 @@ struct CommandLineTests {
         #expect(run.errors.contains("DARKROOM_MAX_SOURCE_BYTE"))
     }
 
-    @Test func `The server says where it listens, and SIGTERM ends it well`() async throws {
+    @Test func `The server prints its URL, and SIGTERM ends it with status 0`() async throws {
         let server = try await DarkroomProcess()
         #expect(try await Client.get(server.base + "/health/ready").status == 200)
         #expect(await server.stop() == 0)
     }
 
-    @Test func `A port that is taken is an error that names it`() async throws {
+    @Test func `A port in use is reported with its number`() async throws {
         let server = try await DarkroomProcess()
         let port = try #require(server.base.split(separator: ":").last.map(String.init))
         let second = try DarkroomProcess.run(
@@ -65,7 +65,7 @@ struct CommandLineTests {
         #expect(header.size.width == 120)
     }
 
-    @Test func `transform says the same sentences as the server`() throws {
+    @Test func `transform reports errors in the words of the server`() throws {
         let run = try DarkroomProcess.run(["transform", "in.jpg", "out.jpg", "--w", "0"])
         #expect(run.status == 1)
         #expect(run.errors.contains("'w'"))
@@ -83,7 +83,7 @@ struct CommandLineTests {
         #expect(run.output.contains("writes jpg"))
     }
 
-    @Test func `Every process gives the same bytes and the same codecs`() throws {
+    @Test func `Every process produces the same bytes and reports the same codecs`() throws {
         let source = URL.fixtures.appendingPathComponent("sample.jpg").path
         let first = try DarkroomProcess.run(["transform", source, "-", "--w", "100", "--output", "jpg"])
         for _ in 0..<8 {
@@ -95,7 +95,7 @@ struct CommandLineTests {
     }
 
     @Test(arguments: ["flags", "environment", "file"])
-    func `The executable takes every setting, each way`(way: String) async throws {
+    func `The executable reads every setting from every source`(way: String) async throws {
         let folder = try URL.temporaryFolder()
         var values = SettingsTests.others
         values["cache-dir"] = folder.appendingPathComponent("cache").path

@@ -1,3 +1,4 @@
+import DarkroomWeb
 import Foundation
 import Testing
 

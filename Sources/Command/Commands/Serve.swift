@@ -37,7 +37,12 @@ struct Serve: AsyncParsableCommand {
             throw ExitCode(EX_CONFIG)
         }
         InstrumentationSystem.bootstrap(W3CTraceContext())
-        try await ImageServer(settings).run()
+        do {
+            try await ImageServer(settings).run()
+        } catch {
+            StandardError.write((error as? ListenerFailure)?.sentence(settings) ?? "\(error)")
+            throw ExitCode.failure
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomMetrics
 import DarkroomPipeline
 import DarkroomWeb
@@ -63,7 +64,7 @@ struct ServerMetrics: Sendable {
 
     private var workerFamilies: [MetricFamily] {
         guard let statistics = workers?.statistics else { return [] }
-        let ends = WorkerStatistics.End.allCases.map { end in
+        let ends = WorkerStatistics.EndReason.allCases.map { end in
             MetricFamily.Series(
                 SeriesLabels([("reason", end.rawValue)]), .number(Double(statistics.ended[end] ?? 0)))
         }
@@ -76,7 +77,7 @@ struct ServerMetrics: Sendable {
         ]
         return gauges([
             ("darkroom_workers", "Worker processes that are ready or busy.", statistics.ready),
-            ("darkroom_workers_wanted", "Target number of worker processes.", statistics.wanted),
+            ("darkroom_workers_wanted", "Target number of worker processes.", statistics.configured),
             (
                 "darkroom_worker_resident_memory_bytes", "Resident memory of all worker processes.",
                 statistics.residentBytes
@@ -98,11 +99,11 @@ struct ServerMetrics: Sendable {
         let readings: [(name: String, help: String, value: Double?)] = [
             (
                 "process_resident_memory_bytes", "Resident memory size in bytes.",
-                ProcessFiles.residentBytes.map { Double($0) }
+                ProcessMemory.current.map { Double($0.residentBytes) }
             ),
             (
                 "process_open_fds", "Number of open file descriptors.",
-                ProcessFiles.openDescriptors.map { Double($0) }
+                FileDescriptors.openCount.map { Double($0) }
             ),
             (
                 "process_start_time_seconds", "Start time of the process since the Unix epoch, in seconds.",
@@ -167,22 +168,4 @@ struct ServerMetrics: Sendable {
             $0.queuedBytes
         },
     ]
-}
-
-/// Readings of the kernel about this process; nil where the platform has none.
-enum ProcessFiles {
-    /// Resident memory, from `/proc/self/statm`.
-    static var residentBytes: Int? {
-        // The file reports size 0, so it must be read to its end.
-        guard let file = FileHandle(forReadingAtPath: "/proc/self/statm"), let data = try? file.readToEnd() else {
-            return nil
-        }
-        let sizes = String(decoding: data, as: UTF8.self).split(separator: " ")
-        return sizes.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) }
-    }
-
-    /// Open file descriptors, without the one that the reading takes.
-    static var openDescriptors: Int? {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")).map { $0.count - 1 }
-    }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import DarkroomMetrics
 import DarkroomNetwork
 import DarkroomOrigin
@@ -34,18 +33,18 @@ struct ImageServer {
     }
 
     /// Serves until SIGTERM or SIGINT, then finishes in-flight requests and pending disk writes. A second signal ends
-    /// the process at once. Prints an error and throws an `ExitCode` if the server cannot start.
+    /// the process at once.
+    ///
+    /// Throws a ``SettingError`` if a part cannot start, and a ``ListenerFailure`` if a port cannot be bound.
     func run() async throws {
         let secondSignal = await SecondSignal.watch(logger: logger)
         defer { secondSignal.cancel() }
 
         // Pixels: worker processes or this process.
-        let pixels = try await starting { () async throws(SettingError) in
-            try await PixelBackend(settings, logger: logger)
-        }
+        let pixels = try await PixelBackend(settings, logger: logger)
 
         // Stores: memory, disk, decoded originals.
-        let disk = try await starting { () async throws(SettingError) in try await openDisk() }
+        let disk = try await openDisk()
         let caches = Caches(
             memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk,
             diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
@@ -71,15 +70,9 @@ struct ImageServer {
         ) { client.inFlightBytes }
         let listeners = listeners(
             pipeline, prefetcher, instruments(traffic: traffic, readings: readings, caches: caches, pixels: pixels))
-        let upkeep: [any Service] = [
-            MemoryUpkeep(
-                pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
-                logger: logger),
-            ExpiryUpkeep(pipeline: pipeline),
-        ]
         // Services shut down from the last to the first: the admin listener reports the drain until it is over.
-        let failure = await run(
-            upkeep + listeners.reversed() + [DrainService(traffic: traffic, prefetcher: prefetcher)])
+        let drain = DrainService(traffic: traffic, prefetcher: prefetcher)
+        let failure = await run(upkeep(pipeline, caches) + listeners.reversed() + [drain])
 
         prefetcher.shutdown()
         pipeline.shutdown()
@@ -92,6 +85,13 @@ struct ImageServer {
     private var keyFilter: any CacheKeyFilter {
         let rules = settings.cache.keyDropQuery
         return rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules)
+    }
+
+    private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches) -> [any Service] {
+        let memory = MemoryUpkeep(
+            pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
+            logger: logger)
+        return [memory, ExpiryUpkeep(pipeline: pipeline)]
     }
 
     private func listeners(
@@ -132,7 +132,7 @@ struct ImageServer {
 
     /// Nil where the server runs without a disk cache because the folder is in use or read-only.
     private func openDisk() async throws(SettingError) -> DiskStore? {
-        do throws(StoreError) {
+        do throws(DiskStoreError) {
             return try await DiskStore(settings.diskConfiguration, logger: logger)
         } catch {
             switch error {
@@ -153,18 +153,7 @@ struct ImageServer {
             ).run()
             return nil
         } catch {
-            StandardError.write((error as? ListenerFailure)?.sentence(settings) ?? "\(error).")
-            return ExitCode.failure
-        }
-    }
-
-    /// Reports a part that cannot start.
-    private func starting<Part>(_ part: () async throws(SettingError) -> Part) async throws(ExitCode) -> Part {
-        do throws(SettingError) {
-            return try await part()
-        } catch {
-            StandardError.write(error.description)
-            throw .failure
+            return error
         }
     }
 }

@@ -23,7 +23,7 @@ struct PixelBackend: Sendable {
         }
     }
 
-    var isHealthy: Bool { workers?.isWell ?? true }
+    var isHealthy: Bool { workers?.isHealthy ?? true }
 
     func stop() { workers?.stop() }
 

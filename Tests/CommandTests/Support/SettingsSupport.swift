@@ -1,3 +1,4 @@
+import DarkroomWeb
 import Foundation
 
 @testable import DarkroomCommand
@@ -31,7 +32,10 @@ extension Settings {
 
 extension SettingRow {
     fileprivate func summary(in values: [String: any Sendable]) -> String {
-        "\(name): \(values[name].flatMap { $0 as? Value } ?? defaultValue)"
+        let value = values[name].flatMap { $0 as? Value } ?? defaultValue
+        // Sets have no order of their own.
+        if case .listed(let origins)? = value as? CrossOrigins { return "\(name): \(origins.sorted())" }
+        return "\(name): \(value)"
     }
 }
 
