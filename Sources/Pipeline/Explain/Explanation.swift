@@ -1,78 +1,90 @@
 public import DarkroomHTTPCaching
 public import DarkroomTransforms
 
-/// What a pipeline would do about a request at this moment, and why.
+/// How a pipeline would answer a request at this moment, and why.
 public struct Explanation: Sendable {
     /// The canonical address of the source.
     public var source: String
-    /// The same of the request's fallback.
+    /// The canonical address of the request's fallback.
     public var fallback: String?
-    /// The names of the request's work and entries.
+    /// The keys of the request's work and cache entries.
     public var keys: Keys
-    /// The request's three entries, each with the tiers that have it as it could be used.
+    /// The request's record, original and variant, with the tiers that have a usable entry.
     public var caches: [CachedEntry]
+    /// The evaluation of the cached record.
     public var freshness: Verdict
-    /// The format of the answer; nil = the source decides, and is not known.
+    /// The output format; nil if it depends on a source that is not available.
     public var format: OutputFormat?
-    /// How the picture is made, or would be made if it were not in a cache.
+    /// How the variant is made, or would be if it were not cached.
     public var plan: PlanOutcome
-    /// What the plan takes of the limits that play a part.
+    /// The plan's use of each limit that applies to it.
     public var limits: [LimitUse]
+    /// The decision that a request would act on.
+    var decision: Resolution.Decision?
 
-    /// Keys are SHA-256 in 64 hexadecimal digits.
+    /// The keys of a request: SHA-256 in 64 hexadecimal digits.
     public struct Keys: Hashable, Sendable {
-        /// The type of the `CacheKeyFilter`.
+        /// The type of the ``CacheKeyFilter``.
         public var filter: String
-        /// What the filter calls the source.
+        /// The source's identity, as the filter returns it.
         public var identity: String
+        /// The key of the source.
         public var source: String
+        /// The key of the source's bytes.
         public var original: String
-        /// Of what is known about the source.
+        /// The key of the source's record.
         public var record: String
+        /// The key of the finished image.
         public var variant: String
-        /// Names the encoders; part of the variant's key.
+        /// The encoders' version, which is part of the variant key.
         public var encoderEpoch: String
     }
 
-    /// Whether what is stored may be used.
+    /// Whether the cached record may be used. Durations are nil if there is no record.
     public struct Verdict: Hashable, Sendable {
+        /// The evaluation by RFC 9111, and its reason.
         public var judgement: CacheJudgement
-        /// For how long the source is fresh, counted from the origin's making of it; nil here and below = it is not known.
+        /// The freshness lifetime (RFC 9111 §4.2.1).
         public var lifetime: Duration?
+        /// The age (RFC 9111 §4.2.3).
         public var age: Duration?
-        /// Negative = for how long it has been stale.
+        /// The remaining freshness lifetime; negative once the record is stale.
         public var remaining: Duration?
     }
 
+    /// The plan of the request, if the source's bytes are available.
     public enum PlanOutcome: Hashable, Sendable {
+        /// The plan.
         case planned(ImagePlan)
-        /// The source's bytes are not at hand: one sentence for people.
+        /// Why there is no plan: one sentence.
         case missing(String)
     }
 }
 
-/// An entry of the caches.
+/// A cache entry of a source.
 public struct CachedEntry: Hashable, Sendable {
+    /// The kind of an entry.
     public enum Kind: String, CaseIterable, Sendable {
         /// What is known about a source.
         case record
         /// A source's bytes.
         case original
-        /// A finished picture.
+        /// A finished image.
         case variant
     }
 
+    /// What the entry holds.
     public var kind: Kind
-    /// SHA-256, 64 hexadecimal digits.
+    /// The key: SHA-256 in 64 hexadecimal digits.
     public var key: String
-    /// The tiers that have it.
-    public var tiers: Tiers = []
-    /// What it takes there, in the lower tier that has it; nil = it is nowhere.
+    /// The tiers that have the entry.
+    public var tiers: TierSet = []
+    /// The size in bytes, on disk if it is there, else in memory; nil if no tier has it.
     public var bytes: Int?
-    /// Since it was stored, in the lower tier that has it; nil = that is not known.
+    /// The time since it was stored, on disk if it is there, else in memory; nil if unknown.
     public var age: Duration?
-    /// How often it was found in memory since it came there; nil = it is not there.
+    /// The number of hits since it entered memory; nil if it is not in memory.
     public var hits: Int?
-    /// Of a variant, where that is known.
+    /// The format of a variant, if known.
     public var format: OutputFormat?
 }

@@ -1,114 +1,135 @@
-import DarkroomNetwork
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomTransforms
 import Foundation
 
-/// Goes the way of `AnswerImage` with its hands behind its back: looks where that would look, and says what it would do.
-struct ExplainRequest: Sendable {
-    let answer: AnswerImage
-    let limits: PixelLimits
+/// Explains requests: drives the same ``Resolution`` as ``ImageResolver``, but looks facts up without a side effect,
+/// and stops where the resolver would act.
+struct RequestExplainer: Sendable {
+    let resolver: ImageResolver
 
-    private var keep: KeepResults { answer.keep }
-
-    /// - Parameter fetch: whether the source may be downloaded where its bytes are not at hand.
-    func callAsFunction(
-        _ wanted: Wanted, keys: Explanation.Keys, fetch: Bool
+    /// - Parameter fetch: whether the source may be downloaded if its bytes are not available.
+    func explain(
+        _ request: ResolvedRequest, keys: Explanation.Keys, fetch: Bool
     ) async throws(PipelineError) -> Explanation {
-        let found = await Holdings(of: wanted, in: keep)
-        let inUse = keep.inUse[wanted.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
-        let known = inUse?.record ?? found.record
-        let judgement = try await judge(found, known: known, inUse: inUse, wanted)
-        let atHand = inUse ?? found.original
-        let original = try await self.original(atHand, known, judgement, wanted, fetch: fetch)
-        let plan = try await plan(original, wanted, judgement)
-        let now = answer.now()
+        let state = await CachedState(of: request, in: resolver.caches)
+        let (decision, known, original) = try await self.decision(on: request, state)
+        let available = fetch ? try await download(decision, request, known, original) : original
+        let plan = try await self.plan(available, request, decision)
+        let now = resolver.now()
         let freshness = known?.freshness
         var explanation = Explanation(
-            source: wanted.request.source.canonical, fallback: wanted.request.fallback?.canonical, keys: keys,
-            caches: found.entries,
+            source: request.source.canonical, fallback: request.input.fallback?.canonical, keys: keys,
+            caches: state.entries,
             freshness: Explanation.Verdict(
-                judgement: judgement, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
+                judgement: decision.judgement, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
                 remaining: freshness?.remaining(at: now)),
-            format: found.variant?.format ?? wanted.request.output.format, plan: plan, limits: [])
+            format: state.variant?.format ?? request.input.output.format, plan: plan, limits: [])
+        explanation.decision = decision
         if case .planned(let plan) = plan {
             explanation.format = plan.format
-            explanation.limits = plan.uses(of: limits)
+            explanation.limits = plan.uses(of: resolver.producer.pixels.limits)
         }
         return explanation
     }
 
-    /// What the caches' answer would be; throws where the request would fail without the origin's having a say.
-    private func judge(
-        _ found: Holdings, known: SourceRecord?, inUse: Original?, _ wanted: Wanted
-    ) async throws(PipelineError) -> CacheJudgement {
-        let demand = wanted.request.cache.demand
-        let isSelected = await answer.isSelected(known, wanted)
-        var judgement = CacheJudgement(
-            stored: known?.freshness, isSelected: isSelected, demand: demand, now: answer.now())
-        switch judgement.decision {
-        case .use, .useAndRevalidate:
-            if let known, found.variant == nil {
-                try refuseUndecodable(known, wanted)
-                if found.original == nil, inUse == nil { judgement = .gone(known.freshness, demand: demand) }
+    /// The decision at which the resolver would act, the record it is based on, and the original, if it is available.
+    private func decision(
+        on request: ResolvedRequest, _ state: CachedState
+    ) async throws(PipelineError) -> (Resolution.Decision, SourceRecord?, Original?) {
+        let inUse = resolver.caches.originalsInUse[request.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
+        let known = inUse?.record ?? state.record
+        let original = known.flatMap { resolver.originals.inUse(request, $0) } ?? state.original
+        let facts = Facts(request: request, known: known, state: state, hasOriginal: original != nil)
+        do throws(PipelineError) {
+            return (try await decision(on: request, facts), known, original)
+        } catch {
+            guard request.mayDropPlaceholders(after: error), state.variant != nil else { throw error }
+            return (try await decision(on: request.withoutPlaceholders, facts), known, original)
+        }
+    }
+
+    private func decision(
+        on request: ResolvedRequest, _ facts: Facts
+    ) async throws(PipelineError) -> Resolution.Decision {
+        let isSelected = await resolver.fetcher.isSelected(facts.known, for: request)
+        var resolution = Resolution(
+            stored: facts.known?.freshness, isSelected: isSelected, demands: request.demands, now: resolver.now())
+        while true {
+            let decision = resolution.next()
+            switch decision.step {
+            case .lookUp(let fact): record(fact, facts, &resolution)
+            case .useVariant, .produce, .fail(.notCached): return decision
+            case .fail(let error): throw error
+            case .fetch:
+                guard let refusal = await resolver.fetcher.fetch.refusal(of: request) else { return decision }
+                _ = resolution.recordFailure(refusal, of: decision.step, at: resolver.now())
             }
-        case .ask, .refuse: break
         }
-        guard case .ask = judgement.decision else { return judgement }
-        return try await asking(judgement, known, wanted)
     }
 
-    private func refuseUndecodable(_ known: SourceRecord, _ wanted: Wanted) throws(PipelineError) {
-        let failures = answer.failures
-        guard let evidence = failures.undecodable(of: wanted, now: answer.now()),
-            evidence.record.content == known.content
-        else { return }
-        throw failures.peek(of: wanted, now: answer.now()) ?? evidence.error
+    /// The facts that the resolver would look up.
+    private struct Facts {
+        let request: ResolvedRequest
+        let known: SourceRecord?
+        let state: CachedState
+        let hasOriginal: Bool
     }
 
-    /// The origin would have to be asked: whether that is allowed and promises anything.
-    private func asking(
-        _ judgement: CacheJudgement, _ known: SourceRecord?, _ wanted: Wanted
-    ) async throws(PipelineError) -> CacheJudgement {
-        if !wanted.insists, let failure = answer.failures.peek(of: wanted, now: answer.now()) {
-            guard let known, await answer.mayUse(stale: known, because: failure, wanted) else { throw failure }
-            return .staleIfError(known.freshness)
+    private func record(_ fact: Resolution.Fact, _ facts: Facts, _ resolution: inout Resolution) {
+        let now = resolver.now()
+        switch fact {
+        case .variant: resolution.record(fact, isPresent: facts.state.variant != nil)
+        case .placeholders: resolution.record(fact, isPresent: facts.state.hasPlaceholders)
+        case .original: resolution.record(fact, isPresent: facts.hasOriginal)
+        case .decodingFailure:
+            let failure = facts.known.flatMap {
+                resolver.failures.decodingFailure(of: facts.request, $0, now: now)
+            }
+            resolution.record(failure, of: fact)
+        case .originFailure: resolution.record(resolver.failures.peek(facts.request, now: now), of: fact)
         }
-        guard await answer.delegate.shouldDownload(wanted.request.source) else { throw .notDownloadable }
-        if let refusal = answer.origin.refusal(of: wanted.request.source) { throw PipelineError(refusal) }
-        return judgement
     }
 
-    private func original(
-        _ atHand: Original?, _ known: SourceRecord?, _ judgement: CacheJudgement, _ wanted: Wanted, fetch: Bool
+    // MARK: Plan
+
+    /// The original that the request would use, downloaded if necessary. A download is not stored, since no image is
+    /// made from it. If the origin fails, a stale original is used under the same conditions as for the request.
+    private func download(
+        _ decision: Resolution.Decision, _ request: ResolvedRequest, _ known: SourceRecord?, _ available: Original?
     ) async throws(PipelineError) -> Original? {
-        guard fetch, judgement.ground != .staleIfError else { return atHand }
-        switch judgement.decision {
-        case .refuse: return atHand
-        case .ask(let reason):
-            return try await answer.download(wanted, known: known, because: reason.status, orElse: atHand)
-        case .use, .useAndRevalidate:
-            guard atHand == nil else { return atHand }
-            return try await answer.download(wanted, known: known, because: .miss, orElse: nil)
+        guard decision.staleBecause == nil else { return available }
+        var mode = OriginFetch.Mode.unconditional
+        switch decision.step {
+        case .fetch(let fetchMode, _): mode = fetchMode
+        case .useVariant where available == nil: break
+        case .useVariant, .produce, .fail, .lookUp: return available
+        }
+        do throws(PipelineError) {
+            let (answer, _) = try await resolver.fetcher.answer(to: request, mode, known: known)
+            if let original = answer.original { return original }
+            if let available, available.record.content == answer.record.content { return available }
+            return try await resolver.fetcher.answer(to: request, .unconditional, known: answer.record).0.original
+        } catch {
+            guard let available, let known, error.permitsStale, !request.cache.policy.mode.ignoresStored,
+                known.freshness.mayServeStaleOnError(at: resolver.now()),
+                await resolver.fetcher.isSelected(known, for: request)
+            else { throw error }
+            return available
         }
     }
 
     private func plan(
-        _ original: Original?, _ wanted: Wanted, _ judgement: CacheJudgement
+        _ original: Original?, _ request: ResolvedRequest, _ decision: Resolution.Decision
     ) async throws(PipelineError) -> Explanation.PlanOutcome {
         guard let original else {
             return .missing(
-                judgement.decision == .refuse
-                    ? "Only a stored answer is wanted, and the source is not stored."
-                    : "The source is not in the caches; with fetch it is downloaded for this.")
+                decision.step == .fail(.notCached)
+                    ? "The request accepts only a cached answer, and the source is not cached."
+                    : "The source is not cached. Set fetch to download it for the plan.")
         }
-        let (processing, job) = (answer.produce.processing, answer.produce.job(wanted, original))
-        return try await answer.produce.queue.run(urgency: wanted.urgency) { interrupt throws(PipelineError) in
-            do throws(ImageProcessingError) {
-                return .planned(try processing.plan(job, interrupt: interrupt))
-            } catch {
-                throw PipelineError(error)
-            }
-        }
+        let pixels = resolver.producer.pixels
+        return .planned(try await pixels.plan(pixels.job(for: request, from: original), request.urgency))
     }
 }

@@ -1,35 +1,60 @@
 import DarkroomHTTPCaching
+import DarkroomOrigin
+import Foundation
+import HTTPTypes
 
 /// How long a failure is remembered, by its kind.
-enum Retention: Sendable {
-    /// It says nothing about the source: a refusal by our own rules, or a client that left.
+enum FailureRetention: Sendable {
+    /// Not at all: the failure says nothing about the source.
     case never
-    /// The origin says that there is nothing: as long as it says so, else a minute.
+    /// The source does not exist: as long as the response says, else a minute.
     case gone(StoredResponse?)
-    /// It passes by itself: a second, twice as long each time in a row, at most a minute; longer if the origin wants.
-    case passing(retryAfter: Duration?)
-    /// What a delegate wants left alone.
+    /// A transient failure: exponential backoff from 1 to 60 seconds, or longer if the origin sent `Retry-After`.
+    case transient(retryAfter: Duration?)
+    /// A source that the delegate blocked: a minute.
     case blocked
 
     static let goneSeconds = 60.0
     static let maxBackoffSeconds = 60.0
     static let maxRetryAfterSeconds = 3_600.0
-    /// Waiting times lie this much around their mean, so that many sources of one origin do not come back at once.
+    /// The jitter as a fraction of the delay, so that sources of one origin are not retried at the same moment.
     static let jitter = 0.2
 
     /// - Parameters:
-    ///   - attempts: how often in a row it failed, from 1.
+    ///   - attempts: consecutive failures, from 1.
     ///   - random: 0..<1.
     func lifetime(attempts: Int, policy: FreshnessPolicy, random: Double) -> Duration {
         switch self {
         case .never: return .zero
         case .gone(let response): return response?.explicitLifetime(policy) ?? .seconds(Self.goneSeconds)
         case .blocked: return .seconds(Self.goneSeconds)
-        case .passing(let retryAfter):
+        case .transient(let retryAfter):
             let doubled = min(Double(1 << min(max(attempts - 1, 0), 10)), Self.maxBackoffSeconds)
-            let seconds = doubled * (1 - Self.jitter + 2 * Self.jitter * random)
-            let wanted = min((retryAfter ?? .zero) / .seconds(1), Self.maxRetryAfterSeconds)
-            return .seconds(max(seconds, wanted))
+            let backoff = doubled * (1 - Self.jitter + 2 * Self.jitter * random)
+            let requested = min((retryAfter ?? .zero) / .seconds(1), Self.maxRetryAfterSeconds)
+            return .seconds(max(backoff, requested))
         }
+    }
+}
+
+extension OriginError {
+    /// How long a source that failed with this error is not requested again.
+    func retention(now: Date) -> FailureRetention {
+        switch self {
+        case .notFound(let refusal): .gone(StoredResponse(refusal))
+        case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
+        case .refusedStatus(let refusal):
+            .transient(retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
+        case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
+            .transient(retryAfter: nil)
+        }
+    }
+}
+
+extension StoredResponse {
+    fileprivate init(_ refusal: OriginRefusal) {
+        self.init(
+            status: refusal.status, fields: refusal.headers, sent: [:], requestedAt: refusal.requestedAt,
+            receivedAt: refusal.receivedAt)
     }
 }

@@ -1,30 +1,31 @@
 import DarkroomStore
 import Synchronization
 
-/// Numbers that rise with each purge, so that work which began before it stores nothing after it.
-final class Generations: Sendable {
-    /// A moment in the life of one source.
-    struct Moment: Hashable, Sendable {
-        fileprivate let all: UInt64
-        fileprivate let source: UInt64
-    }
+/// A source's state with respect to purges; equal values mean that no purge happened in between.
+struct PurgeEpoch: Hashable, Sendable {
+    fileprivate let all: UInt64
+    fileprivate let source: UInt64
+}
 
+/// Counters that advance with each purge, so that work that started before a purge stores nothing after it.
+final class PurgeEpochs: Sendable {
     private struct State {
         var all: UInt64 = 0
         var sources: [StoreKey: UInt64] = [:]
     }
 
-    /// How many sources are told apart; beyond that a purge counts for everything under way, which costs it its place in the caches.
+    /// The number of sources with counters of their own. Beyond it a purge affects all work in progress, which then
+    /// is not stored.
     private static let capacity = 10_000
 
     private let state = Mutex(State())
 
-    func now(of source: StoreKey) -> Moment {
-        state.withLock { Moment(all: $0.all, source: $0.sources[source] ?? 0) }
+    func current(of source: StoreKey) -> PurgeEpoch {
+        state.withLock { PurgeEpoch(all: $0.all, source: $0.sources[source] ?? 0) }
     }
 
-    func isCurrent(_ moment: Moment, of source: StoreKey) -> Bool {
-        now(of: source) == moment
+    func isCurrent(_ epoch: PurgeEpoch, of source: StoreKey) -> Bool {
+        current(of: source) == epoch
     }
 
     func advance(_ source: StoreKey) {

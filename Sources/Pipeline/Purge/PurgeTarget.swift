@@ -1,40 +1,68 @@
 public import DarkroomNetwork
-import DarkroomOrigin
+import DarkroomStore
 
-/// Which sources are purged: by what people know of them.
+/// The sources that a purge removes.
 public enum PurgeTarget: Hashable, Sendable {
-    /// The source of this address, whatever the `CacheKeyFilter` takes it for, and whether or not anything is cached.
+    /// The source that the ``CacheKeyFilter`` identifies by this address, whether or not it is cached.
     case source(SourceURL)
-    /// Sources whose canonical address begins with this text.
+    /// Sources whose canonical address starts with this text.
     case prefix(String)
-    /// Sources of this host, whatever the port; lower case.
+    /// Sources of this host in lowercase, whatever the port.
     case host(String)
-    /// Sources that their origin gave this `Surrogate-Key` or `Cache-Tag`.
+    /// Sources whose origin sent this `Surrogate-Key` or `Cache-Tag`.
     case tag(String)
+    /// All sources.
     case everything
 }
 
 /// What a purge found, and removed unless it was a dry run.
 public struct PurgeReport: Hashable, Sendable {
-    /// One source and what is cached of it.
+    /// A source and its entries.
     public struct Source: Hashable, Sendable {
-        /// Its canonical address; empty where the record that has it is gone.
+        /// The canonical address; empty if its record is gone.
         public var url: String
-        /// Original, variants and the record of both, in the larger of the two tiers.
+        /// The number of entries (record, original and variants) in the tier that has more of them.
         public var entries: Int
-        /// Of these entries' files, or their cost in memory.
+        /// The size of these entries in bytes.
         public var bytes: Int
     }
 
-    /// How many sources there were.
+    /// The number of sources found.
     public var sourceCount = 0
-    /// Of a dry run, the first thousand that were found, by address.
+    /// The first thousand sources that a dry run found, sorted by address.
     public var sources: [Source] = []
-    /// Originals, variants and records of all sources.
+    /// The number of entries of all sources.
     public var entries = 0
-    /// Of these entries.
+    /// The size of these entries in bytes.
     public var bytes = 0
 
-    /// Nothing found.
+    /// Creates an empty report.
     public init() {}
+}
+
+extension PurgeTarget {
+    func matches(url: String, host: String) -> Bool {
+        switch self {
+        case .source(let source): source.canonical == url
+        case .prefix(let prefix): url.hasPrefix(prefix)
+        case .host(let name): host == name
+        case .tag: false
+        case .everything: true
+        }
+    }
+
+    func matches(tags: @autoclosure () -> [String]) -> Bool {
+        if case .tag(let tag) = self { tags().contains(tag) } else { false }
+    }
+
+    /// The query that finds the sources on disk.
+    var query: LabelQuery {
+        switch self {
+        case .source(let source): .equal("url:\(source.canonical)")
+        case .prefix(let prefix): .prefix("url:\(prefix)")
+        case .host(let host): .equal("host:\(host)")
+        case .tag(let tag): .equal("tag:\(tag)")
+        case .everything: .all
+        }
+    }
 }

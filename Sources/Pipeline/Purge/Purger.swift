@@ -1,26 +1,26 @@
-import DarkroomNetwork
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
 import Foundation
 
-/// Takes sources out of the caches, by what people know of them.
+/// Removes sources from the caches.
 struct Purger: Sendable {
     let origin: any OriginFetching
-    let keep: KeepResults
+    let caches: PipelineCaches
     let failures: FailureMemory
     let processing: any ImageProcessing
     let policy: FreshnessPolicy
     let now: @Sendable () -> Date
 
-    /// How many sources a report names.
+    /// The number of sources that a report lists.
     private static let listedSources = 1_000
 
     func purge(
-        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: Tiers, keyFilter: any CacheKeyFilter
+        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, keyFilter: any CacheKeyFilter
     ) async -> PurgeReport {
-        if !dryRun { stopWork(target, keyFilter) }
+        if !dryRun { invalidateWork(target, keyFilter) }
         let sources = await sources(of: target, tiers, keyFilter)
         let report = await report(on: sources, tiers, named: dryRun)
         guard !dryRun else { return report }
@@ -36,34 +36,34 @@ struct Purger: Sendable {
 
     func removeExpired() async -> PurgeReport {
         var report = PurgeReport()
-        guard let removed = await keep.disk?.removeExpired() else { return report }
+        guard let removed = await caches.disk?.removeExpired() else { return report }
         report.entries = removed.entries
         report.bytes = removed.bytes
         return report
     }
 
     func shrinkMemory(toFraction fraction: Double) {
-        keep.records.shrink(toFraction: fraction)
-        keep.memory.shrink(toBytes: Int(Double(keep.memory.statistics.bytes) * fraction))
-        // Last, since it gives what the others freed back to the system.
+        caches.records.shrink(toFraction: fraction)
+        caches.memory.shrink(toBytes: Int(Double(caches.memory.statistics.bytes) * fraction))
+        // Last, since it returns the memory that the others freed to the system.
         processing.shrinkMemory(toFraction: fraction)
     }
 
-    /// From here on nothing that is under way for these sources is kept, and nobody joins it.
-    private func stopWork(_ target: PurgeTarget, _ keyFilter: any CacheKeyFilter) {
+    /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
+    private func invalidateWork(_ target: PurgeTarget, _ keyFilter: any CacheKeyFilter) {
         if case .source(let url) = target {
             let source = RequestKeys.source(keyFilter.identity(of: url))
-            keep.generations.advance(source)
-            keep.inUse.forget([source])
-            failures.forget([source])
+            caches.epochs.advance(source)
+            caches.originalsInUse.remove([source])
+            failures.remove([source])
             origin.forgetOutages(ofHost: url.hostName)
             return
         }
-        // Which of the sources under way are meant is not known yet: tags come with the answer.
-        keep.generations.advanceAll()
-        keep.inUse.forgetEverything()
-        failures.forget { url, host, record in
-            target.means(url: url, host: host) || target.means(tags: record?.response.tags ?? [])
+        // Which of the sources in progress match is not known yet, since tags arrive with the response.
+        caches.epochs.advanceAll()
+        caches.originalsInUse.removeAll()
+        failures.removeAll { url, host, record in
+            target.matches(url: url, host: host) || target.matches(tags: record?.response.tags ?? [])
         }
         switch target {
         case .host(let host): origin.forgetOutages(ofHost: host)
@@ -73,28 +73,28 @@ struct Purger: Sendable {
     }
 
     private func sources(
-        of target: PurgeTarget, _ tiers: Tiers, _ keyFilter: any CacheKeyFilter
+        of target: PurgeTarget, _ tiers: TierSet, _ keyFilter: any CacheKeyFilter
     ) async -> [StoreKey] {
         if case .source(let url) = target { return [RequestKeys.source(keyFilter.identity(of: url))] }
         var found: Set<StoreKey> = []
         if tiers.contains(.memory) {
             found.formUnion(
-                keep.records.sources {
-                    target.means(url: $0.url, host: $0.host) || target.means(tags: $0.response.tags)
+                caches.records.sources {
+                    target.matches(url: $0.url, host: $0.host) || target.matches(tags: $0.response.tags)
                 })
         }
-        if tiers.contains(.disk), let disk = keep.disk {
+        if tiers.contains(.disk), let disk = caches.disk {
             found.formUnion(await disk.sources(labelled: target.query))
         }
         return Array(found)
     }
 
-    /// Their names are in their records, which may have to be read from disk.
-    private func report(on sources: [StoreKey], _ tiers: Tiers, named: Bool) async -> PurgeReport {
+    /// Counts entries. Addresses are in the records, which may have to be read from disk.
+    private func report(on sources: [StoreKey], _ tiers: TierSet, named: Bool) async -> PurgeReport {
         var report = PurgeReport()
-        let onDisk = tiers.contains(.disk) ? await keep.disk?.totals(ofSources: sources) ?? [:] : [:]
+        let onDisk = tiers.contains(.disk) ? await caches.disk?.totals(ofSources: sources) ?? [:] : [:]
         for source in sources {
-            let inMemory = tiers.contains(.memory) ? keep.memory.totals(ofSource: source) : StoreTotals()
+            let inMemory = tiers.contains(.memory) ? caches.memory.totals(ofSource: source) : StoreTotals()
             let held = onDisk[source] ?? StoreTotals()
             let entries = max(inMemory.entries, held.entries)
             guard entries > 0 else { continue }
@@ -103,7 +103,7 @@ struct Purger: Sendable {
             report.entries += entries
             report.bytes += bytes
             if named, report.sources.count < Self.listedSources {
-                let url = await keep.records.anywhere(source)?.url ?? ""
+                let url = await caches.records.anywhere(source)?.url ?? ""
                 report.sources.append(PurgeReport.Source(url: url, entries: entries, bytes: bytes))
             }
         }
@@ -111,69 +111,42 @@ struct Purger: Sendable {
         return report
     }
 
-    /// The disk goes first. Who reads there meanwhile might bring it back to memory, but not once the generation has risen
-    /// again; and what they have brought back until then goes now.
-    private func remove(_ sources: [StoreKey], _ tiers: Tiers) async {
-        if tiers.contains(.disk) { await keep.disk?.removeAll(ofSources: sources) }
-        for source in sources { keep.generations.advance(source) }
-        // Pictures kept for speed go by their content, which the record names.
+    /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again, and
+    /// what it copied until then is removed from memory afterwards.
+    private func remove(_ sources: [StoreKey], _ tiers: TierSet) async {
+        if tiers.contains(.disk) { await caches.disk?.removeAll(ofSources: sources) }
+        for source in sources { caches.epochs.advance(source) }
+        // Decoded images are kept by their content, which the record names.
         for source in sources {
-            if let record = keep.records.inMemory(source) { processing.forget(identity: record.content.hex) }
+            if let record = caches.records.inMemory(source) { processing.forget(identity: record.content.hex) }
         }
         if tiers.contains(.memory) {
-            keep.records.forget(sources)
-            keep.memory.removeAll(ofSources: sources)
+            caches.records.remove(sources)
+            caches.memory.removeAll(ofSources: sources)
         }
     }
 
-    private func removeEverything(_ tiers: Tiers) async {
-        if tiers.contains(.disk) { await keep.disk?.removeEverything() }
-        keep.generations.advanceAll()
+    private func removeEverything(_ tiers: TierSet) async {
+        if tiers.contains(.disk) { await caches.disk?.removeEverything() }
+        caches.epochs.advanceAll()
         if tiers.contains(.memory) {
-            keep.records.shrink(toFraction: 0)
-            keep.memory.removeEverything()
+            caches.records.shrink(toFraction: 0)
+            caches.memory.removeEverything()
             processing.shrinkMemory(toFraction: 0)
         }
     }
 
     private func markStale(_ source: StoreKey) async {
-        let held = await keep.records.onDisk(source)
-        guard let record = keep.records.inMemory(source) ?? held else { return }
+        let held = await caches.records.onDisk(source)
+        guard let record = caches.records.inMemory(source) ?? held else { return }
         var response = record.response
         response.staleSince = now()
         let stale = record.with(response, policy: policy)
-        keep.records.store(stale, for: source, in: .memory)
+        caches.records.store(stale, for: source, in: .memory)
         let key = RequestKeys.record(of: source)
-        guard held != nil, let disk = keep.disk, !disk.store(stale.entry, for: key) else { return }
-        // Its queue is full. A removal waits until there is room, and without its record nothing is used.
+        guard held != nil, let disk = caches.disk, !disk.store(stale.entry, for: key) else { return }
+        // The write queue is full. A removal waits for room, and without its record the source is not used.
         await disk.remove(key)
         disk.store(stale.entry, for: key)
-    }
-}
-
-extension PurgeTarget {
-    func means(url: String, host: String) -> Bool {
-        switch self {
-        case .source(let source): source.canonical == url
-        case .prefix(let prefix): url.hasPrefix(prefix)
-        case .host(let name): host == name
-        case .tag: false
-        case .everything: true
-        }
-    }
-
-    func means(tags: @autoclosure () -> [String]) -> Bool {
-        if case .tag(let tag) = self { tags().contains(tag) } else { false }
-    }
-
-    /// How the disk finds them.
-    fileprivate var query: LabelQuery {
-        switch self {
-        case .source(let source): .equal("url:\(source.canonical)")
-        case .prefix(let prefix): .prefix("url:\(prefix)")
-        case .host(let host): .equal("host:\(host)")
-        case .tag(let tag): .equal("tag:\(tag)")
-        case .everything: .all
-        }
     }
 }
