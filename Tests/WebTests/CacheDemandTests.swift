@@ -34,7 +34,7 @@ struct CacheDemandTests {
         ("&cache=only-if-cached", .onlyIfCached),
     ])
     func `everybody may take the cache's word`(query: String, mode: CacheMode) async throws {
-        #expect(try await asked(query).cache.demand == CacheDemand(mode: mode))
+        #expect(try await asked(query).cache.policy == CacheDemand(mode: mode))
     }
 
     @Test(arguments: CacheMode.allCases.filter(\.asksOrigin))
@@ -52,26 +52,26 @@ struct CacheDemandTests {
             }
         }
         let allowed = CacheDemand(mode: mode, mayForce: true)
-        #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.demand == allowed)
+        #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.policy == allowed)
         let bearer: HTTPFields = [.authorization: "bearer  \(token)"]
-        #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.demand == allowed)
+        #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
     }
 
     @Test func `directives are passed on, with whether they may ask the origin`() async throws {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
         #expect(directives != .none)
-        #expect(try await asked("", fields: fields).cache.demand == CacheDemand(directives: directives))
+        #expect(try await asked("", fields: fields).cache.policy == CacheDemand(directives: directives))
         #expect(
-            try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.demand
+            try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.policy
                 == CacheDemand(directives: directives, mayForce: true))
     }
 
     @Test(arguments: [
-        ("", TierChoice.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
+        ("", TierSelection.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
         ("&store=variant", .variants), ("&store=none", .none),
     ])
-    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierChoice)
+    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierSelection)
         async throws
     {
         let use = try await asked(query).cache

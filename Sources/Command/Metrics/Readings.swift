@@ -53,7 +53,7 @@ struct Readings: Sendable {
     }
 
     private var prefetchFamilies: [MetricFamily] {
-        let counts = prefetcher.pictureCounts
+        let counts = prefetcher.itemCounts
         return [
             MetricFamily(
                 "darkroom_prefetch_jobs_running", .gauge, help: "Prefetching jobs that have not ended.",

@@ -26,7 +26,7 @@ struct CanonicalQuery: Hashable, Sendable {
         list.add("n", query.pages.count)
         list.add("page", query.pages.first, unless: 1)
         list.add("cache", query.cache.rawValue, unless: CacheMode.standard.rawValue)
-        list.add("store", TierChoice.names.name(of: query.store), unless: "all")
+        list.add("store", TierSelection.names.name(of: query.store), unless: "all")
         list.add("wait", query.waitsForDisk ? "stored" : nil)
         list.add("priority", query.priority.flatMap(Priority.names.name(of:)))
         list.add("maxage", query.maxAge.map { "\($0.components.seconds)s" })

@@ -47,7 +47,7 @@ struct QueryDraft: Sendable {
     var frames: Int?
     var firstPage = 1
     var cache = CacheMode.standard
-    var store = TierChoice.all
+    var store = TierSelection.all
     var waitsForDisk = false
     var priority: Priority?
     var maxAge: Duration?

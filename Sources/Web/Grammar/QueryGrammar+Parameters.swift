@@ -81,7 +81,7 @@ extension QueryGrammar {
 
     private static let caching: [Parameter<QueryDraft>] = [
         Parameter("cache", .choice(CacheMode.self), standard: CacheMode.standard.rawValue) { $0.cache = $1 },
-        Parameter("store", .choice(TierChoice.names), standard: "all") { $0.store = $1 },
+        Parameter("store", .choice(TierSelection.names), standard: "all") { $0.store = $1 },
         Parameter("wait", .choice(["stored": true])) { $0.waitsForDisk = $1 },
         Parameter("priority", .choice(Priority.names)) { $0.priority = $1 },
     ]
@@ -139,9 +139,9 @@ extension PictureDetails {
     }
 }
 
-extension TierChoice {
+extension TierSelection {
     /// What queries call them.
-    static let names: KeyValuePairs<String, TierChoice> = [
+    static let names: KeyValuePairs<String, TierSelection> = [
         "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
     ]
 }
