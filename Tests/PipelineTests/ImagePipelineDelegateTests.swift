@@ -100,7 +100,7 @@ struct ImagePipelineDelegateTests {
     @Test func `A response that the delegate rejects fails the request`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, Rules(refusesAnswers: true))
-        let refusal = OriginFailure("The origin's answer was refused by this server's rules.")
+        let refusal = OriginFailure("This server's rules rejected the origin's response.")
         await #expect(throws: PipelineError.originFailed(refusal)) { _ = try await pipeline.image(for: request()) }
     }
 
