@@ -85,9 +85,9 @@ struct SharedFetch: Sendable {
         let readsMemory = request.cache.query.union.contains(.memory)
         guard let record = original?.record ?? (readsMemory ? caches.records.inMemory(source) : nil), record !== known
         else { return nil }
+        let isSelected = await self.isSelected(record, for: request)
         let decision = CacheDecision.decide(
-            stored: record.freshness, isSelected: await isSelected(record, for: request),
-            demand: request.cache.policy, now: fetch.now())
+            stored: record.freshness, isSelected: isSelected, demand: request.cache.policy, now: fetch.now())
         guard case .use = decision else { return nil }
         return OriginFetch.Answer(
             record: record, original: original, status: 200, isVerified: original == nil, isShared: true)

@@ -35,12 +35,6 @@ struct ResolvedRequest: Sendable {
         placeholderKeys != nil && !forcesOrigin && error != .cancelled
     }
 
-    /// What the request accepts of the caches.
-    var demands: Resolution.Demands {
-        Resolution.Demands(
-            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: placeholderKeys != nil)
-    }
-
     /// The request for the document that holds this image's placeholders: the same content through the same chain.
     /// Nil if the request asks for none.
     var placeholderRequest: ResolvedRequest? {

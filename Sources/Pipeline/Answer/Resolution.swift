@@ -255,3 +255,11 @@ struct Resolution: Sendable {
 
     private func lookUp(_ fact: Fact) -> Decision { Decision(step: .lookUp(fact), judgement: judgement) }
 }
+
+extension ResolvedRequest {
+    /// What the request accepts of the caches.
+    var demands: Resolution.Demands {
+        Resolution.Demands(
+            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: placeholderKeys != nil)
+    }
+}
