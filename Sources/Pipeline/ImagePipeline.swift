@@ -187,7 +187,7 @@ public final class ImagePipeline: Sendable {
 
     private func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
         var request = request
-        if !request.cache.policy.mayStore { request.cache.store = .none }
+        if !request.cache.policy.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)

@@ -120,8 +120,8 @@ struct ExplanationAgreementTests {
         let isPlain = Bool.random(using: &random)
         var request = try bench.request(
             width: Bool.random(using: &random) ? 20 : 10,
-            mode: isPlain ? .standard : CacheMode.allCases.randomElement(using: &random) ?? .standard,
-            mayForce: Bool.random(using: &random))
+            mode: isPlain ? .default : CacheMode.allCases.randomElement(using: &random) ?? .default,
+            allowsForcedRefresh: Bool.random(using: &random))
         switch Int.random(in: 0..<8, using: &random) {
         case 0: request.cache.query = .memory
         case 1: request.cache.query = .originals

@@ -11,7 +11,7 @@ struct ResolutionCase: Sendable {
     var control: String? = "max-age=60"
     var age = 10.0
     var isSelected = true
-    var mode = CacheMode.standard
+    var mode = CacheMode.default
     var forcesOrigin = false
     var wantsPlaceholders = false
     /// The entries that are available.
@@ -29,7 +29,7 @@ struct ResolutionCase: Sendable {
         return Resolution(
             stored: stored, isSelected: isSelected,
             demands: Resolution.Demands(
-                policy: CacheDemand(mode: mode), forcesOrigin: forcesOrigin, wantsPlaceholders: wantsPlaceholders),
+                policy: RequestCachePolicy(mode: mode), forcesOrigin: forcesOrigin, wantsPlaceholders: wantsPlaceholders),
             now: WallClock.start.addingTimeInterval(age))
     }
 
@@ -68,14 +68,14 @@ struct ResolutionTests {
             (ResolutionCase(mode: .reload, present: [.variant]), .fetch(.reload, .request), .mode),
             (ResolutionCase(mode: .noCache, present: [.variant]), .fetch(.conditional, .request), .mode),
             (ResolutionCase(age: 700, mode: .forceCache, present: [.variant]), .useVariant, .mode),
-        ] as [(ResolutionCase, Resolution.Step, CacheJudgement.Ground)])
+        ] as [(ResolutionCase, Resolution.Step, CacheEvaluation.Reason)])
     func `What is cached decides`(
-        state: ResolutionCase, step: Resolution.Step, ground: CacheJudgement.Ground
+        state: ResolutionCase, step: Resolution.Step, ground: CacheEvaluation.Reason
     ) {
         var resolution = state.resolution
         let decision = state.decide(&resolution).decision
         #expect(decision.step == step)
-        #expect(decision.judgement.ground == ground)
+        #expect(decision.evaluation.reason == ground)
         #expect(decision.revalidatesInBackground == (ground == .staleWhileRevalidate))
         #expect(decision.staleBecause == nil)
     }
@@ -90,7 +90,7 @@ struct ResolutionTests {
         var resolution = state.resolution
         let decision = state.decide(&resolution).decision
         #expect(decision.step == .fail(.notCached))
-        #expect(decision.judgement.decision == .refuse)
+        #expect(decision.evaluation.decision == .refuse)
     }
 
     @Test(
@@ -127,7 +127,7 @@ struct ResolutionTests {
         #expect(decision.step == step)
         let isStale = step == .useVariant || step == .produce
         #expect(decision.staleBecause == (isStale ? Self.outage : nil))
-        #expect((decision.judgement.ground == .staleIfError) == isStale)
+        #expect((decision.evaluation.reason == .staleIfError) == isStale)
     }
 
     @Test(
@@ -204,7 +204,7 @@ struct ResolutionTests {
             receivedAt: WallClock.start
         ).freshness(FreshnessPolicy())
         var resolution = Resolution(
-            revalidating: stored, demands: Resolution.Demands(policy: CacheDemand()),
+            revalidating: stored, demands: Resolution.Demands(policy: RequestCachePolicy()),
             now: WallClock.start.addingTimeInterval(70))
         #expect(state.decide(&resolution).decision.step == .fetch(.conditional, .stale))
     }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SharingTests {
     /// A request that read the caches before another one filled them, and continues afterwards.
-    @Test(arguments: [(CacheMode.standard, 1), (.noCache, 2)])
+    @Test(arguments: [(CacheMode.default, 1), (.noCache, 2)])
     func `A late request uses a recent response unless it forces its own`(
         mode: CacheMode, fetches: Int
     ) async throws {
@@ -188,7 +188,7 @@ struct SharingTests {
         let bench = try Bench()
         try await bench.ask(width: 20)
         try await bench.ask(width: 10)
-        #expect(bench.processing.jobs.map(\.keepsDecoded) == [false, true])
+        #expect(bench.processing.jobs.map(\.cachesDecoded) == [false, true])
         await bench.pipeline.purge(.source(.example))
         #expect(bench.processing.forgotten == [try #require(bench.processing.jobs.first?.identity)])
     }

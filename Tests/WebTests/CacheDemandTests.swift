@@ -30,14 +30,14 @@ struct CacheDemandTests {
     }
 
     @Test(arguments: [
-        ("", CacheMode.standard), ("&cache=default", .standard), ("&cache=force-cache", .forceCache),
+        ("", CacheMode.default), ("&cache=default", .default), ("&cache=force-cache", .forceCache),
         ("&cache=only-if-cached", .onlyIfCached),
     ])
     func `everybody may take the cache's word`(query: String, mode: CacheMode) async throws {
-        #expect(try await asked(query).cache.policy == CacheDemand(mode: mode))
+        #expect(try await asked(query).cache.policy == RequestCachePolicy(mode: mode))
     }
 
-    @Test(arguments: CacheMode.allCases.filter(\.asksOrigin))
+    @Test(arguments: CacheMode.allCases.filter(\.forcesOriginRequest))
     func `a mode that asks the origin takes the token or the setting`(mode: CacheMode) async throws {
         let query = "&cache=\(mode.rawValue)"
         for configuration in [WebConfiguration(), WebConfiguration(adminToken: token)] {
@@ -51,7 +51,7 @@ struct CacheDemandTests {
                 #expect(problem.detail.contains("Bearer") && problem.detail.contains("allow-forced-refresh"))
             }
         }
-        let allowed = CacheDemand(mode: mode, mayForce: true)
+        let allowed = RequestCachePolicy(mode: mode, allowsForcedRefresh: true)
         #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.policy == allowed)
         let bearer: HTTPFields = [.authorization: "bearer  \(token)"]
         #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
@@ -61,10 +61,10 @@ struct CacheDemandTests {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
         #expect(directives != .none)
-        #expect(try await asked("", fields: fields).cache.policy == CacheDemand(directives: directives))
+        #expect(try await asked("", fields: fields).cache.policy == RequestCachePolicy(directives: directives))
         #expect(
             try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.policy
-                == CacheDemand(directives: directives, mayForce: true))
+                == RequestCachePolicy(directives: directives, allowsForcedRefresh: true))
     }
 
     @Test(arguments: [

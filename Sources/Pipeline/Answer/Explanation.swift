@@ -18,7 +18,7 @@ public struct Explanation: Sendable {
     /// How the variant is made, or would be if it were not cached.
     public var plan: PlanOutcome
     /// The plan's use of each limit that applies to it.
-    public var limits: [LimitUse]
+    public var limits: [LimitUsage]
     /// The decision that a request would act on.
     var decision: Resolution.Decision?
 
@@ -43,7 +43,7 @@ public struct Explanation: Sendable {
     /// Whether the cached record may be used. Durations are nil if there is no record.
     public struct Verdict: Hashable, Sendable {
         /// The evaluation by RFC 9111, and its reason.
-        public var judgement: CacheJudgement
+        public var evaluation: CacheEvaluation
         /// The freshness lifetime (RFC 9111 §4.2.1).
         public var lifetime: Duration?
         /// The age (RFC 9111 §4.2.3).

@@ -23,13 +23,13 @@ struct RequestExplainer: Sendable {
             source: request.source.canonical, fallback: request.input.fallback?.canonical, keys: keys,
             caches: state.entries,
             freshness: Explanation.Verdict(
-                judgement: decision.judgement, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
+                evaluation: decision.evaluation, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
                 remaining: freshness?.remaining(at: now)),
             format: state.variant?.format ?? request.input.output.format, plan: plan, limits: [])
         explanation.decision = decision
         if case .planned(let plan) = plan {
             explanation.format = plan.format
-            explanation.limits = plan.uses(of: resolver.producer.pixels.limits)
+            explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
         }
         return explanation
     }
@@ -113,7 +113,7 @@ struct RequestExplainer: Sendable {
             return try await resolver.fetcher.answer(to: request, .unconditional, known: answer.record).0.original
         } catch {
             guard let available, let known, error.permitsStale, !request.cache.policy.mode.ignoresStored,
-                known.freshness.mayServeStaleOnError(at: resolver.now()),
+                known.freshness.allowsStaleOnError(at: resolver.now()),
                 await resolver.fetcher.isSelected(known, for: request)
             else { throw error }
             return available

@@ -53,7 +53,7 @@ struct Resolution: Sendable {
     struct Decision: Hashable, Sendable {
         var step: Step
         /// The evaluation of the caches behind the step.
-        var judgement: CacheJudgement
+        var evaluation: CacheEvaluation
         /// The failure that makes a stale image acceptable, if that is why it is used.
         var staleBecause: PipelineError?
         /// Whether the origin is contacted in the background after the answer.
@@ -79,7 +79,7 @@ struct Resolution: Sendable {
 
     /// What the request accepts.
     struct Demands: Sendable {
-        var policy: CacheDemand
+        var policy: RequestCachePolicy
         /// Whether the origin is contacted although an earlier failure is remembered.
         var forcesOrigin = false
         var wantsPlaceholders = false
@@ -89,7 +89,7 @@ struct Resolution: Sendable {
     private let isSelected: Bool
     private let demands: Demands
     private let judgedAt: Date
-    private let judgement: CacheJudgement
+    private let evaluation: CacheEvaluation
     private var isRevalidation = false
     private var origin = OriginState.notContacted
     private var variant = Presence.unknown
@@ -106,7 +106,7 @@ struct Resolution: Sendable {
         self.isSelected = isSelected
         self.demands = demands
         judgedAt = now
-        judgement = CacheJudgement(stored: stored, isSelected: isSelected, demand: demands.policy, now: now)
+        evaluation = CacheEvaluation(stored: stored, isSelected: isSelected, policy: demands.policy, now: now)
     }
 
     /// The resolution of a background request, which contacts the origin although the record may be used.
@@ -172,19 +172,19 @@ struct Resolution: Sendable {
     func next() -> Decision {
         switch origin {
         case .notContacted:
-            if isRevalidation { return forward(.stale, judgement) }
-            switch judgement.decision {
-            case .use: return fromCaches(Decision(step: .useVariant, judgement: judgement)) ?? bytesGone
+            if isRevalidation { return forward(.stale, evaluation) }
+            switch evaluation.decision {
+            case .use: return fromCaches(Decision(step: .useVariant, evaluation: evaluation)) ?? bytesGone
             case .useAndRevalidate:
-                let decision = Decision(step: .useVariant, judgement: judgement, revalidatesInBackground: true)
+                let decision = Decision(step: .useVariant, evaluation: evaluation, revalidatesInBackground: true)
                 return fromCaches(decision) ?? bytesGone
-            case .ask(let reason): return forward(reason.status, judgement)
-            case .refuse: return Decision(step: .fail(.notCached), judgement: judgement)
+            case .ask(let reason): return forward(reason.status, evaluation)
+            case .refuse: return Decision(step: .fail(.notCached), evaluation: evaluation)
             }
         case .answered(let fetches):
             let step = fetches == 1 ? Step.fetch(.unconditional, .miss) : .fail(.failed)
-            return fromCaches(Decision(step: .useVariant, judgement: judgement))
-                ?? Decision(step: step, judgement: judgement)
+            return fromCaches(Decision(step: .useVariant, evaluation: evaluation))
+                ?? Decision(step: step, evaluation: evaluation)
         case .failed(let error, let now):
             return stale(because: error, at: now)
         }
@@ -220,14 +220,14 @@ struct Resolution: Sendable {
 
     /// The record could be used, but the bytes are in no cache any more.
     private var bytesGone: Decision {
-        let judgement = stored.map { CacheJudgement.gone($0, demand: demands.policy) } ?? judgement
-        guard case .ask(let reason) = judgement.decision else {
-            return Decision(step: .fail(.notCached), judgement: judgement)
+        let evaluation = stored.map { CacheEvaluation.gone($0, policy: demands.policy) } ?? evaluation
+        guard case .ask(let reason) = evaluation.decision else {
+            return Decision(step: .fail(.notCached), evaluation: evaluation)
         }
-        return forward(reason.status, judgement)
+        return forward(reason.status, evaluation)
     }
 
-    private func forward(_ reason: CacheStatus.Reason, _ judgement: CacheJudgement) -> Decision {
+    private func forward(_ reason: CacheStatus.Reason, _ evaluation: CacheEvaluation) -> Decision {
         if !demands.forcesOrigin {
             switch originFailure {
             case .unknown: return lookUp(.originFailure)
@@ -235,7 +235,7 @@ struct Resolution: Sendable {
             case .noFailure: break
             }
         }
-        return Decision(step: .fetch(mode(of: reason), reason), judgement: judgement)
+        return Decision(step: .fetch(mode(of: reason), reason), evaluation: evaluation)
     }
 
     private func mode(of reason: CacheStatus.Reason) -> OriginFetch.Mode {
@@ -245,15 +245,15 @@ struct Resolution: Sendable {
 
     /// The stale image, if the failure and the origin permit it (RFC 5861 §4), else the failure.
     private func stale(because error: PipelineError, at now: Date) -> Decision {
-        let failure = Decision(step: .fail(error), judgement: judgement)
+        let failure = Decision(step: .fail(error), evaluation: evaluation)
         guard let stored, isSelected, error.permitsStale, !demands.policy.mode.ignoresStored,
-            stored.mayServeStaleOnError(at: now)
+            stored.allowsStaleOnError(at: now)
         else { return failure }
-        let decision = Decision(step: .useVariant, judgement: .staleIfError(stored), staleBecause: error)
+        let decision = Decision(step: .useVariant, evaluation: .staleIfError(stored), staleBecause: error)
         return fromCaches(decision) ?? failure
     }
 
-    private func lookUp(_ fact: Fact) -> Decision { Decision(step: .lookUp(fact), judgement: judgement) }
+    private func lookUp(_ fact: Fact) -> Decision { Decision(step: .lookUp(fact), evaluation: evaluation) }
 }
 
 extension ResolvedRequest {

@@ -47,8 +47,8 @@ extension SourceEntries {
         record = known.map { Record($0, now: now) }
         var table = EntryTable(source: key)
         if let inMemory { table.add(record: inMemory) }
-        for listing in caches.memory.listing(ofSource: key, count: Self.maxCount) { table.add(listing, .memory) }
-        for listing in await caches.disk?.listing(ofSource: key, count: Self.maxCount) ?? [] {
+        for listing in caches.memory.summaries(ofSource: key, limit: Self.maxCount) { table.add(listing, .memory) }
+        for listing in await caches.disk?.summaries(ofSource: key, limit: Self.maxCount) ?? [] {
             table.add(listing, .disk)
         }
         entries = Array(table.entries.prefix(Self.maxCount))
@@ -85,7 +85,7 @@ private struct EntryTable {
         table[key.entry] = entry
     }
 
-    mutating func add(_ listing: EntryListing, _ tier: TierSet) {
+    mutating func add(_ listing: EntrySummary, _ tier: TierSet) {
         var entry = table[listing.key.entry] ?? CachedEntry(kind: kind(of: listing.key), listing.key)
         entry.tiers.formUnion(tier)
         entry.bytes = listing.bytes

@@ -106,7 +106,7 @@ struct OriginFetch: Sendable {
         let original = Original(
             body: content.body, record: record, tier: nil,
             mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
-            replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.hold)
+            replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
         await store(original, for: request, isKnown: known != nil, isVerified: isVerified)
         return Answer(record: record, original: original, status: 200, isVerified: isVerified)
     }

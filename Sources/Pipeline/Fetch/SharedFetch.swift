@@ -87,7 +87,7 @@ struct SharedFetch: Sendable {
         else { return nil }
         let isSelected = await self.isSelected(record, for: request)
         let decision = CacheDecision.decide(
-            stored: record.freshness, isSelected: isSelected, demand: request.cache.policy, now: fetch.now())
+            stored: record.freshness, isSelected: isSelected, policy: request.cache.policy, now: fetch.now())
         guard case .use = decision else { return nil }
         return OriginFetch.Answer(
             record: record, original: original, status: 200, isVerified: original == nil, isShared: true)

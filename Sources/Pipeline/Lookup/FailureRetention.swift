@@ -43,7 +43,7 @@ extension OriginError {
         switch self {
         case .notFound(let refusal): .gone(StoredResponse(refusal))
         case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
-        case .refusedStatus(let refusal):
+        case .unexpectedStatus(let refusal):
             .transient(retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
             .transient(retryAfter: nil)
@@ -52,7 +52,7 @@ extension OriginError {
 }
 
 extension StoredResponse {
-    fileprivate init(_ refusal: OriginRefusal) {
+    fileprivate init(_ refusal: UnusableResponse) {
         self.init(
             status: refusal.status, fields: refusal.headers, sent: [:], requestedAt: refusal.requestedAt,
             receivedAt: refusal.receivedAt)

@@ -14,7 +14,7 @@ final class Original: Sendable {
     /// Whether the caches knew other content of the source.
     let replacesKnown: Bool
     /// Keeps downloaded bytes within the in-flight byte budget while this object lives; nil if they are not counted.
-    private let hold: BytesHold?
+    private let hold: ByteReservation?
     private let state = Mutex(State())
 
     private struct State {
@@ -25,7 +25,7 @@ final class Original: Sendable {
 
     init(
         body: ByteBuffer, record: SourceRecord, tier: CacheReport.Tier?, mayBeStored: Bool = true,
-        replacesKnown: Bool = false, hold: BytesHold? = nil
+        replacesKnown: Bool = false, hold: ByteReservation? = nil
     ) {
         self.body = body
         self.record = record

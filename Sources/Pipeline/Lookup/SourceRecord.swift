@@ -23,7 +23,7 @@ final class SourceRecord: Sendable {
     let content: StoreKey
     let freshness: Freshness
     /// The caching policy to send to clients.
-    let cachePolicy: ClientTerms
+    let cachePolicy: ClientCachePolicy
     /// When the content was last modified, if the origin said so.
     let lastModified: Date?
     /// Whether the response has a `Vary` field that must match each request.
@@ -43,7 +43,7 @@ final class SourceRecord: Sendable {
         self.response = response
         self.content = content
         freshness = response.freshness(policy)
-        cachePolicy = ClientTerms(response, policy: policy)
+        cachePolicy = ClientCachePolicy(response, policy: policy)
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
         self.requestedAt = requestedAt

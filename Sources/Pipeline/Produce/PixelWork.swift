@@ -12,7 +12,7 @@ struct PixelWork: Sendable {
     func job(for request: ResolvedRequest, from original: Original) -> ImageJob {
         let input = request.input
         return ImageJob(
-            source: original.body, identity: original.record.content.hex, keepsDecoded: original.tier != nil,
+            source: original.body, identity: original.record.content.hex, cachesDecoded: original.tier != nil,
             pages: input.pages, chain: request.chain, resampling: input.recipe.resampling, output: input.output,
             limits: limits)
     }

@@ -4,7 +4,7 @@ public import DarkroomHTTPCaching
 public struct CacheOptions: Hashable, Sendable {
     /// The freshness that the client accepts, and whether the origin must or must not be contacted (`NSURLRequest`'s
     /// cache policies, the Fetch standard's cache modes, and the request directives of RFC 9111 §5.2.1).
-    public var policy: CacheDemand
+    public var policy: RequestCachePolicy
     /// The tiers that are read (SDWebImage's `queryCacheType` and `originalQueryCacheType`).
     public var query: TierSelection
     /// The tiers that are written (SDWebImage's `storeCacheType` and `originalStoreCacheType`).
@@ -14,7 +14,7 @@ public struct CacheOptions: Hashable, Sendable {
 
     /// Creates options. By default fresh entries are used, and all tiers are read and written.
     public init(
-        policy: CacheDemand = CacheDemand(), query: TierSelection = .all, store: TierSelection = .all,
+        policy: RequestCachePolicy = RequestCachePolicy(), query: TierSelection = .all, store: TierSelection = .all,
         waitsForDisk: Bool = false
     ) {
         self.policy = policy

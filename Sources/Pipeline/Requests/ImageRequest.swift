@@ -20,7 +20,7 @@ public struct ImageRequest: Sendable {
     public var fallback: SourceURL?
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
-    public var placeholders: PictureDetails
+    public var placeholders: ImageDetails
     /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients
     /// get equal shares of its time. The empty string, which is the default, counts as one client.
     public var client = ""
@@ -29,7 +29,7 @@ public struct ImageRequest: Sendable {
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
-        fallback: SourceURL? = nil, placeholders: PictureDetails = []
+        fallback: SourceURL? = nil, placeholders: ImageDetails = []
     ) {
         self.source = source
         self.recipe = recipe
@@ -47,7 +47,7 @@ public struct ImageRequest: Sendable {
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
         output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
-        fallback: String? = nil, placeholders: PictureDetails = []
+        fallback: String? = nil, placeholders: ImageDetails = []
     ) throws(PipelineError) {
         self.init(
             source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,

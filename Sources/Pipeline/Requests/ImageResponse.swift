@@ -19,7 +19,7 @@ public struct ImageResponse: Sendable {
     /// The remaining freshness lifetime of the original; negative once it is stale.
     public var remaining: Duration
     /// The caching policy to send to clients.
-    public var cachePolicy: ClientTerms
+    public var cachePolicy: ClientCachePolicy
     /// Where the image was found, and why the origin was contacted.
     public var cache: CacheReport
     /// The time that each part of the work took.
@@ -28,7 +28,7 @@ public struct ImageResponse: Sendable {
     public var fallbackReason: PipelineError?
     /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
-    /// The origin's response fields about the source and its caching: those in `StoredResponse.keptNames`.
+    /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
 
     /// A copy of ``body`` as `Data`.

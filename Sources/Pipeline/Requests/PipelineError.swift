@@ -80,7 +80,7 @@ extension PipelineError {
                 .originUnavailable(retryAfterSeconds: max(1, Int((retryAfter / .seconds(1)).rounded(.up))))
             case .loop: .loop
             case .cancelled: .cancelled
-            case .refusedStatus(let refusal):
+            case .unexpectedStatus(let refusal):
                 .originFailed(OriginFailure(error.description, receivedStatus: refusal.status))
             case .unreachable(let stage): .originFailed(OriginFailure(error.description, proxyError: stage.proxyError))
             case .tooManyRedirects, .badRedirect, .unacceptableEncoding:

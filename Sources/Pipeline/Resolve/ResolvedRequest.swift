@@ -26,8 +26,8 @@ struct ResolvedRequest: Sendable {
     /// Whether the client forces a request to the origin, even if an earlier failure is remembered.
     var forcesOrigin: Bool {
         let policy = input.cache.policy
-        if policy.mode.asksOrigin { return true }
-        return policy.mayForce && (policy.directives.noCache || policy.directives.maxAge == .zero)
+        if policy.mode.forcesOriginRequest { return true }
+        return policy.allowsForcedRefresh && (policy.directives.noCache || policy.directives.maxAge == .zero)
     }
 
     /// Whether the request is answered without placeholders if it fails like this with them.
@@ -56,7 +56,7 @@ struct ResolvedRequest: Sendable {
     var inBackground: ResolvedRequest {
         var request = self
         request.input.priority = .background
-        request.input.cache.policy = CacheDemand()
+        request.input.cache.policy = RequestCachePolicy()
         request.input.cache.waitsForDisk = false
         request.urgency = Urgency(.background)
         request.reporter = nil

@@ -56,7 +56,7 @@ extension PurgeTarget {
     }
 
     /// The query that finds the sources on disk.
-    var query: LabelQuery {
+    var query: LabelFilter {
         switch self {
         case .source(let source): .equal("url:\(source.canonical)")
         case .prefix(let prefix): .prefix("url:\(prefix)")

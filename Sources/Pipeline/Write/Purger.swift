@@ -56,7 +56,7 @@ struct Purger: Sendable {
             caches.epochs.advance(source)
             caches.originalsInUse.remove([source])
             failures.remove([source])
-            origin.forgetOutages(ofHost: url.hostName)
+            origin.clearOutages(ofHost: url.hostName)
             return
         }
         // Which of the sources in progress match is not known yet, since tags arrive with the response.
@@ -66,8 +66,8 @@ struct Purger: Sendable {
             target.matches(url: url, host: host) || target.matches(tags: record?.response.tags ?? [])
         }
         switch target {
-        case .host(let host): origin.forgetOutages(ofHost: host)
-        case .everything: origin.forgetOutages(ofHost: nil)
+        case .host(let host): origin.clearOutages(ofHost: host)
+        case .everything: origin.clearOutages(ofHost: nil)
         case .source, .prefix, .tag: break
         }
     }
@@ -84,7 +84,7 @@ struct Purger: Sendable {
                 })
         }
         if tiers.contains(.disk), let disk = caches.disk {
-            found.formUnion(await disk.sources(labelled: target.query))
+            found.formUnion(await disk.sources(matching: target.query))
         }
         return Array(found)
     }
@@ -118,7 +118,7 @@ struct Purger: Sendable {
         for source in sources { caches.epochs.advance(source) }
         // Decoded images are kept by their content, which the record names.
         for source in sources {
-            if let record = caches.records.inMemory(source) { processing.forget(identity: record.content.hex) }
+            if let record = caches.records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
         }
         if tiers.contains(.memory) {
             caches.records.remove(sources)

@@ -12,7 +12,7 @@ struct ImageQuery: Hashable, Sendable {
     var pages: PageSelection
     var output: Output
     /// What is told beside the picture: some of `color`, `blurHash`, `thumbHash` and `lqip`.
-    var placeholders: PictureDetails
+    var placeholders: ImageDetails
     /// Whether the answer tells besides where the document and its source are cached.
     var tellsCaching: Bool
     /// What the caches may answer, and whether the origin has to be asked.

@@ -83,6 +83,6 @@ extension ImageQuery {
         request.pages = pages
         request.output = output.options(takesWebP: takesWebP)
         request.cache = CacheOptions(
-            policy: CacheDemand(mode: cache, mayForce: true), store: store, waitsForDisk: waitsForDisk)
+            policy: RequestCachePolicy(mode: cache, allowsForcedRefresh: true), store: store, waitsForDisk: waitsForDisk)
     }
 }

@@ -68,7 +68,7 @@ extension ImageResponse {
             status: 200, fields: [:], sent: [:], requestedAt: WallClock.start, receivedAt: WallClock.start)
         return ImageResponse(
             body: ByteBuffer(repeating: 0, count: 10), format: .png, digest: "", age: .zero, remaining: .zero,
-            cachePolicy: ClientTerms(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
+            cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
     }
 }
 

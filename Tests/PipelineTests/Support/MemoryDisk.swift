@@ -70,7 +70,7 @@ final class MemoryDisk: Storing {
 
     func removeExpired() async -> StoreTotals { StoreTotals() }
 
-    func sources(labelled query: LabelQuery) async -> [StoreKey] {
+    func sources(matching query: LabelFilter) async -> [StoreKey] {
         entries.change { entries in
             let found = entries.filter { _, entry in
                 switch query {
@@ -94,10 +94,10 @@ final class MemoryDisk: Storing {
         }
     }
 
-    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
+    func summaries(ofSource source: StoreKey, limit count: Int) async -> [EntrySummary] {
         entries.change { entries in
             entries.filter { $0.key.source == source }.map { key, entry in
-                EntryListing(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
+                EntrySummary(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
             }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)
         }
     }
