@@ -86,8 +86,8 @@ struct ImageEndpoint: Sendable {
         wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
         wanted.client = permit.client
         wanted.priority = query.priority ?? Priority(fields: request.headers)
-        wanted.cache = CacheUse(
-            demand: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
+        wanted.cache = CacheOptions(
+            policy: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
         return wanted
     }
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// An explanation says what would happen, and nothing happens.
+/// Explanations of requests, and that they have no side effects.
 @Suite(.timeLimit(.minutes(2)))
 struct ExplanationTests {
     private func explain(
@@ -20,13 +20,13 @@ struct ExplanationTests {
             bench.request(width: width, mode: mode, directives: directives), fetch: fetch)
     }
 
-    private func tiers(_ explanation: Explanation) -> [Tiers] { explanation.caches.map(\.tiers) }
+    private func tiers(_ explanation: Explanation) -> [TierSet] { explanation.caches.map(\.tiers) }
 
     private func plan(_ explanation: Explanation) -> ImagePlan? {
         if case .planned(let plan) = explanation.plan { plan } else { nil }
     }
 
-    @Test func `Of an unknown source there are keys and no plan, and nobody is asked`() async throws {
+    @Test func `An unknown source has keys and no plan, and the origin is not contacted`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench)
         #expect(explanation.source == "http://example.com/a.png")
@@ -38,13 +38,13 @@ struct ExplanationTests {
         #expect(tiers(explanation) == [[], [], []])
         #expect(explanation.freshness.evaluation.reason == .miss)
         #expect(explanation.freshness.age == nil)
-        #expect(explanation.plan == .missing("The source is not in the caches; with fetch it is downloaded for this."))
+        #expect(explanation.plan == .missing("The source is not cached. Set fetch to download it for the plan."))
         #expect(explanation.format == nil)
         #expect(bench.origin.fetches.value == 0)
         #expect(bench.disk.count == 0)
     }
 
-    @Test func `With fetch the source is downloaded for a plan and not kept`() async throws {
+    @Test func `With fetch the source is downloaded for a plan and not stored`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench, fetch: true)
         #expect(plan(explanation)?.size == PixelSize(width: 20, height: 15))
@@ -59,7 +59,7 @@ struct ExplanationTests {
         #expect(try await explain(bench).freshness.evaluation.reason == .miss)
     }
 
-    @Test func `What is cached is told with its tiers, and leaves no trace`() async throws {
+    @Test func `Cached entries are listed with their tiers, without a side effect`() async throws {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
@@ -83,7 +83,7 @@ struct ExplanationTests {
         #expect(bench.memory.statistics.entries == 0)
     }
 
-    @Test func `What was made from older content is no answer`() async throws {
+    @Test func `An entry made from older content is not used`() async throws {
         let bench = try Bench(.control("max-age=10"))
         try await bench.ask()
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=10")))
@@ -102,7 +102,7 @@ struct ExplanationTests {
         ("no-cache", 1, .default, .mustValidate),
         ("max-age=10, must-revalidate", 11, .onlyIfCached, .onlyIfCached),
     ])
-    func `What an explanation decides is what a request then does`(
+    func `The explained decision is what a request then does`(
         control: String, age: Double, mode: CacheMode, ground: CacheEvaluation.Reason
     ) async throws {
         let bench = try Bench(.control(control, etag: "a"))
@@ -128,15 +128,15 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `Only a stored answer is wanted and there is none: that is explained and no failure`() async throws {
+    @Test func `A request for a cached answer only is explained without failing`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench, mode: .onlyIfCached, fetch: true)
         #expect(explanation.freshness.evaluation.decision == .refuse)
-        #expect(explanation.plan == .missing("Only a stored answer is wanted, and the source is not stored."))
+        #expect(explanation.plan == .missing("The request accepts only a cached answer, and the source is not cached."))
         #expect(bench.origin.fetches.value == 0)
     }
 
-    @Test func `A record whose bytes are gone means a download`() async throws {
+    @Test func `A record whose bytes are gone leads to a download`() async throws {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
@@ -151,7 +151,7 @@ struct ExplanationTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A failure that is remembered is the answer, unless a stale picture may stand in`() async throws {
+    @Test func `A remembered failure is thrown unless a stale image may be used`() async throws {
         let bench = try Bench(.control("max-age=10", etag: "a"))
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
@@ -171,7 +171,7 @@ struct ExplanationTests {
         #expect(excused.origin.fetches.value == 2)
     }
 
-    @Test func `A download that fails is the answer, unless a stale picture may stand in`() async throws {
+    @Test func `A failed download is thrown unless a stale image may be used`() async throws {
         let bench = try Bench(.control("max-age=10", etag: "a"))
         try await bench.ask()
         await bench.settle()
@@ -184,7 +184,7 @@ struct ExplanationTests {
         await #expect(throws: PipelineError.notFound(status: 404)) { _ = try await explain(empty, fetch: true) }
     }
 
-    @Test func `What may not be asked or cannot be done fails as the request itself would`() async throws {
+    @Test func `A refused or undecodable source fails as the request would`() async throws {
         struct Veto: ImagePipelineDelegate {
             func shouldDownload(_ source: SourceURL) async -> Bool { false }
         }
@@ -199,7 +199,7 @@ struct ExplanationTests {
         await #expect(throws: PipelineError.unsupported) { _ = try await explain(bench, fetch: true) }
     }
 
-    @Test func `Bytes that did not decode fail again while they are the source's`() async throws {
+    @Test func `Bytes that failed to decode fail again while they are the source's content`() async throws {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
@@ -211,7 +211,7 @@ struct ExplanationTests {
         #expect(plan(try await bench.pipeline.explain(request)) != nil)
     }
 
-    @Test func `A filter of one's own is named, and what it calls the source`() async throws {
+    @Test func `A custom filter is named, along with the source's identity`() async throws {
         let rule = QueryDroppingFilter.Rule(hostPattern: "*", parameterPatterns: ["*"])
         let bench = try Bench(keyFilter: QueryDroppingFilter(rules: [rule]))
         let request = try bench.request("http://example.com/a.png?token=1")
@@ -221,10 +221,10 @@ struct ExplanationTests {
     }
 }
 
-/// What is cached of a source.
+/// The entries of a source.
 @Suite(.timeLimit(.minutes(2)))
 struct SourceEntriesTests {
-    @Test func `Nothing is cached of an unknown source`() async throws {
+    @Test func `An unknown source has no entries`() async throws {
         let entries = await (try Bench()).pipeline.entries(of: .example)
         #expect(entries.url == "http://example.com/a.png")
         #expect(entries.key == RequestKeys.source("http://example.com/a.png").hex)
@@ -232,7 +232,7 @@ struct SourceEntriesTests {
         #expect(entries.entries.isEmpty)
     }
 
-    @Test func `Record, original and variants are told with their tiers, sizes, ages and uses`() async throws {
+    @Test func `Record, original and variants are listed with tiers, sizes, ages and hits`() async throws {
         let bench = try Bench(.control("max-age=100", etag: "a"))
         for width in [20, 20, 20, 10] { try await bench.ask(width: width) }
         await bench.settle()
@@ -250,7 +250,7 @@ struct SourceEntriesTests {
         #expect(bench.memory.statistics == statistics)
     }
 
-    @Test func `What only the disk has is told without what only memory knows`() async throws {
+    @Test func `Entries on disk only are listed without hits`() async throws {
         let bench = try Bench(memoryBytes: 0)
         try await bench.ask()
         await bench.settle()

@@ -54,7 +54,7 @@ struct CacheDemandTests {
         let allowed = RequestCachePolicy(mode: mode, allowsForcedRefresh: true)
         #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.demand == allowed)
         let bearer: HTTPFields = [.authorization: "bearer  \(token)"]
-        #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.demand == allowed)
+        #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
     }
 
     @Test func `directives are passed on, with whether they may ask the origin`() async throws {
@@ -68,10 +68,10 @@ struct CacheDemandTests {
     }
 
     @Test(arguments: [
-        ("", TierChoice.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
+        ("", TierSelection.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
         ("&store=variant", .variants), ("&store=none", .none),
     ])
-    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierChoice)
+    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierSelection)
         async throws
     {
         let use = try await asked(query).cache

@@ -94,7 +94,7 @@ struct ExplainTests {
         #expect(requests.map(\.1) == [true, false])
         #expect(requests[0].0.recipe.box == Box(width: 400, height: nil))
         #expect(requests[0].0.output.format == .webp)
-        #expect(requests[0].0.cache.demand.directives.maxAge == .seconds(7))
+        #expect(requests[0].0.cache.policy.directives.maxAge == .seconds(7))
     }
 
     @Test func `the document tells everything, and leaves out what is not known`() async throws {

@@ -51,7 +51,7 @@ struct ServerMetrics: Sendable {
     }
 
     private var prefetchFamilies: [MetricFamily] {
-        let counts = prefetcher.pictureCounts
+        let counts = prefetcher.itemCounts
         return gauges([("darkroom_prefetch_jobs_running", "Running prefetch jobs.", prefetcher.runningCount)]) + [
             MetricFamily(
                 "darkroom_prefetch_pictures_total", .counter,

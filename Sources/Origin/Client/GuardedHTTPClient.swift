@@ -88,7 +88,7 @@ public struct GuardedHTTPClient: OriginFetching {
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
         let progress = DownloadProgress()
-        return try await within(settings.downloadTimeout, clock: clock, expire: progress.expire) {
+        return try await withDeadline(settings.downloadTimeout, clock: clock, onExpiry: progress.expire) {
             () async throws(OriginError) in try await follow(request, progress: progress)
         }
     }

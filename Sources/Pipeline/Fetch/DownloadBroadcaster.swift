@@ -1,14 +1,14 @@
 import DarkroomOrigin
 import Synchronization
 
-/// Who hears of the downloads under way: all whose requests share one, whoever began it.
-final class Transfers<Key: Hashable & Sendable>: Sendable {
-    /// Hears of what has come in, and of which download; called on any thread.
-    typealias Listener = @Sendable (PartialOriginal, _ transfer: Int) -> Void
+/// Reports downloads in progress to all requests that share them, whichever request started them.
+final class DownloadBroadcaster<Key: Hashable & Sendable>: Sendable {
+    /// Receives what has arrived so far, and the number of the download; called on any thread.
+    typealias Subscriber = @Sendable (PartialOriginal, _ download: Int) -> Void
 
     private struct State {
-        var listeners: [Key: [Int: Listener]] = [:]
-        /// The download of each key at this moment: of one that is being torn down nobody hears any more.
+        var subscribers: [Key: [Int: Subscriber]] = [:]
+        /// Each key's current download. A download that is being canceled is no longer reported.
         var current: [Key: Int] = [:]
         var lastNumber = 0
 
@@ -20,27 +20,28 @@ final class Transfers<Key: Hashable & Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Downloads and listeners that are known at this moment.
-    var count: Int { state.withLock { $0.listeners.values.reduce($0.current.count) { $0 + $1.count } } }
+    /// The number of downloads and subscribers.
+    var count: Int { state.withLock { $0.subscribers.values.reduce($0.current.count) { $0 + $1.count } } }
 
-    /// From now on `listener` hears of the downloads of `key`.
-    /// - Returns: what `leave` is to be given.
-    func listen(to key: Key, _ listener: @escaping Listener) -> Int {
+    /// Reports the key's downloads to `subscriber` from now on.
+    ///
+    /// - Returns: the number to unsubscribe with.
+    func subscribe(to key: Key, _ subscriber: @escaping Subscriber) -> Int {
         state.withLock { state in
             let number = state.nextNumber()
-            state.listeners[key, default: [:]][number] = listener
+            state.subscribers[key, default: [:]][number] = subscriber
             return number
         }
     }
 
-    func leave(_ key: Key, _ number: Int) {
+    func unsubscribe(_ number: Int, from key: Key) {
         state.withLock { state in
-            state.listeners[key]?[number] = nil
-            if state.listeners[key]?.isEmpty == true { state.listeners[key] = nil }
+            state.subscribers[key]?[number] = nil
+            if state.subscribers[key]?.isEmpty == true { state.subscribers[key] = nil }
         }
     }
 
-    /// Runs a download, handed what it is to report to.
+    /// Runs a download, which reports its progress to the function that it is passed.
     func run<Value>(
         _ key: Key,
         _ download: (@escaping @Sendable (PartialOriginal) -> Void) async throws(PipelineError) -> Value
@@ -55,9 +56,9 @@ final class Transfers<Key: Hashable & Sendable>: Sendable {
     }
 
     private func report(_ partial: PartialOriginal, of key: Key, _ number: Int) {
-        let listeners = state.withLock { state in
-            state.current[key] == number ? state.listeners[key].map { Array($0.values) } ?? [] : []
+        let subscribers = state.withLock { state in
+            state.current[key] == number ? state.subscribers[key].map { Array($0.values) } ?? [] : []
         }
-        for listener in listeners { listener(partial, number) }
+        for subscriber in subscribers { subscriber(partial, number) }
     }
 }

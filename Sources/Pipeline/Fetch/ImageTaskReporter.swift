@@ -3,31 +3,33 @@ import DarkroomTransforms
 import NIOCore
 import Synchronization
 
-/// Turns what comes in of a request's downloads into events of its task.
+/// Turns the progress of a request's downloads into events of its ``ImageTask``.
 ///
-/// Previews are made one at a time, and the next one only once twice as much has come in: all of them together read no more than
-/// twice the original's bytes.
-final class DownloadWatcher: Sendable {
+/// Previews are made one at a time, and only after the bytes received have doubled: together they read at most twice
+/// the original's bytes.
+final class ImageTaskReporter: Sendable {
     private struct State {
-        /// How often the bytes have doubled at the last preview.
+        /// How often the bytes had doubled at the last preview.
         var doublings = 0
         var preview: Task<Void, Never>?
     }
 
-    /// Less of a JPEG shows little.
+    /// The least bytes for a preview; less of a JPEG shows little.
     static let minPreviewBytes = 16 << 10
 
-    private let events: LatestEvents
+    private let events: EventBuffer
     private let makesPreviews: Bool
     private let state = Mutex(State())
 
-    init(_ events: LatestEvents, makesPreviews: Bool) {
+    init(_ events: EventBuffer, makesPreviews: Bool) {
         self.events = events
         self.makesPreviews = makesPreviews
     }
 
-    /// Called by whoever receives bytes, so it only looks and leaves the work to others.
-    func hear(_ partial: PartialOriginal, in transfer: Int, of wanted: Wanted, _ makePreview: MakePreview) {
+    /// Reports progress. The thread that receives the bytes calls it, so previews are made in another task.
+    func report(
+        _ partial: PartialOriginal, of download: Int, for request: ResolvedRequest, _ previewMaker: PreviewMaker
+    ) {
         let received = partial.body.readableBytes
         events.send(ImageTask.Progress(receivedBytes: received, expectedBytes: partial.expectedBytes))
         guard makesPreviews, received != partial.expectedBytes else { return }
@@ -35,23 +37,23 @@ final class DownloadWatcher: Sendable {
         state.withLock { state in
             guard state.preview == nil, doublings > state.doublings else { return }
             state.doublings = doublings
-            guard makePreview.suits(partial, wanted) else { return }
+            guard previewMaker.supports(partial, request) else { return }
             state.preview = Task {
-                // One that can't be made is not missed.
-                endPreview(try? await makePreview(partial, in: transfer, of: wanted))
+                // A preview that fails is skipped.
+                finish(try? await previewMaker.preview(of: partial, download: download, for: request))
             }
         }
     }
 
-    private func endPreview(_ preview: ImagePreview?) {
-        // Its download is over, and the place may be another's.
+    private func finish(_ preview: ImagePreview?) {
+        // After cancellation the state belongs to the next download.
         guard !Task.isCancelled else { return }
-        // Before anybody sees it and more is received.
+        // Cleared before the event is sent, so that a consumer that triggers more progress gets the next preview.
         state.withLock { $0.preview = nil }
         if let preview { events.send(preview) }
     }
 
-    /// The download is over: whatever preview is under way would come too late, and another download begins anew.
+    /// Cancels the preview in progress, which would come too late. The next download starts over.
     func endDownload() {
         let preview = state.withLock { state in
             defer { state = State() }

@@ -6,168 +6,192 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// Asks a source's origin: for its bytes, or whether those that are known are still right.
-struct AskOrigin: Sendable {
+/// One request to a source's origin: for its bytes, or for a confirmation of those that are known.
+struct OriginFetch: Sendable {
     let origin: any OriginFetching
     let delegate: any ImagePipelineDelegate
     let policy: FreshnessPolicy
-    let keep: KeepResults
+    let caches: PipelineCaches
+    let writer: CacheWriter
     let failures: FailureMemory
     let now: @Sendable () -> Date
 
-    /// What the origin is asked.
-    enum Question: Hashable, Sendable {
-        /// Send it, unless it is what we know.
-        case whetherChanged
-        /// Send it.
-        case content
-        /// Send it, and let no cache on the way answer (the Fetch standard's `reload` and `no-store`).
-        case contentPastCaches
+    /// The kind of request.
+    enum Mode: Hashable, Sendable {
+        /// Asks for the content unless it is what is known (RFC 9111 §4.3.1).
+        case conditional
+        /// Asks for the content.
+        case unconditional
+        /// Asks for the content past all caches on the way (the Fetch standard's `reload` and `no-store`).
+        case reload
     }
 
-    /// Hears of a download.
+    /// Receives the progress of a download.
     typealias Report = @Sendable (PartialOriginal) -> Void
 
     struct Answer: Sendable {
         let record: SourceRecord
-        /// Nil where the known content is still right.
+        /// The content; nil if the known content was confirmed.
         let original: Original?
         let status: Int
-        /// Whether this content has decoded well before.
-        let isProven: Bool
-        /// Whether it is what another request has just learned.
+        /// Whether the content is known to decode.
+        let isVerified: Bool
+        /// Whether another request received this answer a moment ago.
         var isShared = false
     }
 
+    /// Whether the record's `Vary` matches the fields that the origin would be sent now (RFC 9111 §4.1).
+    func isSelected(_ record: SourceRecord?, for request: ResolvedRequest) async -> Bool {
+        guard let record, record.varies else { return true }
+        let fields = await delegate.originFields([:], for: request.source)
+        return record.response.isSelected(
+            bySending: origin.sentFields(for: OriginRequest(url: request.source, headers: fields)))
+    }
+
+    /// Why the origin may not be contacted, as far as that is known without resolving a name; nil if it may.
+    func refusal(of request: ResolvedRequest) async -> PipelineError? {
+        guard await delegate.shouldDownload(request.source) else { return .notDownloadable }
+        return origin.refusal(of: request.source).map { PipelineError($0) }
+    }
+
+    /// Contacts the origin, and stores or removes what its answer says.
+    ///
     /// - Parameters:
-    ///   - known: what the caches have of the source, whether or not it is still fresh.
-    ///   - report: told of what has come in so far, and of the whole.
-    func callAsFunction(
-        _ wanted: Wanted, _ question: Question, known: SourceRecord?, urgency: Urgency, report: @escaping Report
+    ///   - known: what is known of the source, fresh or not.
+    ///   - report: receives what has arrived so far, and finally the whole.
+    func send(
+        _ request: ResolvedRequest, _ mode: Mode, known: SourceRecord?, urgency: Urgency, report: @escaping Report
     ) async throws(PipelineError) -> Answer {
-        let evidence = failures.undecodable(of: wanted, now: now())
-        let asked = question == .whetherChanged ? evidence?.record ?? known : evidence?.record
-        let askedAt = ContinuousClock.now
-        let response = try await fetch(wanted, question, asked, known: known, urgency, report)
-        if response.isNotModified {
-            guard let asked, asked.response.isConfirmed(by: response.headers) else {
-                // It speaks of something else than what we know.
-                guard question != .contentPastCaches else {
-                    throw .originFailed(
-                        OriginTrouble("The origin did not send the picture.", proxyError: .httpProtocolError))
-                }
-                return try await self(wanted, .contentPastCaches, known: known, urgency: urgency, report: report)
-            }
-            let record = asked.freshened(by: response, askedAt: askedAt, policy: policy)
-            if record.response.refusal(policy) != nil, question != .contentPastCaches {
-                // What we have may not be kept any longer, not even for when the origin fails.
-                await keep.forget(wanted.keys.source)
-                return try await self(
-                    wanted, .contentPastCaches, known: known ?? asked, urgency: urgency, report: report)
-            }
-            try refuse(evidence, now: record, wanted)
-            if record.isProven { await keep.keep(record, wanted) }
-            return Answer(record: record, original: nil, status: 304, isProven: true)
+        let undecodable = failures.undecodable(of: request, now: now())
+        let validated = mode == .conditional ? undecodable?.record ?? known : undecodable?.record
+        let sentAt = ContinuousClock.now
+        let response = try await exchange(request, mode, validated, known: known, urgency, report)
+        guard response.isNotModified else {
+            return try await accept(response, for: request, known: known, undecodable, sentAt: sentAt)
         }
-        guard let accepted = await delegate.accept(response, for: wanted.request) else {
-            throw .originFailed(OriginTrouble("The origin's answer was refused by this server's rules."))
+        guard let validated, validated.response.isConfirmed(by: response.headers) else {
+            // The 304 is about other content than what is known.
+            guard mode != .reload else {
+                throw .originFailed(
+                    OriginFailure("The origin did not send the image.", proxyError: .httpProtocolError))
+            }
+            return try await send(request, .reload, known: known, urgency: urgency, report: report)
         }
-        let kept = await delegate.willCacheResponse(accepted, for: wanted.request)
-        let content = kept ?? accepted
+        let record = validated.freshened(by: response, requestedAt: sentAt, policy: policy)
+        if record.response.refusal(policy) != nil, mode != .reload {
+            // The known content may no longer be stored, not even for use while the origin fails.
+            await writer.remove(request.keys.source)
+            return try await send(request, .reload, known: known ?? validated, urgency: urgency, report: report)
+        }
+        try refuse(undecodable, now: record, request)
+        if record.isVerified { await writer.store(record, for: request) }
+        return Answer(record: record, original: nil, status: 304, isVerified: true)
+    }
+
+    /// Uses a response with content, as far as the delegate and the caching rules permit.
+    private func accept(
+        _ response: OriginResponse, for request: ResolvedRequest, known: SourceRecord?,
+        _ undecodable: UndecodableContent?, sentAt: ContinuousClock.Instant
+    ) async throws(PipelineError) -> Answer {
+        guard let accepted = await delegate.accept(response, for: request.input) else {
+            throw .originFailed(OriginFailure("This server's rules rejected the origin's response."))
+        }
+        let cacheable = await delegate.willCacheResponse(accepted, for: request.input)
+        let content = cacheable ?? accepted
         let record = SourceRecord(
-            of: content, asked: wanted.request.source, at: askedAt,
+            of: content, for: request.source, requestedAt: sentAt,
             content: StoreKey(hashing: content.body.readableBytesView), policy: policy)
-        let mayBeStored = kept != nil && record.response.refusal(policy) == nil
-        if evidence?.record.content == record.content { try refuse(evidence, now: record, wanted) }
-        return await answer(
-            wanted,
-            Original(
-                body: content.body, record: record, layer: nil, mayBeStored: mayBeStored,
-                replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation),
-            known: known)
+        if undecodable?.record.content == record.content { try refuse(undecodable, now: record, request) }
+        let isVerified = known.map { $0.isVerified && $0.content == record.content } ?? false
+        if isVerified { record.markVerified() }
+        let original = Original(
+            body: content.body, record: record, tier: nil,
+            mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
+            replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
+        await store(original, for: request, isKnown: known != nil, isVerified: isVerified)
+        return Answer(record: record, original: original, status: 200, isVerified: isVerified)
     }
 
-    /// The origin still has what could not be decoded.
+    /// Fails the request if the origin still has content that could not be decoded.
     private func refuse(
-        _ evidence: UndecodableContent?, now record: SourceRecord, _ wanted: Wanted
+        _ undecodable: UndecodableContent?, now record: SourceRecord, _ request: ResolvedRequest
     ) throws(PipelineError) {
-        guard let evidence else { return }
-        failures.note(undecodable: evidence.with(record), of: wanted, now: now())
-        throw failures.current(of: wanted, now: now()) ?? evidence.error
+        guard let undecodable else { return }
+        failures.record(undecodable.with(record), of: request, now: now())
+        throw failures.current(of: request, now: now()) ?? undecodable.error
     }
 
-    private func answer(_ wanted: Wanted, _ original: Original, known: SourceRecord?) async -> Answer {
-        let isProven = known.map { $0.isProven && $0.content == original.record.content } ?? false
-        if isProven { original.record.prove() }
-        let tiers = wanted.request.cache.store.any
-        if isProven, original.mayBeStored {
+    private func store(
+        _ original: Original, for request: ResolvedRequest, isKnown: Bool, isVerified: Bool
+    ) async {
+        let source = request.keys.source
+        let tiers = request.cache.store.union
+        if isVerified, original.mayBeStored {
             _ = original.claimRecord(tiers)
-            await keep.keep(original.record, wanted)
+            await writer.store(original.record, for: request)
         } else if !original.mayBeStored, !tiers.isEmpty {
-            // What may not be kept has taken the place of what was, or is about to be kept by an earlier question.
-            if known == nil {
-                keep.generations.advance(wanted.keys.source)
-            } else {
-                await keep.forget(wanted.keys.source)
-            }
+            // This content replaces content that was stored, or that an earlier request is about to store.
+            if isKnown { await writer.remove(source) } else { caches.epochs.advance(source) }
         }
-        if keep.accepts(original.record, wanted) { keep.inUse.note(original, for: wanted.keys.source) }
-        if !keep.isCurrent(wanted) { keep.inUse.forget([wanted.keys.source]) }
-        return Answer(record: original.record, original: original, status: 200, isProven: isProven)
+        if caches.accepts(original.record, request) { caches.originalsInUse.insert(original, for: source) }
+        if !caches.isCurrent(request) { caches.originalsInUse.remove([source]) }
     }
 
-    private func fetch(
-        _ wanted: Wanted, _ question: Question, _ asked: SourceRecord?, known: SourceRecord?, _ urgency: Urgency,
-        _ report: @escaping Report
+    // MARK: Exchange
+
+    private func exchange(
+        _ request: ResolvedRequest, _ mode: Mode, _ validated: SourceRecord?, known: SourceRecord?,
+        _ urgency: Urgency, _ report: @escaping Report
     ) async throws(PipelineError) -> OriginResponse {
-        guard await delegate.shouldDownload(wanted.request.source) else {
-            throw .notDownloadable
+        guard await delegate.shouldDownload(request.source) else { throw .notDownloadable }
+        let fields = await delegate.originFields(mode.fields, for: request.source)
+        var message = OriginRequest(url: request.source, headers: fields) { urgency.level.atOrigin }
+        if mode != .reload, let validated {
+            message.validators = validated.response.validators
+            message.validatedURL = validated.answeredURL
         }
-        let fields = await delegate.originFields(question.fields, for: wanted.request.source)
-        var request = OriginRequest(url: wanted.request.source, headers: fields) { urgency.level.atOrigin }
-        if question != .contentPastCaches, let asked {
-            request.validators = asked.response.validators
-            request.validatedURL = asked.answeredURL
-        }
-        request.onProgress = report
-        request.client = urgency.clients.first ?? ""
+        message.onProgress = report
+        message.client = urgency.clients.first ?? ""
         do throws(OriginError) {
-            let response = try await origin.fetch(request)
-            failures.noteAnswer(of: wanted)
+            let response = try await origin.fetch(message)
+            failures.recordSuccess(of: request)
             if !response.isNotModified { report(response.whole) }
             return response
         } catch {
-            throw await failed(error, wanted, isKnown: known != nil)
+            throw await record(error, of: request, isKnown: known != nil)
         }
     }
 
-    private func failed(_ error: OriginError, _ wanted: Wanted, isKnown: Bool) async -> PipelineError {
+    private func record(_ error: OriginError, of request: ResolvedRequest, isKnown: Bool) async -> PipelineError {
         let failure = PipelineError(error)
         if failure == .cancelled { return failure }
         let retention = error.retention(now: now())
-        let isBlocked = await delegate.shouldBlockFailedURL(wanted.request.source, error: failure)
-        // A purge since then forgets this failure too.
-        if keep.isCurrent(wanted) {
-            failures.note(failure, isBlocked ? .blocked : retention, of: wanted, now: now())
+        let isBlocked = await delegate.shouldBlockFailedURL(request.source, error: failure)
+        // A purge in the meantime clears this failure too.
+        if caches.isCurrent(request) {
+            failures.record(failure, isBlocked ? .blocked : retention, of: request, now: now())
         }
-        if case .gone = retention, isKnown, !wanted.request.cache.store.any.isEmpty {
-            await keep.forget(wanted.keys.source)
+        if case .gone = retention, isKnown, !request.cache.store.union.isEmpty {
+            await writer.remove(request.keys.source)
         }
         return failure
     }
 }
 
-extension AskOrigin.Question {
+extension OriginFetch.Mode {
     fileprivate var fields: HTTPFields {
         switch self {
-        case .whetherChanged, .content: [:]
-        case .contentPastCaches: [.cacheControl: "no-cache", .pragma: "no-cache"]
+        case .conditional, .unconditional: return [:]
+        case .reload:
+            var fields: HTTPFields = [.cacheControl: "no-cache"]
+            if let pragma = HTTPField.Name("Pragma") { fields[pragma] = "no-cache" }
+            return fields
         }
     }
 }
 
 extension OriginResponse {
-    /// The end of what is reported of it: fetchers need not come in pieces.
+    /// The final report of a download, since fetchers need not report parts.
     fileprivate var whole: PartialOriginal { PartialOriginal(body: body, expectedBytes: body.readableBytes) }
 }
 

@@ -1,40 +1,43 @@
 import DarkroomStore
 import NIOCore
 
-/// Brings the bytes of a source whose content is known: from a production under way, from memory, or from disk.
-struct LoadOriginal: Sendable {
-    let keep: KeepResults
+/// Looks for the bytes of a source whose content is known: in work under way, in memory, then on disk.
+struct OriginalLookup: Sendable {
+    let caches: PipelineCaches
 
-    /// Larger originals would push too many variants out of memory; the disk has them.
+    /// The largest original kept in memory. Larger ones would evict too many variants.
     static let maxMemoryBytes = 1 << 20
 
-    func callAsFunction(_ wanted: Wanted, _ record: SourceRecord) async -> Original? {
-        if let original = keep.inUse[wanted.keys.source], original.record.content == record.content { return original }
-        return await stored(wanted, record)
-    }
-
-    /// The same from memory and disk alone.
-    func stored(_ wanted: Wanted, _ record: SourceRecord) async -> Original? {
-        let (key, places) = (wanted.keys.original, wanted.request.cache.query.originals)
-        if places.contains(.memory), let entry = keep.memory.entry(for: key), Self.content(of: entry) == record.content
+    /// Looks in work under way and in the tiers that the request reads.
+    func find(_ request: ResolvedRequest, _ record: SourceRecord) async -> Original? {
+        if let original = inUse(request, record) { return original }
+        let (key, tiers) = (request.keys.original, request.cache.query.originals)
+        if tiers.contains(.memory), let entry = caches.memory.entry(for: key),
+            Self.content(of: entry) == record.content
         {
-            return Original(body: entry.body, record: record, layer: .memory)
+            return Original(body: entry.body, record: record, tier: .memory)
         }
-        guard places.contains(.disk), let entry = await keep.disk?.entry(for: key),
+        guard tiers.contains(.disk), let entry = await caches.disk?.entry(for: key),
             Self.content(of: entry) == record.content
         else { return nil }
-        if entry.body.readableBytes <= Self.maxMemoryBytes, wanted.request.cache.store.originals.contains(.memory) {
-            keep.bringBack(entry, for: key, wanted)
+        if entry.body.readableBytes <= Self.maxMemoryBytes, request.cache.store.originals.contains(.memory) {
+            caches.promote(entry, for: key, request)
         }
-        return Original(body: entry.body, record: record, layer: .disk)
+        return Original(body: entry.body, record: record, tier: .disk)
     }
 
-    /// The entry of an original: beside its bytes stands their hash.
+    /// Looks in work under way only.
+    func inUse(_ request: ResolvedRequest, _ record: SourceRecord) -> Original? {
+        caches.originalsInUse[request.keys.source].flatMap { $0.record.content == record.content ? $0 : nil }
+    }
+
+    /// The entry of an original, whose metadata is the hash of its bytes.
     static func entry(_ original: Original) -> StoredEntry {
         let content = original.record.content
         return StoredEntry(body: original.body, metadata: ByteBuffer(bytes: content.bytes), bodyDigest: content)
     }
 
+    /// The hash of an original's bytes, from its entry.
     static func content(of entry: StoredEntry) -> StoreKey? {
         StoreKey(digest: entry.metadata.readableBytesView)
     }

@@ -3,88 +3,93 @@ import DarkroomStore
 import NIOCore
 import Synchronization
 
-/// The bytes of a source while somebody works with them.
+/// The bytes of a source while work uses them.
 final class Original: Sendable {
     let body: ByteBuffer
     let record: SourceRecord
-    /// Where it was found; nil = downloaded.
-    let layer: CacheReport.Layer?
-    /// Whether it may be kept for later requests.
+    /// The tier that it was found in; nil if it was downloaded.
+    let tier: CacheReport.Tier?
+    /// Whether it may be stored for later requests.
     let mayBeStored: Bool
     /// Whether the caches knew other content of the source.
     let replacesKnown: Bool
-    /// Keeps downloaded bytes counted as long as this lives; nil = they are not.
+    /// Keeps downloaded bytes within the in-flight byte budget while this object lives; nil if they are not counted.
     private let hold: ByteReservation?
-    private let stored = Mutex((bytes: Tiers(), record: Tiers()))
-    private let settled = Mutex(false)
+    private let state = Mutex(State())
+
+    private struct State {
+        var bytesClaimed = TierSet()
+        var recordClaimed = TierSet()
+        var isStored = false
+    }
 
     init(
-        body: ByteBuffer, record: SourceRecord, layer: CacheReport.Layer?, mayBeStored: Bool = true,
+        body: ByteBuffer, record: SourceRecord, tier: CacheReport.Tier?, mayBeStored: Bool = true,
         replacesKnown: Bool = false, hold: ByteReservation? = nil
     ) {
         self.body = body
         self.record = record
-        self.layer = layer
+        self.tier = tier
         self.mayBeStored = mayBeStored
         self.replacesKnown = replacesKnown
         self.hold = hold
     }
 
-    /// Whether the caches have it, so that nobody needs to hold it for others.
-    var isSettled: Bool { settled.withLock { $0 } }
+    /// Whether the caches have the bytes, so that other requests find them there.
+    var isStored: Bool { state.withLock(\.isStored) }
 
-    func settle() { settled.withLock { $0 = true } }
+    func markStored() { state.withLock { $0.isStored = true } }
 
-    /// The tiers among these that nobody has stored the bytes in: several productions hold one original, and one stores it.
-    func claimBytes(_ tiers: Tiers) -> Tiers {
-        stored.withLock { stored in
-            defer { stored.bytes.formUnion(tiers) }
-            return tiers.subtracting(stored.bytes)
+    /// Returns the tiers among these that no one has stored the bytes in yet, and claims them: several productions may
+    /// share an original, and one of them stores it.
+    func claimBytes(_ tiers: TierSet) -> TierSet {
+        state.withLock { state in
+            defer { state.bytesClaimed.formUnion(tiers) }
+            return tiers.subtracting(state.bytesClaimed)
         }
     }
 
-    /// The same for the record.
-    func claimRecord(_ tiers: Tiers) -> Tiers {
-        stored.withLock { stored in
-            defer { stored.record.formUnion(tiers) }
-            return tiers.subtracting(stored.record)
+    /// Returns the tiers among these that no one has stored the record in yet, and claims them.
+    func claimRecord(_ tiers: TierSet) -> TierSet {
+        state.withLock { state in
+            defer { state.recordClaimed.formUnion(tiers) }
+            return tiers.subtracting(state.recordClaimed)
         }
     }
 }
 
-/// Originals that productions hold at this moment, and those that are being written.
+/// The originals that productions use at the moment, or that are being written to disk.
 ///
-/// A downloaded original enters the caches only after it has been decoded. Until it is there a second variant finds it here,
-/// so that two widths of one cold source cost one download.
+/// A downloaded original is stored only after it has been decoded. Until then other variants find it here, so that two
+/// widths of an uncached source cost one download.
 final class OriginalsInUse: Sendable {
     private struct Reference {
         weak var original: Original?
     }
 
+    private static let sweepCount = 256
+
     private let table = Mutex<[StoreKey: Reference]>([:])
 
     subscript(source: StoreKey) -> Original? {
-        table.withLock { $0[source]?.original }.flatMap { $0.isSettled ? nil : $0 }
+        table.withLock { $0[source]?.original }.flatMap { $0.isStored ? nil : $0 }
     }
 
-    /// Remembers it for as long as anybody else holds it.
-    func note(_ original: Original, for source: StoreKey) {
+    /// Adds an original for as long as anything else holds it.
+    func insert(_ original: Original, for source: StoreKey) {
         table.withLock { table in
             if table.count >= Self.sweepCount { table = table.filter { $0.value.original != nil } }
             table[source] = Reference(original: original)
         }
     }
 
-    func forget(_ sources: [StoreKey]) {
+    func remove(_ sources: [StoreKey]) {
         table.withLock { table in
             for source in sources { table[source] = nil }
         }
     }
 
-    /// Nobody who comes from now on shares what is under way.
-    func forgetEverything() {
+    func removeAll() {
         table.withLock { $0 = [:] }
     }
-
-    private static let sweepCount = 256
 }

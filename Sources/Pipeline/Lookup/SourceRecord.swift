@@ -7,34 +7,35 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// What is known about a source: which content it has, and what its origin said about keeping it.
+/// What is known about a source: the hash of its content, and its origin's caching metadata.
 ///
-/// Original and variants are used only through it. So a 304 that freshens it freshens them all, and a record of other
-/// content makes all that was made from the old one unreachable at once.
+/// The original and the variants are used only through the record. A 304 that freshens the record freshens them all,
+/// and a record of other content makes everything made from the old content unreachable at once.
 final class SourceRecord: Sendable {
-    /// The canonical address that was asked for.
+    /// The canonical address of the source.
     let url: String
-    /// Its host, lower case; empty for local files.
+    /// The source's host in lowercase; empty for local files.
     let host: String
-    /// The canonical address that answered, after redirects: the one that the validators belong to.
+    /// The canonical address that answered after redirects, which the validators belong to.
     let answeredURL: String
     let response: StoredResponse
     /// The hash of the content.
     let content: StoreKey
     let freshness: Freshness
-    let terms: ClientCachePolicy
-    /// What the origin says about the content's last change.
+    /// The caching policy to send to clients.
+    let cachePolicy: ClientCachePolicy
+    /// When the content was last modified, if the origin said so.
     let lastModified: Date?
-    /// Whether it has to be held against what the origin would be sent now.
+    /// Whether the response has a `Vary` field that must match each request.
     let varies: Bool
-    /// When its origin was asked; nil = by an earlier process, or it was read back from disk. The dates of the response do
-    /// not tell which of two answers is later: clocks jump.
-    let askedAt: ContinuousClock.Instant?
-    private let proven: Atomic<Bool>
+    /// When the origin was asked; nil for a record read from disk. The response's dates cannot order two responses,
+    /// because wall clocks jump.
+    let requestedAt: ContinuousClock.Instant?
+    private let verified: Atomic<Bool>
 
     init(
         url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
-        policy: FreshnessPolicy, askedAt: ContinuousClock.Instant? = nil, isProven: Bool = true
+        policy: FreshnessPolicy, requestedAt: ContinuousClock.Instant? = nil, isVerified: Bool = true
     ) {
         self.url = url
         self.host = host
@@ -42,62 +43,62 @@ final class SourceRecord: Sendable {
         self.response = response
         self.content = content
         freshness = response.freshness(policy)
-        terms = ClientCachePolicy(response, policy: policy)
+        cachePolicy = ClientCachePolicy(response, policy: policy)
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
-        self.askedAt = askedAt
-        proven = Atomic(isProven)
+        self.requestedAt = requestedAt
+        verified = Atomic(isVerified)
     }
 
-    /// Of an answer with content.
+    /// Creates the record of a response with content.
     convenience init(
-        of answer: OriginResponse, asked source: SourceURL, at askedAt: ContinuousClock.Instant, content: StoreKey,
+        of response: OriginResponse, for source: SourceURL, requestedAt: ContinuousClock.Instant, content: StoreKey,
         policy: FreshnessPolicy
     ) {
         self.init(
-            url: source.canonical, host: source.hostName, answeredURL: answer.url.canonical,
+            url: source.canonical, host: source.hostName, answeredURL: response.url.canonical,
             response: StoredResponse(
-                status: answer.status.code, fields: answer.headers, sent: answer.sentFields,
-                requestedAt: answer.requestedAt, receivedAt: answer.receivedAt),
-            content: content, policy: policy, askedAt: askedAt, isProven: false)
+                status: response.status.code, fields: response.headers, sent: response.sentFields,
+                requestedAt: response.requestedAt, receivedAt: response.receivedAt),
+            content: content, policy: policy, requestedAt: requestedAt, isVerified: false)
     }
 
-    /// Whether the content has decoded: before that nothing of it is kept.
-    var isProven: Bool { proven.load(ordering: .relaxed) }
+    /// Whether the content is known to decode. Nothing of it is stored before.
+    var isVerified: Bool { verified.load(ordering: .relaxed) }
 
-    func prove() { proven.store(true, ordering: .relaxed) }
+    func markVerified() { verified.store(true, ordering: .relaxed) }
 
-    /// The same content, with another response's word on it.
+    /// The same content with the metadata of another response.
     func with(
-        _ response: StoredResponse, askedAt: ContinuousClock.Instant? = nil, policy: FreshnessPolicy
+        _ response: StoredResponse, requestedAt: ContinuousClock.Instant? = nil, policy: FreshnessPolicy
     ) -> SourceRecord {
         SourceRecord(
             url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
-            askedAt: askedAt ?? self.askedAt, isProven: isProven)
+            requestedAt: requestedAt ?? self.requestedAt, isVerified: isVerified)
     }
 
-    /// The same content, confirmed by a 304 (RFC 9111 §4.3.4).
+    /// The same content, freshened by a 304 (RFC 9111 §4.3.4).
     func freshened(
-        by answer: OriginResponse, askedAt: ContinuousClock.Instant, policy: FreshnessPolicy
+        by answer: OriginResponse, requestedAt: ContinuousClock.Instant, policy: FreshnessPolicy
     ) -> SourceRecord {
         with(
             response.freshened(
                 by: answer.headers, sent: answer.sentFields, requestedAt: answer.requestedAt,
                 receivedAt: answer.receivedAt),
-            askedAt: askedAt, policy: policy)
+            requestedAt: requestedAt, policy: policy)
     }
 
-    /// How it lies on disk: notes without a body.
+    /// The record's entry on disk: metadata without a body.
     var entry: StoredEntry { StoredEntry(body: ByteBuffer(), metadata: bytes, labels: labels) }
 
-    /// Words by which the disk finds the source again.
+    /// The labels by which a purge finds the source on disk.
     private var labels: [String] {
         let address = "url:\(url)".utf8.prefix(StoredEntry.maximumLabelBytes)
         return [String(Substring(address))] + (host.isEmpty ? [] : ["host:\(host)"])
             + response.tags.map { "tag:\($0)" }
     }
 
-    /// What it costs in memory, roughly.
+    /// The approximate cost in memory, in bytes.
     var costBytes: Int {
         let fields = response.fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 64 }
         return 768 + 2 * url.utf8.count + fields
@@ -105,6 +106,6 @@ final class SourceRecord: Sendable {
 }
 
 extension SourceURL {
-    /// Lower case, without port; empty for local files.
+    /// The host in lowercase without the port; empty for local files.
     var hostName: String { host.map { "\($0)".lowercased() } ?? "" }
 }

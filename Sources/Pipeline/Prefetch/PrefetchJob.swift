@@ -3,17 +3,17 @@ import DarkroomOrigin
 public import Foundation
 import Synchronization
 
-/// Pictures that are being cached before anybody asks for them. Safe to use from any task.
+/// A list of images that a ``Prefetcher`` caches in advance. A job is safe to use from any task.
 public final class PrefetchJob: Identifiable, Sendable {
-    /// Random, so that knowing one tells nothing of another.
+    /// A random identifier, so that it cannot be guessed.
     public let id = UUID()
-    /// When it was given to the prefetcher.
+    /// When the job was started.
     public let createdAt: Date
     private let total: Int
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
-    /// Failures that are told one by one; the rest are only counted.
+    /// The most failures that are listed; the rest are only counted.
     public static let maxFailures = 100
 
     private struct State {
@@ -23,10 +23,10 @@ public final class PrefetchJob: Identifiable, Sendable {
         var bytes = 0
         var isCancelled = false
         var endedAt: Date?
-        /// Another one for every change.
+        /// Incremented by every change.
         var revision = 0
-        var watchers: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWatcher = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter = 0
     }
 
     init(total: Int, now: @escaping @Sendable () -> Date) {
@@ -36,14 +36,14 @@ public final class PrefetchJob: Identifiable, Sendable {
         state = Mutex(State(endedAt: total == 0 ? createdAt : nil))
     }
 
-    /// How far it is now.
+    /// The current progress.
     public var progress: PrefetchProgress { state.withLock { progress($0) } }
 
-    /// How far it is, now and after each change, to the end of the job or until the task is cancelled. Who reads slowly gets fewer of
-    /// them, always the latest: nothing is kept for anybody.
+    /// The progress now and after each change, until the job ends or the task is canceled. A slow reader skips
+    /// intermediate values.
     public var updates: PrefetchUpdates { PrefetchUpdates(job: self) }
 
-    /// The first progress that is another than that of `revision`. Nil when there will be none, or the task is cancelled before.
+    /// Returns the first progress after the one with this revision; nil if there will be none, or after cancellation.
     package func progress(after revision: Int?) async -> (progress: PrefetchProgress, revision: Int)? {
         await waitForChange(since: revision)
         return state.withLock { state in
@@ -51,8 +51,10 @@ public final class PrefetchJob: Identifiable, Sendable {
         }
     }
 
-    /// Counts what became of one picture; false when the job had ended before.
-    func note(_ outcome: Result<Int, PipelineError>, of picture: PrefetchPicture) -> Bool {
+    /// Records the outcome of an item.
+    ///
+    /// - Returns: false if the job had ended before.
+    func record(_ outcome: Result<Int, PipelineError>, of item: PrefetchItem) -> Bool {
         change { state in
             switch outcome {
             case .success(let bytes):
@@ -62,13 +64,13 @@ public final class PrefetchJob: Identifiable, Sendable {
                 state.failed += 1
                 guard state.failures.count < Self.maxFailures else { break }
                 state.failures.append(
-                    PrefetchFailure(url: picture.request.source.canonical, label: picture.label, error: error))
+                    PrefetchFailure(url: item.request.source.canonical, label: item.label, error: error))
             }
             if state.done + state.failed == total { state.endedAt = now() }
         }
     }
 
-    /// Ends it, unless it has ended.
+    /// Cancels the job, unless it has ended.
     func cancel() {
         _ = change { state in
             state.isCancelled = true
@@ -76,11 +78,11 @@ public final class PrefetchJob: Identifiable, Sendable {
         }
     }
 
-    /// Nil while it runs.
+    /// When the job ended; nil while it runs.
     var endedAt: Date? { state.withLock(\.endedAt) }
 
-    /// How many wait for a change.
-    var watcherCount: Int { state.withLock(\.watchers.count) }
+    /// The number of tasks that wait for a change.
+    var waiterCount: Int { state.withLock(\.waiters.count) }
 
     private func progress(_ state: State) -> PrefetchProgress {
         PrefetchProgress(
@@ -90,53 +92,55 @@ public final class PrefetchJob: Identifiable, Sendable {
     }
 
     private func remaining(_ state: State) -> Duration? {
-        let settled = state.done + state.failed
-        guard state.endedAt == nil, settled > 0 else { return nil }
-        let seconds = max(0, now().timeIntervalSince(createdAt)) / Double(settled) * Double(total - settled)
+        let finished = state.done + state.failed
+        guard state.endedAt == nil, finished > 0 else { return nil }
+        let seconds = max(0, now().timeIntervalSince(createdAt)) / Double(finished) * Double(total - finished)
         return .seconds(seconds)
     }
 
-    /// Changes a job that runs, and wakes whoever waits for that.
+    /// Changes a running job and resumes the tasks that wait for a change.
+    ///
+    /// - Returns: false if the job has ended.
     private func change(_ body: (inout State) -> Void) -> Bool {
-        let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
             guard state.endedAt == nil else { return nil }
             body(&state)
             state.revision += 1
-            defer { state.watchers = [:] }
-            return Array(state.watchers.values)
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
         }
-        for watcher in watchers ?? [] { watcher.resume() }
-        return watchers != nil
+        for waiter in waiters ?? [] { waiter.resume() }
+        return waiters != nil
     }
 
     private func waitForChange(since revision: Int?) async {
         let number = state.withLock { state in
-            state.lastWatcher += 1
-            return state.lastWatcher
+            state.lastWaiter += 1
+            return state.lastWaiter
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let mayGo = state.withLock { state in
+                let resumesNow = state.withLock { state in
                     // The handler below takes this lock too: a cancellation is seen either here or there.
                     guard state.revision == revision, state.endedAt == nil, !Task.isCancelled else { return true }
-                    state.watchers[number] = continuation
+                    state.waiters[number] = continuation
                     return false
                 }
-                if mayGo { continuation.resume() }
+                if resumesNow { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.watchers.removeValue(forKey: number) }?.resume()
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
         }
     }
 }
 
-/// A job's progress as it changes; see ``PrefetchJob/updates``.
+/// The progress of a job as it changes; see ``PrefetchJob/updates``.
 public struct PrefetchUpdates: AsyncSequence, Sendable {
     let job: PrefetchJob
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(job: job) }
 
-    /// Where one reader is.
+    /// The position of one reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let job: PrefetchJob
         private var revision: Int?
@@ -145,7 +149,7 @@ public struct PrefetchUpdates: AsyncSequence, Sendable {
             self.job = job
         }
 
-        /// Nil after the job's last progress, or when the task is cancelled.
+        /// Returns the next progress; nil after the last one, or if the task is canceled.
         public mutating func next() async -> PrefetchProgress? {
             guard let update = await job.progress(after: revision) else { return nil }
             revision = update.revision

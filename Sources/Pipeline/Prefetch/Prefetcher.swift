@@ -2,32 +2,32 @@ public import Foundation
 import NIOCore
 import Synchronization
 
-/// Caches pictures before anybody asks for them (SDWebImage's `SDWebImagePrefetcher`).
+/// Caches images before they are requested (SDWebImage's `SDWebImagePrefetcher`).
 ///
-/// A job belongs to nobody: it goes on whoever stops watching it. Its pictures stand behind everything that somebody waits for, in the
-/// queues for downloads and for pixels; who asks for one of them meanwhile shares the work and lends it their own priority. Safe to use from
-/// any task.
+/// A job continues until it is done or canceled, whether or not its progress is observed. Its images have background
+/// priority in the download and pixel queues; a request for one of them shares the work and raises its priority. A
+/// prefetcher is safe to use from any task.
 ///
 /// ```swift
 /// let job = try prefetcher.start(requests)
 /// for await progress in job.updates { show(progress.done, of: progress.total) }
 /// ```
 public final class Prefetcher: Sendable {
-    /// Pictures that one job may have.
-    public static let maxPictures = 10_000
-    /// Jobs that are running or remembered. Those that have ended are forgotten after an hour, or earlier when there is need.
+    /// The most items of a job.
+    public static let maxItems = 10_000
+    /// The most jobs, running or ended. Ended jobs are removed after an hour, or earlier to make room.
     public static let maxJobs = 64
 
     typealias Load = @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
 
     private struct State {
-        /// The oldest first.
+        /// Oldest first.
         var jobs: [PrefetchJob] = []
-        var rotation = PrefetchRotation()
-        var underWay: [Int: (job: PrefetchJob, task: Task<Void, Never>)] = [:]
+        var queue = RoundRobin()
+        var running: [Int: (job: PrefetchJob, task: Task<Void, Never>)] = [:]
         var lastNumber = 0
-        var donePictures = 0
-        var failedPictures = 0
+        var doneItems = 0
+        var failedItems = 0
         var isShutDown = false
     }
 
@@ -37,7 +37,9 @@ public final class Prefetcher: Sendable {
     private let load: Load
     private let state = Mutex(State())
 
-    /// - Parameter concurrency: pictures that are worked on at a time, over all jobs; at least 1.
+    /// Creates a prefetcher.
+    ///
+    /// - Parameter concurrency: the number of images in progress at once, over all jobs; at least 1. Default: 2.
     public convenience init(_ pipeline: ImagePipeline, concurrency: Int = 2) {
         self.init(concurrency: concurrency) { request throws(PipelineError) in
             try await pipeline.image(for: request)
@@ -46,7 +48,7 @@ public final class Prefetcher: Sendable {
 
     /// - Parameters:
     ///   - now: the wall clock, for the ages of jobs.
-    ///   - clock: waits while the server is busy.
+    ///   - clock: the clock of the delay after a refusal.
     init(
         concurrency: Int = 2, now: @escaping @Sendable () -> Date = { Date() },
         clock: any Clock<Duration> = ContinuousClock(), load: @escaping Load
@@ -57,49 +59,49 @@ public final class Prefetcher: Sendable {
         self.load = load
     }
 
-    /// Begins a job. Its pictures are worked on in the order given, in turns with those of other jobs.
-    public func start(_ pictures: [PrefetchPicture]) throws(PrefetchError) -> PrefetchJob {
-        guard pictures.count <= Self.maxPictures else { throw .tooManyPictures }
+    /// Starts a job. Its items are processed in order, in turns with the items of other jobs.
+    public func start(_ items: [PrefetchItem]) throws(PrefetchError) -> PrefetchJob {
+        guard items.count <= Self.maxItems else { throw .tooManyItems }
         return try state.withLock { state throws(PrefetchError) in
             guard !state.isShutDown else { throw .shutDown }
-            forgetOld(&state)
+            removeExpired(&state)
             guard makeRoom(&state) else { throw .tooManyJobs(retryAfterSeconds: shortestWait(state.jobs)) }
-            let job = PrefetchJob(total: pictures.count, now: now)
+            let job = PrefetchJob(total: items.count, now: now)
             state.jobs.append(job)
-            state.rotation.append(pictures, of: job)
-            workOn(&state)
+            state.queue.append(items, of: job)
+            startItems(&state)
             return job
         }
     }
 
-    /// The same for pictures that need no labels.
+    /// Starts a job of items without labels.
     public func start(_ requests: [ImageRequest]) throws(PrefetchError) -> PrefetchJob {
-        try start(requests.map { PrefetchPicture($0) })
+        try start(requests.map { PrefetchItem($0) })
     }
 
-    /// Those that are running or remembered, the newest first.
+    /// The jobs that are running or ended less than an hour ago, newest first.
     public var jobs: [PrefetchJob] {
         state.withLock { state in
-            forgetOld(&state)
+            removeExpired(&state)
             return state.jobs.reversed()
         }
     }
 
-    /// The job of that name; nil where there is none, or none any more.
+    /// Returns the job with this identifier, unless it has been removed.
     public func job(_ id: UUID) -> PrefetchJob? { jobs.first { $0.id == id } }
 
-    /// Ends a job: what it is working on is given up, unless somebody else waits for it, and the rest is not begun. What it has cached
-    /// stays. No effect on a job that has ended.
+    /// Cancels a job: work in progress is canceled unless a request shares it, and no further item is started. Cached
+    /// images stay cached. A job that has ended is not affected.
     public func cancel(_ job: PrefetchJob) {
         job.cancel()
         let tasks = state.withLock { state in
-            state.rotation.remove(job)
-            return state.underWay.values.filter { $0.job === job }.map(\.task)
+            state.queue.remove(job)
+            return state.running.values.filter { $0.job === job }.map(\.task)
         }
         for task in tasks { task.cancel() }
     }
 
-    /// Cancels every job and begins no more.
+    /// Cancels all jobs and accepts no more.
     public func shutdown() {
         let jobs = state.withLock { state in
             state.isShutDown = true
@@ -108,38 +110,38 @@ public final class Prefetcher: Sendable {
         for job in jobs { cancel(job) }
     }
 
-    /// Jobs that run now.
+    /// The number of running jobs.
     package var runningCount: Int { state.withLock { $0.jobs.count { $0.endedAt == nil } } }
 
-    /// Pictures that became ready, and that failed, since the beginning.
-    package var pictureCounts: (done: Int, failed: Int) {
-        state.withLock { ($0.donePictures, $0.failedPictures) }
+    /// The number of items done and failed since the start.
+    package var itemCounts: (done: Int, failed: Int) {
+        state.withLock { ($0.doneItems, $0.failedItems) }
     }
 
-    // MARK: Pictures
+    // MARK: Items
 
-    /// Begins as many pictures as may be worked on.
-    private func workOn(_ state: inout State) {
-        while state.underWay.count < concurrency, let (job, picture) = state.rotation.next() {
+    /// Starts items up to the concurrency limit.
+    private func startItems(_ state: inout State) {
+        while state.running.count < concurrency, let (job, item) = state.queue.next() {
             state.lastNumber += 1
             let number = state.lastNumber
-            let task = Task { await work(on: picture, of: job, as: number) }
-            state.underWay[number] = (job, task)
+            let task = Task { await process(item, of: job, number) }
+            state.running[number] = (job, task)
         }
     }
 
-    private func work(on picture: PrefetchPicture, of job: PrefetchJob, as number: Int) async {
-        let outcome = await outcome(of: picture.request)
+    private func process(_ item: PrefetchItem, of job: PrefetchJob, _ number: Int) async {
+        let outcome = await outcome(of: item.request)
         state.withLock { state in
-            state.underWay[number] = nil
-            if job.note(outcome, of: picture) {
-                if case .success = outcome { state.donePictures += 1 } else { state.failedPictures += 1 }
+            state.running[number] = nil
+            if job.record(outcome, of: item) {
+                if case .success = outcome { state.doneItems += 1 } else { state.failedItems += 1 }
             }
-            workOn(&state)
+            startItems(&state)
         }
     }
 
-    /// The size of the picture. That the server is busy with others is no failure: background work waits.
+    /// The size of the image in bytes, or the error. Overload is no failure: background work waits and retries.
     private func outcome(of request: ImageRequest) async -> Result<Int, PipelineError> {
         var request = request
         request.priority = .background
@@ -157,16 +159,18 @@ public final class Prefetcher: Sendable {
 
     // MARK: Jobs
 
-    private static let secondsRemembered = 3_600.0
-    /// Said where no running job knows its own remaining time.
-    private static let usualWaitSeconds = 60
+    private static let retentionSeconds = 3_600.0
+    /// The delay that is suggested if no running job has an estimate.
+    private static let defaultWaitSeconds = 60
 
-    private func forgetOld(_ state: inout State) {
-        let oldest = now() - Self.secondsRemembered
+    private func removeExpired(_ state: inout State) {
+        let oldest = now() - Self.retentionSeconds
         state.jobs.removeAll { $0.endedAt.map { $0 <= oldest } ?? false }
     }
 
-    /// False when every job that there may be is running.
+    /// Removes the job that ended first if there are too many.
+    ///
+    /// - Returns: false if all jobs are running.
     private func makeRoom(_ state: inout State) -> Bool {
         guard state.jobs.count >= Self.maxJobs else { return true }
         let ended = state.jobs.compactMap { job in job.endedAt.map { (job: job, at: $0) } }
@@ -177,6 +181,34 @@ public final class Prefetcher: Sendable {
 
     private func shortestWait(_ jobs: [PrefetchJob]) -> Int {
         let seconds = jobs.compactMap { $0.progress.remaining.map { Int($0.components.seconds) } }.min()
-        return min(max(seconds ?? Self.usualWaitSeconds, 1), 3_600)
+        return min(max(seconds ?? Self.defaultWaitSeconds, 1), 3_600)
+    }
+}
+
+/// The items that wait. Jobs take turns, so that a small job never waits for all of a large one.
+private struct RoundRobin: Sendable {
+    private struct Line {
+        let job: PrefetchJob
+        var items: ArraySlice<PrefetchItem>
+    }
+
+    /// The jobs with waiting items; the first has its turn.
+    private var lines: [Line] = []
+
+    mutating func append(_ items: [PrefetchItem], of job: PrefetchJob) {
+        guard !items.isEmpty else { return }
+        lines.append(Line(job: job, items: items[...]))
+    }
+
+    mutating func remove(_ job: PrefetchJob) {
+        lines.removeAll { $0.job === job }
+    }
+
+    mutating func next() -> (job: PrefetchJob, item: PrefetchItem)? {
+        guard !lines.isEmpty else { return nil }
+        var line = lines.removeFirst()
+        guard let item = line.items.popFirst() else { return nil }
+        if !line.items.isEmpty { lines.append(line) }
+        return (line.job, item)
     }
 }

@@ -3,24 +3,23 @@ import DarkroomTransforms
 import Foundation
 import NIOCore
 
-/// Makes a variant that no cache has: pixel thread, then caches. What several want at once is made once.
-struct ProduceVariant: Sendable {
-    let queue: WorkQueue
-    let processing: any ImageProcessing
-    let keep: KeepResults
+/// Makes variants from originals and stores them, once for all requests that need the same variant at the same time.
+struct VariantProducer: Sendable {
+    let pixels: PixelWork
+    let caches: PipelineCaches
+    let writer: CacheWriter
     let failures: FailureMemory
-    let limits: PixelLimits
-    let productions: Coalescer<Production, Produced>
     let now: @Sendable () -> Date
+    let productions = Coalescer<Key, Produced>()
 
-    /// What has to be equal for a production to be shared.
-    struct Production: Hashable, Sendable {
+    /// What must be equal for requests to share a production.
+    struct Key: Hashable, Sendable {
         let variant: EntryKey
         let content: StoreKey
-        let store: TierChoice
+        let store: TierSelection
         let waitsForDisk: Bool
-        /// Nobody joins what began before a purge.
-        let moment: Generations.Moment
+        /// No request joins a production that started before a purge.
+        let epoch: PurgeEpoch
     }
 
     struct Produced: Sendable {
@@ -30,98 +29,69 @@ struct ProduceVariant: Sendable {
         var timings: Timings
     }
 
-    func callAsFunction(
-        _ wanted: Wanted, from original: Original
+    func produce(
+        _ request: ResolvedRequest, from original: Original
     ) async throws(PipelineError) -> (value: Produced, isShared: Bool) {
-        let use = wanted.request.cache
-        let production = Production(
-            variant: wanted.keys.variant, content: original.record.content, store: use.store,
-            waitsForDisk: use.waitsForDisk, moment: wanted.moment)
-        return try await productions.value(for: production, urgency: wanted.urgency) { urgency throws(PipelineError) in
-            if let made = await madeMeanwhile(wanted, original) { return made }
-            return try await produce(wanted, original, urgency)
+        let options = request.cache
+        let key = Key(
+            variant: request.keys.variant, content: original.record.content, store: options.store,
+            waitsForDisk: options.waitsForDisk, epoch: request.epoch)
+        return try await productions.value(for: key, urgency: request.urgency) { urgency throws(PipelineError) in
+            if let produced = await recentlyProduced(request, original) { return produced }
+            return try await run(request, original, urgency)
         }
     }
 
-    /// What another request has made between our look into the caches and our turn.
-    private func madeMeanwhile(_ wanted: Wanted, _ original: Original) async -> Produced? {
-        guard !wanted.request.cache.waitsForDisk,
-            let found = FindVariant(keep: keep).inMemory(wanted, of: original.record.content)
+    /// The variant that another request made after this one looked into the caches.
+    private func recentlyProduced(_ request: ResolvedRequest, _ original: Original) async -> Produced? {
+        guard !request.cache.waitsForDisk,
+            let found = VariantLookup(caches: caches).inMemory(request, of: original.record.content)
         else { return nil }
-        original.record.prove()
-        let isStored = await keep.keep(found.entry, from: original, wanted)
+        original.record.markVerified()
+        let isStored = await writer.store(found.entry, from: original, for: request)
         return Produced(body: found.body, record: found.record, isStored: isStored, timings: Timings())
     }
 
-    private func produce(
-        _ wanted: Wanted, _ original: Original, _ urgency: Urgency
+    private func run(
+        _ request: ResolvedRequest, _ original: Original, _ urgency: Urgency
     ) async throws(PipelineError) -> Produced {
-        var watch = Stopwatch()
+        var stopwatch = Stopwatch()
         var timings = Timings()
-        let (image, took) = try await process(job(wanted, original), wanted, original, urgency)
-        timings.process = took
-        timings.queue = watch.lap() - took
+        let (image, processTime) = try await process(request, original, urgency)
+        timings.process = processTime
+        timings.queue = stopwatch.lap() - processTime
 
         let digest = StoreKey(hashing: image.body.readableBytesView)
         let record = VariantRecord(content: original.record.content, format: image.format, digest: digest.hex)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
-        // What only a header was read of may be damaged: neither it nor what was told of it is kept.
-        let isProven = image.isProven || original.layer != nil
-        if isProven { original.record.prove() }
-        let isStored = isProven ? await keep.keep(entry, from: original, wanted) : false
-        timings.store = watch.lap()
+        // If only the header was read, the rest may be damaged: neither the original nor the result is stored.
+        let isVerified = image.isProven || original.tier != nil
+        if isVerified { original.record.markVerified() }
+        let isStored = isVerified ? await writer.store(entry, from: original, for: request) : false
+        timings.store = stopwatch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }
 
-    func job(_ wanted: Wanted, _ original: Original) -> ImageJob {
-        let request = wanted.request
-        return ImageJob(
-            source: original.body, identity: original.record.content.hex, cachesDecoded: original.layer != nil,
-            pages: request.pages, chain: wanted.chain, resampling: request.recipe.resampling,
-            output: request.output, limits: limits)
-    }
-
     private func process(
-        _ job: ImageJob, _ wanted: Wanted, _ original: Original, _ urgency: Urgency
+        _ request: ResolvedRequest, _ original: Original, _ urgency: Urgency
     ) async throws(PipelineError) -> (ProcessedImage, Duration) {
-        let processing = processing
         do throws(PipelineError) {
-            let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
-            let result = try await queue.run(urgency: urgency, weigh: weigh) {
-                interrupt throws(PipelineError) in
-                var watch = Stopwatch()
-                do throws(ImageProcessingError) {
-                    let image = try processing.process(job, interrupt: interrupt)
-                    return (image, watch.lap())
-                } catch {
-                    throw PipelineError(error)
-                }
-            }
-            if original.layer == nil, result.0.isProven { failures.forget([wanted.keys.source]) }
+            let result = try await pixels.process(pixels.job(for: request, from: original), urgency)
+            if original.tier == nil, result.0.isProven { failures.remove([request.keys.source]) }
             return result
         } catch {
-            if error == .corrupt || error == .unsupported {
-                let content = UndecodableContent(
-                    original.record, error, pages: wanted.request.pages, decodedAt: now())
-                // A purge since then forgets this too; what may not be kept has had its generation end already.
-                if keep.isCurrent(wanted) || !original.mayBeStored {
-                    failures.note(undecodable: content, of: wanted, now: now())
-                }
-                keep.inUse.forget([wanted.keys.source])
-            }
+            if error == .corrupt || error == .unsupported { record(error, of: original, for: request) }
             throw error
         }
     }
-}
 
-/// Measures one part after the other.
-struct Stopwatch {
-    private var last = ContinuousClock.now
-
-    /// The time since the last lap.
-    mutating func lap() -> Duration {
-        let now = ContinuousClock.now
-        defer { last = now }
-        return last.duration(to: now)
+    private func record(_ error: PipelineError, of original: Original, for request: ResolvedRequest) {
+        let content = UndecodableContent(
+            original.record, error, pages: request.input.pages, decodedAt: now())
+        // A purge in the meantime clears this failure too. Content that may not be stored advanced the epoch itself.
+        if caches.isCurrent(request) || !original.mayBeStored {
+            failures.record(content, of: request, now: now())
+        }
+        caches.originalsInUse.remove([request.keys.source])
     }
 }

@@ -1,71 +1,71 @@
 public import DarkroomHTTPCaching
 
-/// How one request uses the caches: what it accepts of them, where it looks, and where its results are kept.
-public struct CacheUse: Hashable, Sendable {
-    /// How fresh an answer has to be, and whether the origin has to be asked (NSURLRequest's cache policies, the Fetch standard's
-    /// modes, and the directives of RFC 9111 §5.2.1).
-    public var demand: RequestCachePolicy
-    /// Where entries are looked for (SDWebImage's `queryCacheType` and `originalQueryCacheType`).
-    public var query: TierChoice
-    /// Where results are kept (SDWebImage's `storeCacheType` and `originalStoreCacheType`).
-    public var store: TierChoice
-    /// Whether the answer waits until its entries are on disk (SDWebImage's `waitStoreCache`).
+/// How one request uses the caches: how fresh an answer it accepts, which tiers it reads and which it writes.
+public struct CacheOptions: Hashable, Sendable {
+    /// The freshness that the client accepts, and whether the origin must or must not be contacted (`NSURLRequest`'s
+    /// cache policies, the Fetch standard's cache modes, and the request directives of RFC 9111 §5.2.1).
+    public var policy: RequestCachePolicy
+    /// The tiers that are read (SDWebImage's `queryCacheType` and `originalQueryCacheType`).
+    public var query: TierSelection
+    /// The tiers that are written (SDWebImage's `storeCacheType` and `originalStoreCacheType`).
+    public var store: TierSelection
+    /// Whether the answer waits until its entries are on disk (SDWebImage's `waitStoreCache`). Default: false.
     public var waitsForDisk: Bool
 
-    /// Everything as usual unless said otherwise: what is fresh is used, and all tiers are looked into and filled.
+    /// Creates options. By default fresh entries are used, and all tiers are read and written.
     public init(
-        demand: RequestCachePolicy = RequestCachePolicy(), query: TierChoice = .all, store: TierChoice = .all,
+        policy: RequestCachePolicy = RequestCachePolicy(), query: TierSelection = .all, store: TierSelection = .all,
         waitsForDisk: Bool = false
     ) {
-        self.demand = demand
+        self.policy = policy
         self.query = query
         self.store = store
         self.waitsForDisk = waitsForDisk
     }
 }
 
-/// Some of the tiers, for originals and for variants apart.
-public struct TierChoice: Hashable, Sendable {
-    /// For the bytes that origins sent.
-    public var originals: Tiers
-    /// For what was made of them.
-    public var variants: Tiers
+/// The tiers to use for originals, and the tiers to use for variants.
+public struct TierSelection: Hashable, Sendable {
+    /// The tiers for the bytes that origins sent.
+    public var originals: TierSet
+    /// The tiers for the images made from them.
+    public var variants: TierSet
 
-    /// These tiers for originals, and those for variants.
-    public init(originals: Tiers, variants: Tiers) {
+    /// Creates a selection.
+    public init(originals: TierSet, variants: TierSet) {
         self.originals = originals
         self.variants = variants
     }
 
-    /// Memory and disk, for both.
-    public static let all = TierChoice(originals: .all, variants: .all)
-    /// No tier at all.
-    public static let none = TierChoice(originals: [], variants: [])
-    /// Nothing on disk (SDWebImage's `cacheMemoryOnly`).
-    public static let memory = TierChoice(originals: .memory, variants: .memory)
-    /// Originals alone, in both tiers.
-    public static let originals = TierChoice(originals: .all, variants: [])
-    /// Variants alone, in both tiers.
-    public static let variants = TierChoice(originals: [], variants: .all)
+    /// Memory and disk for originals and variants.
+    public static let all = TierSelection(originals: .all, variants: .all)
+    /// No tier.
+    public static let none = TierSelection(originals: [], variants: [])
+    /// Memory for originals and variants (SDWebImage's `cacheMemoryOnly`).
+    public static let memory = TierSelection(originals: .memory, variants: .memory)
+    /// Both tiers for originals, none for variants.
+    public static let originals = TierSelection(originals: .all, variants: [])
+    /// Both tiers for variants, none for originals.
+    public static let variants = TierSelection(originals: [], variants: .all)
 
-    /// The tiers that anything may be in.
-    var any: Tiers { originals.union(variants) }
+    /// The tiers selected for originals, for variants, or for both.
+    var union: TierSet { originals.union(variants) }
 }
 
-/// The two tiers of a cache.
-public struct Tiers: OptionSet, Hashable, Sendable {
-    /// One bit for each tier.
+/// A set of cache tiers.
+public struct TierSet: OptionSet, Hashable, Sendable {
+    /// One bit per tier.
     public let rawValue: UInt8
 
-    /// The tiers of these bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The tier that dies with the process.
-    public static let memory = Tiers(rawValue: 1)
-    /// The tier that outlives it.
-    public static let disk = Tiers(rawValue: 2)
-    /// Both.
-    public static let all: Tiers = [.memory, .disk]
+    /// The tier in this process's memory.
+    public static let memory = TierSet(rawValue: 1)
+    /// The tier that outlives the process.
+    public static let disk = TierSet(rawValue: 2)
+    /// Both tiers.
+    public static let all: TierSet = [.memory, .disk]
 }

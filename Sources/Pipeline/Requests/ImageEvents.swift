@@ -1,88 +1,89 @@
 import Synchronization
 
-/// The events of an ``ImageTask``, which lives at least as long as somebody goes through them.
+/// The events of an ``ImageTask``. An iterator keeps the task alive.
 public struct ImageEvents: AsyncSequence, Sendable {
-    /// More of the original, or a preview.
+    /// A progress or a preview.
     public typealias Element = ImageTask.Event
-    /// Failures are told by the task's value.
+    /// Events never fail: ``ImageTask/value`` throws the request's error.
     public typealias Failure = Never
 
     private let task: ImageTask
-    private let latest: LatestEvents
+    private let buffer: EventBuffer
 
-    init(of task: ImageTask, _ latest: LatestEvents) {
+    init(of task: ImageTask, _ buffer: EventBuffer) {
         self.task = task
-        self.latest = latest
+        self.buffer = buffer
     }
 
-    /// Begins with what waits.
+    /// Returns an iterator that starts with the buffered events.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(task: task, latest: latest, news: latest.news.makeAsyncIterator())
+        Iterator(task: task, buffer: buffer, changes: buffer.changes.makeAsyncIterator())
     }
 
-    /// Goes through events as they come. Cancelling the task that waits for the next one ends the iteration, not the download.
+    /// An iterator over events as they arrive. Canceling the task that awaits the next event ends the iteration, not
+    /// the download.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let task: ImageTask
-        fileprivate let latest: LatestEvents
-        fileprivate var news: AsyncStream<Void>.Iterator
+        fileprivate let buffer: EventBuffer
+        fileprivate var changes: AsyncStream<Void>.Iterator
 
-        /// The next event; nil = there are no more.
+        /// Returns the next event, or nil after the last one.
         public mutating func next() async -> ImageTask.Event? {
             await next(isolation: nil)
         }
 
-        /// The next event, on the caller's actor; nil = there are no more.
+        /// Returns the next event on the caller's actor, or nil after the last one.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> ImageTask.Event? {
             while true {
-                if let event = latest.take() { return event }
-                // What came in just before the end is still to be told.
-                guard await news.next(isolation: actor) != nil else { return latest.take() }
+                if let event = buffer.take() { return event }
+                // An event may have arrived just before the end.
+                guard await changes.next(isolation: actor) != nil else { return buffer.take() }
             }
         }
     }
 }
 
-/// Of each kind the latest event, until somebody takes it.
-final class LatestEvents: Sendable {
+/// The latest event of each kind that the consumer has not taken yet.
+final class EventBuffer: Sendable {
     private struct State {
         var progress: ImageTask.Progress?
         var preview: ImagePreview?
         var lastProgress: ImageTask.Progress?
-        var isOver = false
+        var isFinished = false
     }
 
     private let state = Mutex(State())
-    /// Yields when something may be there to take; many pieces of news are one.
-    let news: AsyncStream<Void>
-    private let bell: AsyncStream<Void>.Continuation
+    /// Yields after events were added; several additions may yield once.
+    let changes: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
 
     init() {
-        (news, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (changes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func send(_ progress: ImageTask.Progress) {
         state.withLock { state in
-            guard !state.isOver, progress != state.lastProgress else { return }
+            guard !state.isFinished, progress != state.lastProgress else { return }
             state.progress = progress
             state.lastProgress = progress
         }
-        bell.yield()
+        continuation.yield()
     }
 
     func send(_ preview: ImagePreview) {
         state.withLock { state in
-            if !state.isOver { state.preview = preview }
+            if !state.isFinished { state.preview = preview }
         }
-        bell.yield()
+        continuation.yield()
     }
 
-    /// No more events. A preview that waits is dropped: the picture itself is there.
+    /// Ends the events. A buffered preview is dropped, since the image itself is available.
     func finish() {
         state.withLock { state in
-            state.isOver = true
+            state.isFinished = true
             state.preview = nil
         }
-        bell.finish()
+        continuation.finish()
     }
 
     func take() -> ImageTask.Event? {

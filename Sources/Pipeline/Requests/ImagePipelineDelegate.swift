@@ -3,28 +3,33 @@ public import DarkroomOrigin
 public import DarkroomTransforms
 public import HTTPTypes
 
-/// What a Swift user may decide while a picture is made. Every method has a default, so implement what you need.
+/// The decisions that a pipeline leaves to its user. Every method has a default, so implement only what you need.
 ///
-/// Methods are called on any task, at the same time for different requests, and must not block.
+/// Methods are called on any task, concurrently for different requests, and must not block.
 public protocol ImagePipelineDelegate: Sendable {
-    /// Whether this source may be downloaded. It is asked before any name is resolved; false answers 403.
+    /// Whether this source may be downloaded. Called before its host name is resolved; false fails the request with
+    /// ``PipelineError/notAllowed(_:)``.
     func shouldDownload(_ source: SourceURL) async -> Bool
 
-    /// The header fields that are sent to the origin, after `fields`, which are ours. Credentials of clients are never among them.
+    /// Returns the request fields to send to the origin.
+    ///
+    /// - Parameter fields: the pipeline's own fields. They never hold a client's credentials.
     func originFields(_ fields: HTTPFields, for source: SourceURL) async -> HTTPFields
 
-    /// What of an origin's answer is used; nil refuses it, which answers 502.
+    /// Returns the origin's response as it is to be used; nil rejects it, which fails the request with
+    /// ``PipelineError/originFailed(_:)``.
     func accept(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse?
 
-    /// What of an accepted answer is kept, and then used (NSURLConnection's `willCacheResponse`): other header fields mean another
-    /// freshness. Nil = it serves those who wait for it now and nobody later.
+    /// Returns an accepted response as it is to be cached and used (`NSURLConnection`'s `willCacheResponse`): change
+    /// its header fields to change its freshness. Nil serves the requests that wait for it, and caches nothing.
     func willCacheResponse(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse?
 
-    /// Whether a failed source is left alone for a minute, whatever its kind of failure says (SDWebImage's `shouldBlockFailedURL`).
+    /// Whether a source that failed is not requested again for a minute, whatever the kind of failure (SDWebImage's
+    /// `shouldBlockFailedURL`).
     func shouldBlockFailedURL(_ source: SourceURL, error: PipelineError) async -> Bool
 
-    /// The chain of transform delegates of a request (SDWebImage's `transformDownloadedImage`): `chain` holds the built-in
-    /// ones in their order; add, replace or remove what you like. Keys of the members become part of the variant key.
+    /// Returns the transforms to apply (SDWebImage's `transformDownloadedImage`): add, replace or remove members of
+    /// `chain`, which holds the built-in transforms in order. The members' keys become part of the variant key.
     func transforms(_ chain: TransformChain, for request: ImageRequest) -> TransformChain
 }
 
@@ -39,8 +44,8 @@ extension ImagePipelineDelegate {
     public func transforms(_ chain: TransformChain, for request: ImageRequest) -> TransformChain { chain }
 }
 
-/// The delegate that leaves everything as it is.
+/// The delegate that changes nothing.
 public struct DefaultPipelineDelegate: ImagePipelineDelegate {
-    /// A delegate without wishes.
+    /// Creates the delegate.
     public init() {}
 }

@@ -2,33 +2,33 @@ public import DarkroomNetwork
 import DarkroomOrigin
 public import DarkroomTransforms
 
-/// One picture that somebody wants: where it comes from and what is done to it.
+/// A request for one image: its source, what is done to the pixels, and how the result is encoded.
 public struct ImageRequest: Sendable {
-    /// The source, as it is downloaded. Which stored entries it shares is up to the `CacheKeyFilter`.
+    /// The source, as it is downloaded. The pipeline's ``CacheKeyFilter`` decides which sources share cache entries.
     public var source: SourceURL
-    /// What is done to the pixels.
+    /// The steps applied to the pixels.
     public var recipe: Recipe
-    /// Which frames or pages are kept.
+    /// The frames or pages that are kept.
     public var pages: PageSelection
-    /// The format and how it is encoded.
+    /// The output format and its encoder options.
     public var output: OutputOptions
-    /// How urgent the work is. Work that several requests share has the priority of the most urgent one.
+    /// The priority of the work. Work shared by several requests runs at the highest of their priorities.
     public var priority: Priority
-    /// What it wants of the caches.
-    public var cache: CacheUse
-    /// Another source, made into the same picture, for when this one fails; the same rules hold for it.
+    /// How the request uses the caches.
+    public var cache: CacheOptions
+    /// A source to use when ``source`` fails, under the same rules. Default: none.
     public var fallback: SourceURL?
-    /// What is told beside the picture, of the very picture: of `color`, `blurHash`, `thumbHash` and `lqip` those that are wanted.
-    /// It changes none of the picture's bytes or keys.
+    /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
+    /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
-    /// Whom it is for, such as an address or the name of a key: where there is more to do than can be done, clients get equal shares.
-    /// It changes nothing else. "" = nobody in particular, which counts as one client.
+    /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients
+    /// get equal shares of its time. The empty string, which is the default, counts as one client.
     public var client = ""
 
-    /// The picture of a source, as it is unless a recipe says otherwise.
+    /// Creates a request. By default it returns the source's pixels in the source's format.
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
         fallback: SourceURL? = nil, placeholders: ImageDetails = []
     ) {
         self.source = source
@@ -41,10 +41,12 @@ public struct ImageRequest: Sendable {
         self.placeholders = placeholders
     }
 
-    /// As above with the address as text. Throws `.invalidURL` with a sentence that says what is wrong with it.
+    /// Creates a request from an address as text.
+    ///
+    /// - Throws: ``PipelineError/invalidURL(_:)`` with a sentence that says what is wrong with the address.
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
         fallback: String? = nil, placeholders: ImageDetails = []
     ) throws(PipelineError) {
         self.init(
@@ -53,14 +55,14 @@ public struct ImageRequest: Sendable {
         if let fallback { self.fallback = try Self.source(fallback) }
     }
 
-    /// The picture of an address, scaled to fit into a box without being enlarged; `recipe` can do more. Throws `.invalidURL` with a
-    /// sentence that says what is wrong with it.
+    /// Creates a request that scales an image into a box without enlarging it. Set ``recipe`` for anything else.
     ///
     /// - Parameters:
-    ///   - width: of the box in pixels, 1 or more; nil = as the height gives.
-    ///   - height: the same down.
-    ///   - fit: how the picture fills the box where both sides are given.
-    ///   - output: the format and how it is encoded. By default the source's own.
+    ///   - width: the box's width in pixels, 1 or more; nil derives it from the height.
+    ///   - height: the box's height in pixels, 1 or more; nil derives it from the width.
+    ///   - fit: how the image fills the box when both sides are given.
+    ///   - output: the format and its encoder options. Default: the source's format.
+    /// - Throws: ``PipelineError/invalidURL(_:)`` with a sentence that says what is wrong with the address.
     public init(
         url: String, width: Int?, height: Int? = nil, fit: Fit = .inside, output: OutputOptions = OutputOptions()
     ) throws(PipelineError) {
@@ -73,11 +75,20 @@ public struct ImageRequest: Sendable {
     private static func source(_ url: String) throws(PipelineError) -> SourceURL {
         do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }
+
+    /// Whether the hosts of the source and of the fallback each match one of the patterns, which have the syntax of
+    /// ``HostPolicy/allowHosts``. A `local:///` source has no host and matches only `*`. Redirects are not considered.
+    package func staysWithin(hosts patterns: [String]) -> Bool {
+        [source, fallback].compactMap(\.self).allSatisfy { source in
+            guard let host = source.host else { return patterns.contains("*") }
+            return HostPolicy(allowHosts: patterns).permits(host: host)
+        }
+    }
 }
 
-/// How urgent a piece of work is, in the queues for downloads and for pixels alike.
+/// The priority of work in the download and pixel queues.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {
-    /// Below everything that somebody waits for: revalidation behind an answer, and prefetching.
+    /// Work that no client waits for: background revalidation and prefetching.
     case background
     case low, normal, high
 

@@ -4,62 +4,64 @@ public import Foundation
 public import HTTPTypes
 public import NIOCore
 
-/// A finished picture and how it came about.
+/// An encoded image, with its caching metadata and a report of how it was obtained.
 public struct ImageResponse: Sendable {
-    /// The encoded picture.
+    /// The encoded image.
     public var body: ByteBuffer
-    /// The format of `body`.
+    /// The format of ``body``.
     public var format: OutputFormat
-    /// SHA-256 of the body, 64 hexadecimal digits: a strong validator.
+    /// The SHA-256 of ``body`` in 64 hexadecimal digits: a strong validator.
     public var digest: String
-    /// When the origin says the source was last changed, where it said so.
+    /// When the source was last modified, if the origin said so.
     public var lastModified: Date?
-    /// How long ago the origin vouched for the source's bytes (RFC 9111 §4.2.3).
+    /// The age of the original (RFC 9111 §4.2.3).
     public var age: Duration
-    /// How long the picture stays fresh; negative = for how long it has been stale. That of its original.
+    /// The remaining freshness lifetime of the original; negative once it is stale.
     public var remaining: Duration
-    /// What clients are to be told about keeping the picture.
-    public var terms: ClientCachePolicy
-    /// Where the picture was found, or why not.
+    /// The caching policy to send to clients.
+    public var cachePolicy: ClientCachePolicy
+    /// Where the image was found, and why the origin was contacted.
     public var cache: CacheReport
-    /// How long each part of the work took.
+    /// The time that each part of the work took.
     public var timings: Timings
-    /// Why the fallback was used in place of the source; nil = it was not.
+    /// The failure of the source, if the fallback was used instead; else nil.
     public var fallbackReason: PipelineError?
-    /// What the request's `placeholders` asked for; nil = nothing was, or it could not be told.
+    /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
-    /// What the origin said about the source and about keeping it: of its fields those of `StoredResponse.storedFieldNames`.
+    /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
 
-    /// A copy of `body` as Foundation knows bytes.
+    /// A copy of ``body`` as `Data`.
     public var data: Data { Data(body.readableBytesView) }
 }
 
-/// Which layer answered, and what the origin had to do with it.
+/// Which tier answered, and how the origin was involved.
 public struct CacheReport: Hashable, Sendable {
-    /// A place where an entry can be.
-    public enum Layer: String, Sendable {
+    /// A tier in which an entry was found.
+    public enum Tier: String, Sendable {
         case memory, disk
+
+        var set: TierSet { self == .memory ? .memory : .disk }
     }
 
-    /// Where the finished variant was; nil = it had to be made.
-    public var variant: Layer?
-    /// Where the original was, when the variant had to be made; nil = it was downloaded.
-    public var original: Layer?
-    /// Why the origin was asked before this answer; nil = it was not.
+    /// The tier that had the variant; nil if it was made for this request.
+    public var variant: Tier?
+    /// The tier that had the original, if the variant was made from a cached one; else nil.
+    public var original: Tier?
+    /// Why the request was forwarded to the origin before this answer (RFC 9211 §2.2); nil if it was not.
     public var forwarded: CacheStatus.Reason?
-    /// The status that the origin answered with, if it was asked.
+    /// The status of the origin's response, if there was one.
     public var originStatus: Int?
-    /// Whether what was made or downloaded is kept for later requests.
+    /// Whether the variant was stored for later requests.
     public var isStored: Bool
-    /// Whether another request's work was shared.
+    /// Whether the request shared another request's work.
     public var isShared: Bool
-    /// Why the origin could not confirm a stale picture that is answered all the same (RFC 5861 §4).
+    /// The failure that made a stale image acceptable (RFC 5861 §4); nil if the answer is not stale for that reason.
     public var staleBecause: PipelineError?
 
-    /// A report of these facts.
+    /// Creates a report.
     public init(
-        variant: Layer? = nil, original: Layer? = nil, forwarded: CacheStatus.Reason? = nil, originStatus: Int? = nil,
+        variant: Tier? = nil, original: Tier? = nil, forwarded: CacheStatus.Reason? = nil, originStatus: Int? = nil,
         isStored: Bool = false, isShared: Bool = false, staleBecause: PipelineError? = nil
     ) {
         self.variant = variant
@@ -72,20 +74,20 @@ public struct CacheReport: Hashable, Sendable {
     }
 }
 
-/// How long each part took; nil = it was not needed.
+/// The time that each part of a request took; nil if the part was not needed.
 public struct Timings: Hashable, Sendable {
-    /// Asking the origin, or reading the original from a cache.
+    /// Fetching from the origin, or reading the original from a cache.
     public var fetch: Duration?
     /// Waiting for a pixel thread.
     public var queue: Duration?
-    /// Decode, transform and encode.
+    /// Decoding, transforming and encoding.
     public var process: Duration?
-    /// Hashing and handing over to the caches; the disk is written later.
+    /// Hashing the result and handing it to the caches. Disk writes happen later.
     public var store: Duration?
-    /// From the request to the finished picture.
+    /// The whole request.
     public var total: Duration
 
-    /// Times of these parts.
+    /// Creates timings.
     public init(
         fetch: Duration? = nil, queue: Duration? = nil, process: Duration? = nil, store: Duration? = nil,
         total: Duration = .zero
@@ -98,15 +100,15 @@ public struct Timings: Hashable, Sendable {
     }
 }
 
-/// In which tiers the entries of a request are.
+/// The tiers that have a request's entries.
 public struct CacheLocation: Hashable, Sendable {
-    /// Where the source's bytes are.
-    public var original: Tiers
-    /// Where the finished picture is.
-    public var variant: Tiers
+    /// The tiers that have the source's bytes.
+    public var original: TierSet
+    /// The tiers that have the finished image.
+    public var variant: TierSet
 
-    /// Entries in these tiers.
-    public init(original: Tiers = [], variant: Tiers = []) {
+    /// Creates a location.
+    public init(original: TierSet = [], variant: TierSet = []) {
         self.original = original
         self.variant = variant
     }

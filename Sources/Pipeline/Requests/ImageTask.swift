@@ -2,7 +2,7 @@ public import DarkroomTransforms
 public import Foundation
 public import NIOCore
 
-/// A picture on its way: how far its download is, previews of it if they are wanted, and in the end the picture.
+/// An image request in progress: its download progress, optional previews, and finally the image.
 ///
 /// ```swift
 /// let task = pipeline.imageTask(for: request, previews: true)
@@ -12,44 +12,44 @@ public import NIOCore
 ///     case .preview(let preview): show(preview.data)
 ///     }
 /// }
-/// let picture = try await task.value
+/// let image = try await task.value
 /// ```
 ///
-/// It begins when it is made. It ends early on ``cancel()``, when a task that waits for ``value`` is cancelled, and when the last
-/// reference to it goes; what it shares with other requests goes on for them.
+/// The request starts when the task is created. It is canceled by ``cancel()``, when a task that awaits ``value`` is
+/// canceled, and when the last reference to it is released. Work shared with other requests continues for them.
 public final class ImageTask: Sendable {
-    /// What happens to a picture on its way.
+    /// An event of a request in progress.
     public enum Event: Sendable {
-        /// More of the original has come in.
+        /// More of the original was received.
         case progress(Progress)
-        /// The beginning of the original, as a picture.
+        /// A preview made from the part of the original received so far.
         case preview(ImagePreview)
     }
 
-    /// How far a download is.
+    /// The progress of a download.
     public struct Progress: Hashable, Sendable {
-        /// Bytes of the original that have come in. It falls only where another download takes the place of one that failed.
+        /// Bytes of the original received so far. The number falls only if another download replaces a failed one.
         public var receivedBytes: Int
-        /// How many the origin has announced; nil = it has not said.
+        /// The total that the origin announced; nil if it did not.
         public var expectedBytes: Int?
 
-        /// 0 to 1; nil where the origin has announced no length.
+        /// The fraction received, 0 to 1; nil if the origin announced no total.
         public var fraction: Double? {
             expectedBytes.map { min(1, Double(receivedBytes) / Double(max($0, 1))) }
         }
 
-        /// So much, of so much.
+        /// Creates a progress.
         public init(receivedBytes: Int, expectedBytes: Int?) {
             self.receivedBytes = receivedBytes
             self.expectedBytes = expectedBytes
         }
     }
 
-    private let latest: LatestEvents
+    private let buffer: EventBuffer
     private let work: Task<Result<ImageResponse, PipelineError>, Never>
 
-    init(_ latest: LatestEvents, _ work: Task<Result<ImageResponse, PipelineError>, Never>) {
-        self.latest = latest
+    init(_ buffer: EventBuffer, _ work: Task<Result<ImageResponse, PipelineError>, Never>) {
+        self.buffer = buffer
         self.work = work
     }
 
@@ -57,13 +57,14 @@ public final class ImageTask: Sendable {
         work.cancel()
     }
 
-    /// What happens, for one consumer. It ends when the picture is there or has failed, which only ``value`` tells.
+    /// The request's events, for one consumer. The sequence ends when the request succeeds or fails; ``value`` says
+    /// which.
     ///
-    /// Of each kind the latest event waits for the consumer and older ones are dropped: being slow costs nothing and holds nothing
-    /// up. A picture from a cache has no events; a download that other requests began is told of from now on.
-    public var events: ImageEvents { ImageEvents(of: self, latest) }
+    /// Only the latest event of each kind is buffered, so a slow consumer delays nothing. An image from a cache has no
+    /// events. A download that another request started is reported from the moment this one joined it.
+    public var events: ImageEvents { ImageEvents(of: self, buffer) }
 
-    /// The picture, as ``ImagePipeline/image(for:)`` gives it, as often as you ask.
+    /// The image, as ``ImagePipeline/image(for:)`` returns it. It can be awaited any number of times.
     public var value: ImageResponse {
         get async throws(PipelineError) {
             try await withTaskCancellationHandler {
@@ -74,24 +75,24 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Gives up: ``value`` throws `.cancelled`, unless the picture is there already.
+    /// Cancels the request: ``value`` throws ``PipelineError/cancelled`` unless the image is already available.
     public func cancel() {
         work.cancel()
     }
 }
 
-/// The beginning of an original, made into a picture as the whole will be: sharp above and grey below, or, of a progressive JPEG,
-/// all of it and blurred. It is in no cache.
+/// An image made from the beginning of an original: gray where bytes are missing or, for a progressive JPEG, complete
+/// and blurred. Previews are not cached.
 public struct ImagePreview: Sendable {
-    /// The encoded picture.
+    /// The encoded preview.
     public var body: ByteBuffer
-    /// The format of `body`, that of the picture which is to come.
+    /// The format of ``body``: that of the final image.
     public var format: OutputFormat
     /// The size in pixels.
     public var size: PixelSize
-    /// How many bytes of the original it was made from.
+    /// The bytes of the original that the preview was made from.
     public var receivedBytes: Int
 
-    /// A copy of `body` as Foundation knows bytes.
+    /// A copy of ``body`` as `Data`.
     public var data: Data { Data(body.readableBytesView) }
 }

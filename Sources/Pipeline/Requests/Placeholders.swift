@@ -1,17 +1,18 @@
 import Foundation
 import NIOCore
 
-/// What may stand in for a picture until it is there. Nil = it was not wanted.
+/// Small stand-ins to show until an image has loaded. A property is nil if the request did not ask for it.
 public struct Placeholders: Hashable, Sendable {
-    /// 28 characters: 4 by 3 components.
+    /// The BlurHash of 4 by 3 components: 28 characters.
     public var blurHash: String?
-    /// In base64.
+    /// The ThumbHash in base64.
     public var thumbHash: String?
-    /// The colour that most of the picture has, as `#rrggbb`.
+    /// The dominant color as `#rrggbb`.
     public var dominantColor: String?
-    /// The picture at 16 pixels, as a `data:` URI.
+    /// The low-quality image placeholder: the image at 16 pixels as a `data:` URI.
     public var lqip: String?
 
+    /// Creates placeholders.
     public init(
         blurHash: String? = nil, thumbHash: String? = nil, dominantColor: String? = nil, lqip: String? = nil
     ) {
@@ -30,11 +31,11 @@ extension Placeholders: Decodable {
         case lqip
     }
 
-    /// - Parameter document: one that `output=json` gives; nil for anything else.
-    init?(toldBy document: ByteBuffer) {
-        guard let told = try? JSONDecoder().decode(Self.self, from: Data(document.readableBytesView)) else {
+    /// Decodes a JSON document as `output=json` encodes it; nil if the buffer holds anything else.
+    init?(json document: ByteBuffer) {
+        guard let decoded = try? JSONDecoder().decode(Self.self, from: Data(document.readableBytesView)) else {
             return nil
         }
-        self = told
+        self = decoded
     }
 }

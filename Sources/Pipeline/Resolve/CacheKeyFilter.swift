@@ -1,40 +1,41 @@
 public import DarkroomNetwork
-import DarkroomOrigin
 
-/// Decides which sources are the same picture. Only identity is filtered: the download always uses the real address.
+/// Decides which sources are the same image. It affects cache keys only: downloads use the real address.
 public protocol CacheKeyFilter: Sendable {
-    /// Sources with equal texts share their original and all variants.
+    /// Returns the source's identity. Sources with equal identities share their original and all variants.
     func identity(of source: SourceURL) -> String
 }
 
-/// The default: the canonical address. Scheme and host are lower case, a default port and the fragment are dropped.
+/// The default filter: the canonical address. Scheme and host are lowercase; a default port and the fragment are
+/// dropped.
 public struct CanonicalURLFilter: CacheKeyFilter {
-    /// A filter without exceptions.
+    /// Creates the filter.
     public init() {}
 
     public func identity(of source: SourceURL) -> String { source.canonical }
 }
 
-/// Leaves out query parameters that do not change the picture: trackers, tokens, or the whole query.
+/// Drops query parameters that do not change the image, such as tracking parameters and tokens, or the whole query.
 public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
-    /// What is left out for the hosts that a pattern names.
+    /// The parameters that are dropped for the hosts that match a pattern.
     public struct Rule: Hashable, Sendable {
-        /// A whole host name; `*` stands for any run of characters, `?` for one.
+        /// A pattern for the whole host name: `*` matches any run of characters, `?` any one character.
         public var hostPattern: String
-        /// Names of query parameters, with the same wildcards. A lone `*` drops the whole query.
+        /// Patterns for names of query parameters, with the same wildcards. The single pattern `*` drops the whole
+        /// query.
         public var parameterPatterns: [String]
 
-        /// Leaves out these parameters for these hosts.
+        /// Creates a rule.
         public init(hostPattern: String, parameterPatterns: [String]) {
             self.hostPattern = hostPattern
             self.parameterPatterns = parameterPatterns
         }
     }
 
-    /// All whose host fits count together.
+    /// The rules. All that match a host apply together.
     public var rules: [Rule]
 
-    /// Leaves out what any of these rules names.
+    /// Creates a filter from rules.
     public init(rules: [Rule]) {
         self.rules = rules
     }

@@ -3,17 +3,17 @@ import DarkroomStore
 import DarkroomTransforms
 import NIOCore
 
-/// The three names of a request, each made of the one before. Equality of keys *is* the rule for sharing work.
+/// The keys of a request, each derived from the one before. Requests share work if and only if their keys are equal.
 struct RequestKeys: Hashable, Sendable {
-    /// Which source it is, after the filter.
+    /// The source, as the ``CacheKeyFilter`` identifies it.
     let source: StoreKey
-    /// The entry of the finished picture.
+    /// The entry of the finished image.
     let variant: EntryKey
 
     /// The entry of the source's bytes.
     var original: EntryKey { Self.original(of: source) }
 
-    /// The entry of what is known about the source; without it, nothing of the source is used.
+    /// The entry of the source's record. Without a record, no other entry of the source is used.
     var record: EntryKey { Self.record(of: source) }
 
     static func original(of source: StoreKey) -> EntryKey { entry("original", of: source) }
@@ -26,7 +26,9 @@ struct RequestKeys: Hashable, Sendable {
         return EntryKey(source: source, entry: parts.key)
     }
 
-    /// - Parameter epoch: names the encoders; variants of other encoders are other variants.
+    /// - Parameters:
+    ///   - identity: the source's identity, as the filter returns it.
+    ///   - epoch: the encoders' version, since another encoder makes other bytes.
     init(_ request: ImageRequest, chain: TransformChain, identity: String, epoch: String) {
         source = Self.source(identity)
 
@@ -39,7 +41,7 @@ struct RequestKeys: Hashable, Sendable {
         variant = EntryKey(source: source, entry: parts.key)
     }
 
-    /// The key of a source that the filter names like this.
+    /// The key of the source with this identity.
     static func source(_ identity: String) -> StoreKey {
         var name = KeyParts("source")
         name.append(identity)
@@ -47,11 +49,11 @@ struct RequestKeys: Hashable, Sendable {
     }
 }
 
-/// Collects what a key is made of: each part with its length in front, so that no two lists of parts are the same bytes.
+/// Collects the parts of a key, each prefixed with its length, so that different parts never make the same bytes.
 private struct KeyParts {
     private var bytes: [UInt8] = []
 
-    /// - Parameter kind: keeps keys of different kinds apart.
+    /// - Parameter kind: separates keys of different kinds.
     init(_ kind: String) {
         bytes.reserveCapacity(512)
         append(kind)
@@ -64,12 +66,12 @@ private struct KeyParts {
         bytes.append(contentsOf: part.utf8)
     }
 
-    /// Always of one length.
+    /// Appends a key, which needs no prefix because its length is fixed.
     mutating func append(_ key: StoreKey) {
         bytes.append(contentsOf: key.bytes)
     }
 
-    /// Where the output holds one frame only, how many were asked for changes nothing.
+    /// Appends the page selection. The number of pages does not matter if the output holds only one frame.
     mutating func append(_ pages: PageSelection, in output: OutputOptions) {
         let several = output.format.map(\.supportsMultipleFrames) ?? true
         append(count: pages.first)

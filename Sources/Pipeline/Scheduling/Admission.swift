@@ -1,78 +1,81 @@
-/// Who runs, who waits and who is sent away, as a value: no threads, no clock, no closures.
+/// The admission policy of the pixel queue, as a value: no threads, no clock, no closures.
 ///
-/// Work runs when a thread is free and its memory fits beside that of what runs. Until then it waits: the most urgent first, among
-/// equals whoever's clients have had least, then whoever came first.
+/// A job runs when a thread is free and its memory fits into the budget. Until then it waits: jobs of higher priority
+/// go first, then jobs of the client that was served least, then the oldest.
 ///
-/// Work is weighed by the thread that takes it up, since that reads the source's header. Until then it counts as work of the usual
-/// weight. What proves too heavy goes back to its place; lighter work may overtake it, but only so often.
+/// A job is weighed by the thread that takes it, because that reads the source's header. Until then it counts as a job
+/// of mean weight. A job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of
+/// times.
 struct Admission {
-    /// What there is to give.
-    struct Room: Hashable, Sendable {
+    /// The resources of the queue.
+    struct Capacity: Hashable, Sendable {
         var threads: Int
-        /// Jobs that may wait.
-        var places: Int
-        /// Bytes of what runs, together. Work heavier than that runs alone.
+        /// The most jobs that may wait.
+        var queueLength: Int
+        /// The memory of all running jobs. A heavier job runs alone.
         var memoryBudgetBytes: Int
     }
 
-    /// A piece of work; equal numbers are the same piece.
+    /// A job, identified by its number.
     struct Job: Sendable {
         let number: Int
         let urgency: Urgency
-        /// Nil = not weighed yet.
+        /// Nil until it is weighed.
         var weight: JobWeight?
-        /// How often others have begun before it since it was its turn.
+        /// How often other jobs started before it since it was its turn.
         var timesOvertaken = 0
         fileprivate(set) var arrivedAt = ContinuousClock.now
     }
 
-    /// A job that a thread has.
+    /// A job on a thread.
     private struct Running {
         var job: Job
         let client: String
-        /// What its client was charged.
+        /// The seconds charged to its client.
         let seconds: Double
     }
 
-    enum Arrival {
+    /// What becomes of a new job.
+    enum Outcome {
         case waits
-        /// It waits in the place of one that is to be refused.
+        /// It waits in the place of another job, which is refused.
         case displaces(Job)
         case refused(Refusal)
     }
 
+    /// The next step of a free thread.
     enum Step {
         case run(Job)
-        /// Its weight has to be found out, then `weighed` decides.
+        /// Weigh the job; then `weighed` decides.
         case weigh(Job)
         case nothing
     }
 
-    /// How many may begin before one that has had its turn but does not fit.
+    /// How many jobs may start before one whose turn it is but that does not fit.
     static let maxOvertakings = 16
 
-    let room: Room
+    let capacity: Capacity
     private(set) var waiting: [Job] = []
-    /// Bytes of what runs.
+    /// The memory of the running jobs.
     private(set) var runningBytes = 0
     private var running: [Int: Running] = [:]
     var shares = FairShares()
-    var pace = Pace()
+    var throughput = ThroughputEstimate()
 
-    init(room: Room) {
-        self.room = room
+    init(capacity: Capacity) {
+        self.capacity = capacity
     }
 
-    var freeThreads: Int { max(room.threads - running.count, 0) }
+    var freeThreads: Int { max(capacity.threads - running.count, 0) }
 
-    /// What waits and has been weighed, together.
+    /// The memory of the waiting jobs that have been weighed.
     var waitingBytes: Int { waiting.reduce(0) { $0 + ($1.weight?.bytes ?? 0) } }
 
-    mutating func arrive(_ job: Job, at now: ContinuousClock.Instant) -> Arrival {
+    mutating func admit(_ job: Job, at now: ContinuousClock.Instant) -> Outcome {
         if isTooLate(job.urgency, at: now) { return .refused(.tooLate) }
         var job = job
         job.arrivedAt = now
-        guard waiting.count >= room.places + freeThreads else {
+        guard waiting.count >= capacity.queueLength + freeThreads else {
             waiting.append(job)
             return .waits
         }
@@ -82,35 +85,37 @@ struct Admission {
         return .displaces(victim)
     }
 
-    /// Takes out what nobody has the patience for any more: should it take twice as long as foretold, it could not be done in time.
+    /// Removes the jobs that could not finish before their deadline if they took twice as long as estimated.
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [Job] {
         let expired = waiting.filter { isExpired($0, at: now) }
         if !expired.isEmpty { waiting.removeAll { job in expired.contains { $0.number == job.number } } }
         return expired
     }
 
-    /// It has half of its time for waiting, whatever was foretold: were all refused because some took long, no others would come that
-    /// show the foretelling to be wrong.
+    /// A job may always wait for half of its time, whatever the estimate: if slow jobs led to the refusal of all
+    /// others, no job would run to correct the estimate.
     private func isExpired(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
         guard let deadline = job.urgency.deadline else { return false }
         let patience = job.arrivedAt.duration(to: deadline)
-        return now + min(.seconds(2 * pace.seconds(job.weight)), patience / 2) > deadline
+        return now + min(.seconds(2 * throughput.seconds(job.weight)), patience / 2) > deadline
     }
 
-    /// What a free thread is to do now.
+    /// The next step of a thread that has become free.
     mutating func next() -> Step {
         guard freeThreads > 0, let first = firstInLine() else { return .nothing }
-        if mayBegin(waiting[first]) { return begin(at: first) }
-        // It was its turn. Others may use the room that it cannot, for a while.
+        if mayStart(waiting[first]) { return takeJob(at: first) }
+        // It was its turn. Other jobs may use the resources that it cannot, for a while.
         let line = waiting.indices.map { (index: $0, rank: rank(waiting[$0])) }.sorted { $0.rank < $1.rank }
         for (index, _) in line {
-            if mayBegin(waiting[index]) { return begin(at: index) }
+            if mayStart(waiting[index]) { return takeJob(at: index) }
             guard waiting[index].timesOvertaken < Self.maxOvertakings else { return .nothing }
         }
         return .nothing
     }
 
-    /// The weight of a job that `next` gave to be weighed. True = it runs; else it waits again.
+    /// Sets the weight of a job that `next` returned for weighing.
+    ///
+    /// - Returns: whether the job runs; else it waits again.
     mutating func weighed(_ number: Int, _ weight: JobWeight) -> Bool {
         guard let held = running.removeValue(forKey: number) else { return false }
         var job = held.job
@@ -120,26 +125,26 @@ struct Admission {
             waiting.append(job)
             return false
         }
-        noteOvertaken(by: job)
+        recordOvertaking(by: job)
         start(job)
         return true
     }
 
-    /// - Parameter isWhole: it was not broken off, so that its time tells of others'.
-    mutating func finish(_ number: Int, tookSeconds seconds: Double, isWhole: Bool = true) {
+    /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other jobs.
+    mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
-        if isWhole { pace.note(weight, tookSeconds: seconds) }
+        if wasCompleted { throughput.record(weight, tookSeconds: seconds) }
         shares.correct(done.client, bySeconds: seconds - done.seconds)
     }
 
-    /// A job that `next` gave to be weighed is not wanted any more.
+    /// Drops a job that `next` returned for weighing and that was canceled.
     mutating func abandon(_ number: Int) {
         guard let held = running.removeValue(forKey: number) else { return }
         shares.correct(held.client, bySeconds: -held.seconds)
     }
 
-    mutating func drop(_ number: Int) -> Job? {
+    mutating func remove(_ number: Int) -> Job? {
         waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
     }
 
@@ -148,9 +153,9 @@ struct Admission {
         return waiting
     }
 
-    // MARK: Turns
+    // MARK: Order
 
-    /// Lower ones go first.
+    /// The position in the queue; lower ranks go first.
     private struct Rank: Comparable {
         let level: Priority
         let served: Double
@@ -162,7 +167,7 @@ struct Admission {
         }
     }
 
-    /// Urgencies rise while work waits, so they are compared now and not at admission.
+    /// Computed at each comparison, because urgencies rise while jobs wait.
     private func rank(_ job: Job) -> Rank {
         let client = shares.leastServed(of: job.urgency.clients)
         return Rank(level: job.urgency.level, served: shares.served(client), number: job.number)
@@ -172,30 +177,30 @@ struct Admission {
         waiting.indices.map { (index: $0, rank: rank(waiting[$0])) }.min { $0.rank < $1.rank }?.index
     }
 
-    private func mayBegin(_ job: Job) -> Bool { job.weight.map(fits) ?? true }
+    private func mayStart(_ job: Job) -> Bool { job.weight.map(fits) ?? true }
 
     private func fits(_ weight: JobWeight) -> Bool {
-        runningBytes == 0 || weight.bytes <= room.memoryBudgetBytes - runningBytes
+        runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
     }
 
-    private mutating func begin(at index: Int) -> Step {
+    private mutating func takeJob(at index: Int) -> Step {
         let job = waiting.remove(at: index)
-        if job.weight != nil { noteOvertaken(by: job) }
+        if job.weight != nil { recordOvertaking(by: job) }
         start(job)
         return job.weight == nil ? .weigh(job) : .run(job)
     }
 
-    private mutating func noteOvertaken(by job: Job) {
+    private mutating func recordOvertaking(by job: Job) {
         let mine = rank(job)
-        for index in waiting.indices where !mayBegin(waiting[index]) && rank(waiting[index]) < mine {
+        for index in waiting.indices where !mayStart(waiting[index]) && rank(waiting[index]) < mine {
             waiting[index].timesOvertaken += 1
         }
     }
 
     private mutating func start(_ job: Job) {
         let client = shares.leastServed(of: job.urgency.clients)
-        let seconds = pace.seconds(job.weight)
-        shares.begin(client, seconds: seconds)
+        let seconds = throughput.seconds(job.weight)
+        shares.charge(client, seconds: seconds)
         runningBytes += job.weight?.bytes ?? 0
         running[job.number] = Running(job: job, client: client, seconds: seconds)
     }

@@ -1,50 +1,51 @@
 extension Admission {
-    /// Why work was sent away.
+    /// Why a job is refused. The raw values are metric labels.
     enum Refusal: String, CaseIterable, Sendable {
-        /// There was no place to wait in.
+        /// The queue is full.
         case full
-        /// Another client, who had fewer, wanted its place.
+        /// A client with fewer waiting jobs took its place.
         case displaced
-        /// It would have waited longer than anybody has patience for.
+        /// Its deadline would pass in the queue.
         case tooLate = "too_late"
-        /// It has waited so long that it could not be done in time.
+        /// It waited so long that it could not finish before its deadline.
         case expired
     }
 
-    /// When to come back: when what waits now is done. 1 to 60 seconds.
+    /// The estimated time until the waiting jobs are done, 1 to 60 seconds.
     var retryAfterSeconds: Int {
         let seconds = waiting.reduce(0) { $0 + secondsOfAll($1) }
         return min(max(Int(seconds.rounded(.up)), 1), 60)
     }
 
-    /// How long the server does nothing else, if all work is like that: it may take more of the memory than of the threads.
+    /// The share of the whole queue's time that a job takes: its thread time divided by the threads, or more if it
+    /// takes a larger part of the memory budget.
     private func secondsOfAll(_ job: Job) -> Double {
-        let ofMemory = min(Double(job.weight?.bytes ?? 0) / Double(room.memoryBudgetBytes), 1)
-        return pace.seconds(job.weight) * max(1 / Double(room.threads), ofMemory)
+        let ofMemory = min(Double(job.weight?.bytes ?? 0) / Double(capacity.memoryBudgetBytes), 1)
+        return throughput.seconds(job.weight) * max(1 / Double(capacity.threads), ofMemory)
     }
 
-    /// Why work would be sent away that is on its way here, so that nobody fetches what it needs in vain.
+    /// The refusal that a job would meet, so that its source is not fetched in vain.
     ///
-    /// - Parameter others: how many are on their way already. They count only once half of the places are taken, or work that never
-    ///   comes would keep the threads idle.
+    /// - Parameter others: the number of jobs whose sources are being fetched. They count only once the queue is half
+    ///   full; otherwise jobs that never arrive would keep the threads idle.
     func refusal(of urgency: Urgency, behind others: Int, at now: ContinuousClock.Instant) -> Refusal? {
         if isTooLate(urgency, at: now) { return .tooLate }
-        guard waiting.count * 2 >= room.places, waiting.count + others >= room.places else { return nil }
+        guard waiting.count * 2 >= capacity.queueLength, waiting.count + others >= capacity.queueLength
+        else { return nil }
         return victim(for: urgency) == nil ? .full : nil
     }
 
-    /// Whether it would have to wait until nobody wants it any more.
+    /// Whether the deadline would pass in the queue.
     func isTooLate(_ urgency: Urgency, at now: ContinuousClock.Instant) -> Bool {
         guard let deadline = urgency.deadline, !waiting.isEmpty else { return false }
         return now + .seconds(Self.margin * secondsBefore(urgency)) > deadline
     }
 
-    /// By how much a wait may turn out longer than foretold: clients who come later and have had less go first. What is fetched for work that
-    /// expires in line is fetched in vain.
+    /// The factor by which a wait may exceed its estimate, since later clients that were served less go first.
     private static let margin = 1.5
 
-    /// How long newcomers of that urgency have to wait: for all that is more urgent, for what their own client has waiting, and for so
-    /// much of the others' as makes them even.
+    /// The estimated wait of a new job: the time of all jobs of higher priority, of its own client's waiting jobs, and
+    /// of the other clients' jobs until they are served as much.
     func secondsBefore(_ newcomer: Urgency) -> Double {
         let level = newcomer.level
         let own = shares.leastServed(of: newcomer.clients)
@@ -56,14 +57,15 @@ extension Admission {
             if theirs == level { equals[shares.leastServed(of: job.urgency.clients), default: 0] += seconds }
         }
         let mine = equals.removeValue(forKey: own) ?? 0
-        // Shares are in time of one thread.
-        let lead = { (client: String) in (shares.served(own) - shares.served(client)) / Double(room.threads) + mine }
+        // Shares are in seconds of one thread.
+        let threads = Double(capacity.threads)
+        let lead = { (client: String) in (shares.served(own) - shares.served(client)) / threads + mine }
         let others = equals.reduce(0) { $0 + min($1.value, max(0, lead($1.key))) }
         return above + mine + others
     }
 
-    /// Whose place a newcomer may have in a full queue: that of less urgent work, else of the client who has most of the places, if
-    /// that is more than the newcomer's would have then. The newest of it goes.
+    /// The waiting job that a new job displaces from a full queue: the newest of the lowest priority below its own, or
+    /// else of the client with the most waiting jobs, if that is more than the new job's client would then have.
     func victim(for newcomer: Urgency) -> Int? {
         let levels = waiting.map(\.urgency.level)
         guard let lowest = levels.min() else { return nil }

@@ -1,14 +1,15 @@
+import DarkroomOrigin
 import DarkroomStore
 import Synchronization
 
-/// Work that no request waits for: one piece at a time for each source, and not too many in all.
+/// Runs work that no request waits for: one task per source, and a bounded number in total.
 final class BackgroundWork: Sendable {
     private struct State {
         var tasks: [StoreKey: Task<Void, Never>] = [:]
         var isClosed = false
     }
 
-    /// What comes beyond is left to a later request for the same source.
+    /// The most tasks at once. Beyond it work is dropped; a later request for the source starts it again.
     private static let capacity = 64
 
     private let state = Mutex(State())
@@ -20,21 +21,23 @@ final class BackgroundWork: Sendable {
         self.clock = clock
     }
 
-    /// Begins the work unless the same source is worked on. Whatever fails is somebody else's to remember.
+    /// Starts work unless there is some for the source already. Its errors are ignored.
     func run(_ source: StoreKey, _ work: @escaping @Sendable () async throws(PipelineError) -> Void) {
         state.withLock { state in
             guard !state.isClosed, state.tasks[source] == nil, state.tasks.count < Self.capacity else { return }
             state.tasks[source] = Task {
-                try? await withDeadline(timeout, clock: clock, work)
-                end(source)
+                try? await withDeadline(timeout, clock: clock, onExpiry: { PipelineError.timedOut }, work)
+                finish(source)
             }
         }
     }
 
-    /// How many pieces are under way.
-    var count: Int { state.withLock { $0.tasks.count } }
+    /// Returns once the work that is in progress now has finished.
+    func drain() async {
+        for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+    }
 
-    /// Cancels what is under way and takes no more.
+    /// Cancels all work and starts no more.
     func shutdown() {
         let tasks = state.withLock { state in
             state.isClosed = true
@@ -43,7 +46,7 @@ final class BackgroundWork: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    private func end(_ source: StoreKey) {
+    private func finish(_ source: StoreKey) {
         state.withLock { $0.tasks[source] = nil }
     }
 }

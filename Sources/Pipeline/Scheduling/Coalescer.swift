@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Runs work once for all who ask for the same key at the same time.
+/// Runs work once for all callers that request the same key at the same time (single flight).
 ///
-/// The work runs in a task of its own, so that it belongs to nobody: a waiter who leaves takes nothing along. When the
-/// last one leaves, the task is cancelled and the key is free at once, so nobody can join work that is being torn down.
+/// The work runs in a task of its own, so that no caller's cancellation ends it for the others. When the last waiter
+/// leaves, the task is canceled and the key is removed at once, so that no caller joins work that is being canceled.
 final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, PipelineError>
     typealias Work = @Sendable (Urgency) async throws(PipelineError) -> Value
@@ -28,24 +28,24 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private enum Step {
         case refused
         case joined(Urgency)
-        case begun
+        case started
     }
 
     private let state = Mutex(State())
 
-    /// Keys that work is under way for.
+    /// The number of keys with work in progress.
     var count: Int { state.withLock { $0.flights.count } }
 
-    /// How many wait, for any key.
+    /// The number of waiters for all keys.
     var waiterCount: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// How many wait for this key.
+    /// The number of waiters for a key.
     func waiters(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 
-    /// The value for `key`: by `work`, or by work that is already under way.
+    /// Returns the value for a key, from work in progress or by starting `work`.
     ///
-    /// - Parameter urgency: the caller's own; shared work rises to it, also when it is raised later.
-    /// - Returns: the value, and whether the work was begun by somebody else.
+    /// - Parameter urgency: the caller's urgency. Shared work inherits it, also when it rises later.
+    /// - Returns: the value, and whether another caller had started the work.
     func value(
         for key: Key, urgency: Urgency, work: @escaping Work
     ) async throws(PipelineError) -> (value: Value, isShared: Bool) {
@@ -62,28 +62,30 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return (try outcome.get(), isShared.withLock { $0 })
     }
 
-    /// True where work was under way already.
+    /// Joins or starts the work.
+    ///
+    /// - Returns: whether work was in progress already.
     private func join(
         _ key: Key, as waiter: Int, urgency: Urgency, _ continuation: CheckedContinuation<Outcome, Never>,
         _ work: @escaping Work
     ) -> Bool {
         let step = state.withLock { state -> Step in
-            // `leave` takes this lock too: whoever is cancelled before this line is seen here, later ones are seen there.
+            // `leave` takes this lock too: an earlier cancellation is seen here, a later one there.
             if Task.isCancelled { return .refused }
             if state.flights[key] != nil {
                 state.flights[key]?.waiters[waiter] = continuation
                 return state.flights[key].map { .joined($0.urgency) } ?? .refused
             }
             var flight = Flight(
-                number: state.nextNumber(), urgency: urgency.makeFollower(), waiters: [waiter: continuation])
+                number: state.nextNumber(), urgency: urgency.makeDependency(), waiters: [waiter: continuation])
             flight.task = task(for: key, number: flight.number, urgency: flight.urgency, work)
             state.flights[key] = flight
-            return .begun
+            return .started
         }
         switch step {
         case .refused: continuation.resume(returning: .failure(.cancelled))
-        case .joined(let shared): urgency.carry(shared)
-        case .begun: break
+        case .joined(let shared): urgency.donate(to: shared)
+        case .started: break
         }
         if case .joined = step { return true }
         return false
@@ -97,12 +99,12 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            land(key, number: number, outcome)
+            finish(key, number: number, outcome)
         }
     }
 
-    /// The key is gone before anybody resumes, so that who asks again begins anew.
-    private func land(_ key: Key, number: Int, _ outcome: Outcome) {
+    /// Removes the key before it resumes the waiters, so that a waiter that retries starts new work.
+    private func finish(_ key: Key, number: Int, _ outcome: Outcome) {
         let waiters = state.withLock { state -> [CheckedContinuation<Outcome, Never>] in
             guard let flight = state.flights[key], flight.number == number else { return [] }
             state.flights[key] = nil

@@ -1,27 +1,28 @@
 import Synchronization
 
-/// How urgent shared work is, and for whom: the priority of its most urgent waiter so far, the time of the most patient, and
-/// their clients. All of it only ever grows.
+/// The urgency of shared work: the highest priority and the latest deadline of its waiters so far, and their clients.
+/// It only ever rises.
 final class Urgency: Sendable {
     private struct State {
         var level: Priority
         var clients: [String]
         var deadline: ContinuousClock.Instant?
-        /// Since when it stands in the queue.
+        /// When it entered the pixel queue; nil if it is not in the queue.
         var queuedAt: ContinuousClock.Instant?
-        /// How long it stood there before.
+        /// The time it spent in the queue before.
         var waited = Duration.zero
-        var followers: [Urgency] = []
+        /// The work that this work waits for.
+        var dependencies: [Urgency] = []
     }
 
-    /// Clients of one piece of work that count; more of them make no difference.
+    /// The most clients that are tracked for one piece of work.
     private static let maxClients = 8
 
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - client: whom the work is for; "" = nobody in particular.
-    ///   - deadline: when nobody needs it any more; nil = at no time.
+    ///   - client: the client that the work is for; the empty string counts as one client.
+    ///   - deadline: when the result is no longer needed; nil = never.
     init(_ level: Priority, client: String = "", deadline: ContinuousClock.Instant? = nil) {
         state = Mutex(State(level: level, clients: [client], deadline: deadline))
     }
@@ -32,70 +33,70 @@ final class Urgency: Sendable {
 
     var level: Priority { state.withLock(\.level) }
 
-    /// Those who wait for it, at least one.
+    /// The clients that wait for the work; at least one.
     var clients: [String] { state.withLock(\.clients) }
 
-    /// When the last of them has lost patience; nil = at no time.
+    /// The latest deadline of the waiters; nil = none.
     var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
 
-    /// Whether this work, or what it waits for, stands in the queue for a pixel thread. It is also true of work that left the
-    /// queue since nobody waited any more.
+    /// Whether this work, or work that it waits for, is in the pixel queue. Also true for work that was removed from
+    /// the queue because its last waiter left.
     var isQueued: Bool {
-        let (isQueued, followers) = state.withLock { ($0.queuedAt != nil, $0.followers) }
-        return isQueued || followers.contains(where: \.isQueued)
+        let (isQueued, dependencies) = state.withLock { ($0.queuedAt != nil, $0.dependencies) }
+        return isQueued || dependencies.contains(where: \.isQueued)
     }
 
-    /// How long this work, or what it waits for, has stood there up to now.
+    /// The time that this work, or work that it waits for, has spent in the pixel queue so far.
     var timeQueued: Duration {
-        let (waited, followers) = state.withLock { state in
-            (state.waited + (state.queuedAt?.duration(to: .now) ?? .zero), state.followers)
+        let (waited, dependencies) = state.withLock { state in
+            (state.waited + (state.queuedAt?.duration(to: .now) ?? .zero), state.dependencies)
         }
-        return followers.reduce(waited) { max($0, $1.timeQueued) }
+        return dependencies.reduce(waited) { max($0, $1.timeQueued) }
     }
 
-    func noteQueued(_ isQueued: Bool) {
+    func setQueued(_ isQueued: Bool) {
         state.withLock { state in
             state.waited += state.queuedAt?.duration(to: .now) ?? .zero
             state.queuedAt = isQueued ? .now : nil
         }
     }
 
-    /// Raises this work, and whatever it waits for.
+    /// Raises the priority of this work and of the work that it waits for.
     func raise(to level: Priority) {
-        let followers = state.withLock { state -> [Urgency] in
+        let dependencies = state.withLock { state -> [Urgency] in
             guard level > state.level else { return [] }
             state.level = level
-            return state.followers
+            return state.dependencies
         }
-        for follower in followers { follower.raise(to: level) }
+        for dependency in dependencies { dependency.raise(to: level) }
     }
 
-    /// Work that this work waits for is at least as urgent, for at least as many.
-    func carry(_ other: Urgency) {
+    /// Makes this work wait for other work, which inherits its urgency (priority donation).
+    func donate(to other: Urgency) {
         let mine = state.withLock { state in
-            state.followers.append(other)
+            state.dependencies.append(other)
             return state
         }
         other.raise(to: mine.level)
-        other.serve(mine.clients, until: mine.deadline)
+        other.add(mine.clients, until: mine.deadline)
     }
 
-    /// Work of its own that this work waits for.
-    func makeFollower() -> Urgency {
-        let follower = state.withLock { state in
+    /// Creates the urgency of work that this work waits for.
+    func makeDependency() -> Urgency {
+        let dependency = state.withLock { state in
             Urgency(State(level: state.level, clients: state.clients, deadline: state.deadline))
         }
-        carry(follower)
-        return follower
+        donate(to: dependency)
+        return dependency
     }
 
-    private func serve(_ clients: [String], until deadline: ContinuousClock.Instant?) {
-        let followers = state.withLock { state -> [Urgency] in
+    private func add(_ clients: [String], until deadline: ContinuousClock.Instant?) {
+        let dependencies = state.withLock { state -> [Urgency] in
             let room = Self.maxClients - state.clients.count
             state.clients += clients.filter { !state.clients.contains($0) }.prefix(room)
             if let ours = state.deadline { state.deadline = deadline.map { max($0, ours) } }
-            return state.followers
+            return state.dependencies
         }
-        for follower in followers { follower.serve(clients, until: deadline) }
+        for dependency in dependencies { dependency.add(clients, until: deadline) }
     }
 }

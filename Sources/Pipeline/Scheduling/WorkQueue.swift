@@ -4,9 +4,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A fixed number of threads for pixels, and a bounded queue in front of them. Who goes first and who is refused says `Admission`.
+/// A fixed number of pixel threads with a bounded queue. ``Admission`` decides on the order of jobs and on refusals.
 ///
-/// Whoever would wait in vain is refused at once: a request that would only wait for its timeout helps nobody.
+/// A job whose deadline would pass in the queue is refused at once, so that the client can retry elsewhere.
 final class WorkQueue: Sendable {
     private typealias Item = WorkQueueState.Item
 
@@ -16,9 +16,9 @@ final class WorkQueue: Sendable {
     private let signal = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - workers: threads, at least 1.
-    ///   - depth: pieces of work that may wait for each of them.
-    ///   - memoryBudgetBytes: what all that runs may take together.
+    ///   - workers: the number of threads, at least 1.
+    ///   - depth: the number of jobs that may wait for each thread.
+    ///   - memoryBudgetBytes: the memory that running jobs may take together.
     ///   - now: the clock of deadlines.
     init(
         workers: Int, depth: Int, memoryBudgetBytes: Int = .max,
@@ -28,11 +28,11 @@ final class WorkQueue: Sendable {
         self.now = now
         state = Mutex(
             WorkQueueState(
-                Admission.Room(
-                    threads: self.workers, places: self.workers * max(depth, 0),
+                Admission.Capacity(
+                    threads: self.workers, queueLength: self.workers * max(depth, 0),
                     memoryBudgetBytes: max(memoryBudgetBytes, 1))))
         for number in 0..<self.workers {
-            let thread = Thread { [self] in serve() }
+            let thread = Thread { [self] in runLoop() }
             thread.name = "darkroom-pixels-\(number)"
             thread.stackSize = 8 << 20
             thread.start()
@@ -43,39 +43,39 @@ final class WorkQueue: Sendable {
         state.withLock { state in
             PipelineLoad(
                 waitingCount: state.admission.waiting.count, waitingBytes: state.admission.waitingBytes,
-                runningBytes: state.admission.runningBytes, budgetBytes: state.admission.room.memoryBudgetBytes,
+                runningBytes: state.admission.runningBytes, budgetBytes: state.admission.capacity.memoryBudgetBytes,
                 refusals: Admission.Refusal.allCases.map { ($0.rawValue, state.refusals[$0] ?? 0) })
         }
     }
 
-    /// Counts work as refused whose time was up while it waited here.
-    func noteExpiry() -> PipelineError { state.withLock { $0.refused(.expired) } }
+    /// Counts a request that timed out in the queue as refused, and returns its error.
+    func recordExpiry() -> PipelineError { state.withLock { $0.refused(.expired) } }
 
-    /// Why work of that urgency would be refused at this moment; nil = it has a chance.
+    /// The error with which a job of this urgency would be refused now; nil if it would be admitted.
     func refusal(of urgency: Urgency) -> PipelineError? {
         let now = now()
         return state.withLock { $0.refusal(of: urgency, at: now) }
     }
 
-    /// Fetches what work needs that is to come here. Where it would be refused here anyway, nothing is fetched.
-    func expecting<Value>(
+    /// Fetches the source of a job that will be run here. If the job would be refused, nothing is fetched.
+    func reserving<Value>(
         _ urgency: Urgency, _ fetch: () async throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
         let now = now()
         let error = state.withLock { state -> PipelineError? in
             if let error = state.refusal(of: urgency, at: now) { return error }
-            state.expected += 1
+            state.reserved += 1
             return nil
         }
         if let error { throw error }
-        defer { state.withLock { $0.expected -= 1 } }
+        defer { state.withLock { $0.reserved -= 1 } }
         return try await fetch()
     }
 
-    /// Runs `work` on a pixel thread. The function that it is handed turns true when the calling task is cancelled; work that has not begun
-    /// by then never does.
+    /// Runs `work` on a pixel thread. The function passed to it returns true once the calling task is canceled. Work
+    /// that is canceled before it starts never runs.
     ///
-    /// - Parameter weigh: tells what the work will take; called on a pixel thread before it, with the same function.
+    /// - Parameter weigh: estimates the cost of the work; called on a pixel thread first, with the same function.
     func run<Value: Sendable>(
         urgency: Urgency, weigh: @escaping @Sendable (@escaping @Sendable () -> Bool) -> JobWeight = { _ in .header },
         _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
@@ -95,12 +95,12 @@ final class WorkQueue: Sendable {
             }
         } onCancel: {
             isCancelled.raise()
-            drop(number)
+            remove(number)
         }
         return try outcome.get()
     }
 
-    /// Refuses what waits and lets the threads end after the work they have.
+    /// Refuses the waiting jobs and ends the threads after the jobs that they run.
     func shutdown() {
         let waiting = state.withLock { $0.close() }
         for item in waiting { item.refuse(.cancelled) }
@@ -109,7 +109,7 @@ final class WorkQueue: Sendable {
 
     private func admit(_ item: Item, _ number: Int) {
         let now = now()
-        // `drop` takes this lock too, so a cancellation is seen either here or there.
+        // `remove` takes this lock too: a cancellation is seen either here or there.
         let refused = state.withLock { state in
             state.admit(item, Admission.Job(number: number, urgency: item.urgency), at: now)
         }
@@ -117,23 +117,23 @@ final class WorkQueue: Sendable {
         wake()
     }
 
-    private func drop(_ number: Int) {
-        let dropped = state.withLock { $0.drop(number) }
-        dropped?.refuse(.cancelled)
+    private func remove(_ number: Int) {
+        let removed = state.withLock { $0.remove(number) }
+        removed?.refuse(.cancelled)
     }
 
     // MARK: Threads
 
-    /// What each thread does for life.
-    private func serve() {
+    /// The loop of each thread.
+    private func runLoop() {
         ThreadPriority.lower()
         while true {
             let now = now()
-            let (step, expired) = state.withLock { $0.takeUp(at: now) }
+            let (step, expired) = state.withLock { $0.takeNext(at: now) }
             for (item, error) in expired { item.refuse(error) }
             switch step {
             case .work(let number, let item, let isWeighed):
-                // What is left may fit beside this.
+                // Another job may fit alongside this one.
                 wake()
                 if isWeighed || weigh(item, number) { perform(item, number) }
             case .idle: signal.wait()
@@ -154,12 +154,12 @@ final class WorkQueue: Sendable {
         item.run()
         let took = start.duration(to: .now)
         state.withLock {
-            $0.admission.finish(number, tookSeconds: took / .seconds(1), isWhole: !item.isCancelled.isRaised)
+            $0.admission.finish(number, tookSeconds: took / .seconds(1), wasCompleted: !item.isCancelled.isRaised)
         }
         wake()
     }
 
-    /// Lets another thread look for work.
+    /// Wakes an idle thread if there is work.
     private func wake() {
         let isNeeded = state.withLock { state in
             guard state.idle > 0, !state.admission.waiting.isEmpty else { return false }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the lock of a `WorkQueue` guards; its methods assume that it is held.
+/// The state that a ``WorkQueue``'s lock protects. Its methods assume that the lock is held.
 struct WorkQueueState {
-    /// What is done with a piece of work.
+    /// A job and the functions that run, weigh and refuse it.
     struct Item: Sendable {
         let urgency: Urgency
         let isCancelled: CancellationFlag
@@ -11,10 +11,10 @@ struct WorkQueueState {
         let refuse: @Sendable (PipelineError) -> Void
     }
 
-    /// An item that is sent away, and why.
+    /// A refused item and its error.
     typealias Refused = (item: Item, error: PipelineError)
 
-    /// What a thread is to do.
+    /// The next step of a thread.
     enum Step {
         case work(Int, Item, isWeighed: Bool)
         case idle
@@ -22,18 +22,18 @@ struct WorkQueueState {
     }
 
     var admission: Admission
-    /// Of what waits; a thread that takes one up has it.
+    /// The items of the waiting jobs. A thread that takes a job takes its item.
     var items: [Int: Item] = [:]
     private(set) var refusals: [Admission.Refusal: Int] = [:]
     private var lastNumber = 0
-    /// Work whose source is being fetched.
-    var expected = 0
-    /// Threads that wait to be woken.
+    /// The number of jobs whose source is being fetched.
+    var reserved = 0
+    /// The number of threads that wait for work.
     var idle = 0
     var isClosed = false
 
-    init(_ room: Admission.Room) {
-        admission = Admission(room: room)
+    init(_ capacity: Admission.Capacity) {
+        admission = Admission(capacity: capacity)
     }
 
     mutating func nextNumber() -> Int {
@@ -41,33 +41,35 @@ struct WorkQueueState {
         return lastNumber
     }
 
-    /// Counts and says why work would be refused that is on its way here.
+    /// The error with which a job that is about to be fetched for would be refused, counted as a refusal.
     mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> PipelineError? {
-        admission.refusal(of: urgency, behind: expected, at: now).map { refused($0) }
+        admission.refusal(of: urgency, behind: reserved, at: now).map { refused($0) }
     }
 
-    /// Counts a refusal, and says it.
+    /// Counts a refusal and returns its error.
     mutating func refused(_ refusal: Admission.Refusal) -> PipelineError {
         refusals[refusal, default: 0] += 1
         return .overloaded(retryAfterSeconds: admission.retryAfterSeconds)
     }
 
-    /// Puts work in line. Who has to go for it, or it itself, is given back.
+    /// Enqueues a job.
+    ///
+    /// - Returns: the job that is refused for it, or the job itself if it is refused.
     mutating func admit(_ item: Item, _ job: Admission.Job, at now: ContinuousClock.Instant) -> Refused? {
         if isClosed || item.isCancelled.isRaised { return (item, .cancelled) }
-        let arrival = admission.arrive(job, at: now)
-        if case .refused(let refusal) = arrival { return (item, refused(refusal)) }
+        let outcome = admission.admit(job, at: now)
+        if case .refused(let refusal) = outcome { return (item, refused(refusal)) }
         items[job.number] = item
-        job.urgency.noteQueued(true)
-        guard case .displaces(let victim) = arrival else { return nil }
-        return remove(victim, .displaced)
+        job.urgency.setQueued(true)
+        guard case .displaces(let victim) = outcome else { return nil }
+        return refuse(victim, .displaced)
     }
 
-    mutating func takeUp(at now: ContinuousClock.Instant) -> (Step, expired: [Refused]) {
-        let expired = admission.removeExpired(at: now).compactMap { remove($0, .expired) }
+    mutating func takeNext(at now: ContinuousClock.Instant) -> (Step, expired: [Refused]) {
+        let expired = admission.removeExpired(at: now).compactMap { refuse($0, .expired) }
         switch admission.next() {
-        case .run(let job): return (begin(job, isWeighed: true), expired)
-        case .weigh(let job): return (begin(job, isWeighed: false), expired)
+        case .run(let job): return (start(job, isWeighed: true), expired)
+        case .weigh(let job): return (start(job, isWeighed: false), expired)
         case .nothing:
             if isClosed { return (.closed, expired) }
             idle += 1
@@ -75,7 +77,7 @@ struct WorkQueueState {
         }
     }
 
-    /// Whether work runs that turned out to be so heavy. Else it waits again, or is given back where nobody wants it any more.
+    /// Decides on a job whose weight is now known: it runs, waits again, or is refused because it was canceled.
     mutating func weighed(_ item: Item, _ number: Int, _ weight: JobWeight) -> (runs: Bool, refused: Item?) {
         if isClosed || item.isCancelled.isRaised {
             admission.abandon(number)
@@ -83,12 +85,12 @@ struct WorkQueueState {
         }
         if admission.weighed(number, weight) { return (true, nil) }
         items[number] = item
-        item.urgency.noteQueued(true)
+        item.urgency.setQueued(true)
         return (false, nil)
     }
 
-    mutating func drop(_ number: Int) -> Item? {
-        admission.drop(number).flatMap { items.removeValue(forKey: $0.number) }
+    mutating func remove(_ number: Int) -> Item? {
+        admission.remove(number).flatMap { items.removeValue(forKey: $0.number) }
     }
 
     mutating func close() -> [Item] {
@@ -96,19 +98,19 @@ struct WorkQueueState {
         return admission.removeAll().compactMap { items.removeValue(forKey: $0.number) }
     }
 
-    private mutating func begin(_ job: Admission.Job, isWeighed: Bool) -> Step {
+    private mutating func start(_ job: Admission.Job, isWeighed: Bool) -> Step {
         guard let item = items.removeValue(forKey: job.number) else { preconditionFailure() }
-        job.urgency.noteQueued(false)
+        job.urgency.setQueued(false)
         return .work(job.number, item, isWeighed: isWeighed)
     }
 
-    private mutating func remove(_ job: Admission.Job, _ refusal: Admission.Refusal) -> Refused? {
-        job.urgency.noteQueued(false)
+    private mutating func refuse(_ job: Admission.Job, _ refusal: Admission.Refusal) -> Refused? {
+        job.urgency.setQueued(false)
         return items.removeValue(forKey: job.number).map { ($0, refused(refusal)) }
     }
 }
 
-/// A flag that one side raises and the other side polls.
+/// A flag that one thread raises and another polls.
 final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

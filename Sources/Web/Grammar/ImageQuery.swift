@@ -18,7 +18,7 @@ struct ImageQuery: Hashable, Sendable {
     /// What the caches may answer, and whether the origin has to be asked.
     var cache: CacheMode
     /// Where results are kept.
-    var store: TierChoice
+    var store: TierSelection
     /// Whether the answer waits until its entries are on disk.
     var waitsForDisk: Bool
     /// Nil = what the `Priority` field says.

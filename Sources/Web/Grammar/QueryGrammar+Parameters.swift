@@ -139,9 +139,9 @@ extension ImageDetails {
     }
 }
 
-extension TierChoice {
+extension TierSelection {
     /// What queries call them.
-    static let names: KeyValuePairs<String, TierChoice> = [
+    static let names: KeyValuePairs<String, TierSelection> = [
         "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
     ]
 }

@@ -6,48 +6,50 @@ import DarkroomTransforms
 public import Foundation
 public import HTTPTypes
 
-/// What is cached of one source.
+/// The cached entries of one source.
 public struct SourceEntries: Sendable {
-    /// The canonical address that was asked for.
+    /// The canonical address of the source.
     public var url: String
-    /// SHA-256 in 64 hexadecimal digits, as all keys here.
+    /// The source key: SHA-256 in 64 hexadecimal digits.
     public var key: String
-    /// What is known of the source; nil = nothing, and then nothing of it is used.
+    /// The source's record; nil if there is none, and then no entry is used.
     public var record: Record?
-    /// The record first, then the original, then variants in the order of their keys; at most ``maxCount``.
+    /// The record, the original, then the variants by key; at most ``maxCount``.
     public var entries: [CachedEntry]
 
+    /// The most entries that are listed.
     public static let maxCount = 1_000
 
+    /// What is known about the source.
     public struct Record: Sendable {
-        /// The SHA-256 of its content.
+        /// The SHA-256 of the content in 64 hexadecimal digits.
         public var contentDigest: String
-        /// When its origin answered last.
+        /// When the origin last responded.
         public var fetchedAt: Date
-        /// How long it is still fresh; negative = for how long it has been stale.
+        /// The remaining freshness lifetime; negative once the source is stale.
         public var remaining: Duration
-        /// What the origin said of caching and validation.
+        /// The origin's response fields about caching and validation.
         public var originFields: HTTPFields
     }
 }
 
 extension SourceEntries {
-    init(of source: SourceURL, _ key: StoreKey, in keep: KeepResults, now: Date) async {
+    init(of source: SourceURL, _ key: StoreKey, in caches: PipelineCaches, now: Date) async {
         url = source.canonical
         self.key = key.hex
-        let held = keep.records.peek(key)
+        let inMemory = caches.records.peek(key)
         let known: SourceRecord?
-        if let held {
-            known = held
+        if let inMemory {
+            known = inMemory
         } else {
-            known = await keep.disk?.peek(RequestKeys.record(of: key)).flatMap { keep.records.parsed($0) }
+            known = await caches.disk?.peek(RequestKeys.record(of: key)).flatMap { caches.records.decode($0) }
         }
         record = known.map { Record($0, now: now) }
         var table = EntryTable(source: key)
-        if let held { table.note(record: held) }
-        for listing in keep.memory.summaries(ofSource: key, limit: Self.maxCount) { table.note(listing, .memory) }
-        for listing in await keep.disk?.summaries(ofSource: key, limit: Self.maxCount) ?? [] {
-            table.note(listing, .disk)
+        if let inMemory { table.add(record: inMemory) }
+        for listing in caches.memory.summaries(ofSource: key, limit: Self.maxCount) { table.add(listing, .memory) }
+        for listing in await caches.disk?.summaries(ofSource: key, limit: Self.maxCount) ?? [] {
+            table.add(listing, .disk)
         }
         entries = Array(table.entries.prefix(Self.maxCount))
     }
@@ -61,7 +63,7 @@ extension SourceEntries.Record {
     }
 }
 
-/// Entries by key, as the tiers tell of them one after the other.
+/// Merges the tiers' entries by key.
 private struct EntryTable {
     let source: StoreKey
     private var table: [StoreKey: CachedEntry] = [:]
@@ -75,7 +77,7 @@ private struct EntryTable {
         return table.values.sorted { (rank($0), $0.key) < (rank($1), $1.key) }
     }
 
-    mutating func note(record: SourceRecord) {
+    mutating func add(record: SourceRecord) {
         let key = RequestKeys.record(of: source)
         var entry = CachedEntry(kind: .record, key)
         entry.tiers = .memory
@@ -83,7 +85,7 @@ private struct EntryTable {
         table[key.entry] = entry
     }
 
-    mutating func note(_ listing: EntrySummary, _ tier: Tiers) {
+    mutating func add(_ listing: EntrySummary, _ tier: TierSet) {
         var entry = table[listing.key.entry] ?? CachedEntry(kind: kind(of: listing.key), listing.key)
         entry.tiers.formUnion(tier)
         entry.bytes = listing.bytes

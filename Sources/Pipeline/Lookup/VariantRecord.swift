@@ -2,12 +2,12 @@ import DarkroomStore
 import DarkroomTransforms
 import NIOCore
 
-/// What is stored beside a variant's bytes.
+/// The metadata stored with a variant's bytes.
 struct VariantRecord: Hashable, Sendable {
-    /// The hash of the original that it was made from: it is used only while that is the source's content.
+    /// The hash of the original that it was made from. The variant is used only while that is the source's content.
     var content: StoreKey
     var format: OutputFormat
-    /// SHA-256 of the body, 64 hexadecimal digits.
+    /// The SHA-256 of the body in 64 hexadecimal digits.
     var digest: String
 
     private static let revision: UInt8 = 2
@@ -18,7 +18,7 @@ struct VariantRecord: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// Nil where the bytes were written by another revision.
+    /// Decodes metadata; nil if the bytes are of another revision or malformed.
     init?(_ bytes: ByteBuffer) {
         var bytes = bytes
         guard bytes.readInteger(as: UInt8.self) == Self.revision,

@@ -4,10 +4,11 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// How a record lies in a store: a revision, the content's hash, three times, the status, and lists of texts with their lengths.
+/// The encoding of a record in a store: a revision, the content's hash, three dates, the status, and texts prefixed
+/// with their lengths.
 extension SourceRecord {
     private static let revision: UInt8 = 1
-    /// More than any record that is written has.
+    /// The most fields that decoding accepts; no encoded record has more.
     private static let maxFields = 256
 
     var bytes: ByteBuffer {
@@ -24,7 +25,7 @@ extension SourceRecord {
         return bytes
     }
 
-    /// Nil where the bytes were written by another revision, or say what no record says.
+    /// Decodes a record; nil if the bytes are of another revision or malformed.
     convenience init?(_ bytes: ByteBuffer, policy: FreshnessPolicy) {
         var bytes = bytes
         guard bytes.readInteger(as: UInt8.self) == Self.revision,
@@ -44,13 +45,13 @@ extension SourceRecord {
     }
 }
 
-/// Dates as milliseconds since 1970; the smallest number stands for none.
+/// Dates are milliseconds since 1970; `Int64.min` encodes nil.
 extension ByteBuffer {
     fileprivate mutating func writeDate(_ date: Date?) {
         writeInteger(date.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? Int64.min)
     }
 
-    /// The outer nil says that there are not enough bytes.
+    /// Reads a date. The outer nil means that there are not enough bytes.
     fileprivate mutating func readDate() -> Date?? {
         guard let milliseconds = readInteger(as: Int64.self) else { return nil }
         guard milliseconds != .min else { return .some(nil) }
