@@ -112,7 +112,7 @@ struct ImageServer {
         let readings = Readings(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
+        ) { client.inFlightBytes }
         var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
@@ -120,7 +120,7 @@ struct ImageServer {
         } cacheWorks: {
             caches.disk?.isHealthy() ?? true
         }
-        instruments.isWell = { pixels.isWell }
+        instruments.isHealthy = { pixels.isHealthy }
         return instruments
     }
 

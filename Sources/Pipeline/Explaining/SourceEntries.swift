@@ -83,7 +83,7 @@ private struct EntryTable {
         table[key.entry] = entry
     }
 
-    mutating func note(_ listing: EntrySummary, _ tier: Tiers) {
+    mutating func note(_ listing: EntrySummary, _ tier: TierSet) {
         var entry = table[listing.key.entry] ?? CachedEntry(kind: kind(of: listing.key), listing.key)
         entry.tiers.formUnion(tier)
         entry.bytes = listing.bytes

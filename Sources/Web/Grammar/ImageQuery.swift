@@ -12,13 +12,13 @@ struct ImageQuery: Hashable, Sendable {
     var pages: PageSelection
     var output: Output
     /// What is told beside the picture: some of `color`, `blurHash`, `thumbHash` and `lqip`.
-    var placeholders: PictureDetails
+    var placeholders: ImageDetails
     /// Whether the answer tells besides where the document and its source are cached.
     var tellsCaching: Bool
     /// What the caches may answer, and whether the origin has to be asked.
     var cache: CacheMode
     /// Where results are kept.
-    var store: TierChoice
+    var store: TierSelection
     /// Whether the answer waits until its entries are on disk.
     var waitsForDisk: Bool
     /// Nil = what the `Priority` field says.

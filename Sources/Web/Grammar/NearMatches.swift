@@ -1,7 +1,7 @@
 /// Guesses what somebody meant who mistyped a name, or wrote it out (`width` for `w`).
-enum NearMatches {
+package enum NearMatches {
     /// At most three names, the nearest first.
-    static func of(_ given: String, among names: [String]) -> [String] {
+    package static func of(_ given: String, among names: [String]) -> [String] {
         let given = Array(given.lowercased().utf8.prefix(longest))
         let ranked = names.compactMap { name -> (name: String, rank: Int)? in
             let known = Array(name.utf8)
