@@ -79,7 +79,7 @@ import Testing
         await store.removeEverything()
         await store.close()
         let next = try await fixture.open()
-        await removedFolders(of: next)
+        await deleteFoldersSetAside(of: next)
         #expect(fixture.folder.files(below: "tmp") == [])
         #expect(next.statistics.entries == 0)
     }
