@@ -1,3 +1,4 @@
+import DarkroomEviction
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
