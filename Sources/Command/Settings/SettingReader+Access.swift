@@ -1,8 +1,9 @@
+import DarkroomQuery
 import DarkroomWeb
 
 extension SettingReader {
     /// Who may ask for what.
-    func access(_ limits: GrammarLimits) throws(SettingError) -> Access {
+    func access(_ limits: QueryLimits) throws(SettingError) -> Access {
         var access = Access()
         access.presets = try presets(limits)
         access.presetsOnly = try required(.presetsOnly).boolean()
@@ -10,12 +11,14 @@ extension SettingReader {
             throw SettingError(
                 "\(layers.spelling(.presetsOnly)) and presets: there are no presets that pictures could be made by.")
         }
-        access.signingKeys = try signingKeys(access.presets)
+        let keys = try signingKeys(access.presets)
+        access.signingKeys = keys.map(\.key)
+        access.keyRates = Dictionary(keys.compactMap { key, rate in rate.map { (key.id, $0) } }) { first, _ in first }
         access.origins = try origins()
         return access
     }
 
-    private func presets(_ limits: GrammarLimits) throws(SettingError) -> Presets {
+    private func presets(_ limits: QueryLimits) throws(SettingError) -> Presets {
         var presets = Presets()
         for text in try layers.list(.presets) {
             guard let equals = text.text.firstIndex(of: "=") else {
@@ -34,14 +37,14 @@ extension SettingReader {
     }
 
     /// Those of both settings. Nothing that is said of a bad one repeats it.
-    private func signingKeys(_ presets: Presets) throws(SettingError) -> [SigningKey] {
-        var keys: [SigningKey] = []
-        for text in try layers.list(.signingKeys) { keys.append(try text.signingKey()) }
+    private func signingKeys(_ presets: Presets) throws(SettingError) -> [(key: SigningKey, rate: Rate?)] {
+        var keys: [(key: SigningKey, rate: Rate?)] = []
+        for text in try layers.list(.signingKeys) { keys.append((try text.signingKey(), nil)) }
         if let file = try layers.text(.signingKeysFile) {
             keys += try SigningKeyFile(reading: file).keys(presets)
         }
         var ids: Set<String> = []
-        for key in keys where !ids.insert(key.id).inserted {
+        for (key, _) in keys where !ids.insert(key.id).inserted {
             throw SettingError("\(layers.spelling(.signingKeys)): the key '\(key.id)' is given twice.")
         }
         return keys

@@ -1,3 +1,4 @@
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 
@@ -20,11 +21,24 @@ struct SigningKeyFile {
         }
     }
 
-    /// - Parameter presets: those there are.
-    func keys(_ presets: Presets) throws(SettingError) -> [SigningKey] {
-        var keys: [SigningKey] = []
-        for (index, entry) in entries.enumerated() { keys.append(try key(entry, "\(place)[\(index)]", presets)) }
+    /// Each key with the rate that it has of its own.
+    ///
+    /// - Parameter presets: The presets that a key may name.
+    func keys(_ presets: Presets) throws(SettingError) -> [(key: SigningKey, rate: Rate?)] {
+        var keys: [(SigningKey, Rate?)] = []
+        for (index, entry) in entries.enumerated() {
+            let place = "\(place)[\(index)]"
+            keys.append((try key(entry, place, presets), try rate(entry, place)))
+        }
         return keys
+    }
+
+    private func rate(_ entry: Entry, _ place: String) throws(SettingError) -> Rate? {
+        guard let text = entry.rate else { return nil }
+        guard let rate = Rate(text) else {
+            throw SettingError("\(place).rate: a rate is such as 20/s, 600/m or 1000/h.")
+        }
+        return rate
     }
 
     private func key(_ entry: Entry, _ place: String, _ presets: Presets) throws(SettingError) -> SigningKey {
@@ -34,12 +48,9 @@ struct SigningKeyFile {
         guard entry.hosts?.isEmpty != true, entry.presets?.isEmpty != true else {
             throw SettingError("\(place): an empty list would let nothing pass; leave it out, and everything does.")
         }
-        let rate = entry.rate.map { Rate($0) }
-        if case .some(.none) = rate { throw SettingError("\(place).rate: a rate is such as 20/s, 600/m or 1000/h.") }
         do throws(SigningKey.Flaw) {
             return try SigningKey(
-                id: entry.id, secret: entry.secret, hosts: entry.hosts ?? [], presets: entry.presets.map(Set.init),
-                rate: rate.flatMap(\.self))
+                id: entry.id, secret: entry.secret, hosts: entry.hosts ?? [], presets: entry.presets.map(Set.init))
         } catch {
             throw SettingError("\(place): \(error.sentence)")
         }
