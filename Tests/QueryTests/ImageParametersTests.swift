@@ -171,8 +171,8 @@ struct ImageParametersTests {
         ("fti=cover", "fti", "There is no parameter 'fti'. Did you mean 'fit'?"),
         (
             "cache=always", "cache",
-            "Parameter 'cache' must be one of default, no-store, reload, no-cache, force-cache, only-if-cached, refresh, "
-                + "got 'always'."
+            "Parameter 'cache' must be one of default, no-store, reload, no-cache, force-cache, only-if-cached, "
+                + "refresh, got 'always'."
         ),
         ("zzzzzz", "zzzzzz", "There is no parameter 'zzzzzz'."),
     ])

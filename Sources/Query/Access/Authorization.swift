@@ -4,18 +4,20 @@ package import Foundation
 
 /// What a client may ask for, and for how long. Only an ``Authorizer`` makes one of a request.
 ///
-/// It exists beside the ``QueryString`` because who asks is decided before the query is read, and bounds the response as well.
+/// It exists beside the ``QueryString`` because who asks is decided before the query is read, and bounds the response
+/// as well.
 package struct Authorization: Sendable {
     /// The parameters of the request with those of its preset, without `preset`, `exp` and `s`.
     package var query = QueryString()
     /// The key that signed the request; nil = it is not signed.
     package var key: SigningKey?
-    /// Whose share of the server the request counts for: the key, where it has a rate of its own, else the client's address; "" = unknown.
-    /// Set by the server, which knows addresses.
+    /// Whose share of the server the request counts for: the key, where it has a rate of its own, else the client's
+    /// address; "" = unknown. Set by the server, which knows addresses.
     package var client = ""
     /// When the request expires; nil = never.
     package var expires: Date?
-    /// Whether only the admin token opened a server that is closed to others. Shared caches must not store such a response.
+    /// Whether only the admin token opened a server that is closed to others. Shared caches must not store such a
+    /// response.
     package var isPersonal = false
 
     package init(

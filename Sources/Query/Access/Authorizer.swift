@@ -78,7 +78,8 @@ package struct Authorizer: Sendable {
         return expires
     }
 
-    /// The parameters allowed besides a preset where nothing else is: the source, and what the image does not depend on.
+    /// The parameters allowed besides a preset where nothing else is: the source, and what the image does not depend
+    /// on.
     private static let allowedBesidePresets: Set<String> = ["url", "default", "filename", "preset", "fetch"]
 
     private func requirePreset(_ authorization: Authorization, _ use: PresetUse) throws(AuthorizationError) {

@@ -33,8 +33,8 @@ package struct Presets: Hashable, Sendable {
         }
     }
 
-    /// Replaces `preset` in a query by the preset's parameters, of which those that the query gives itself are left out. The result cannot be
-    /// told from a query that was spelled out.
+    /// Replaces `preset` in a query by the preset's parameters, of which those that the query gives itself are left
+    /// out. The result cannot be told from a query that was spelled out.
     func expanding(_ query: QueryString) throws(InvalidParameter) -> QueryString {
         var rest = query
         guard let name = rest.removeValue(of: AccessParameters.preset.name) else { return query }

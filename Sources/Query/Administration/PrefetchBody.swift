@@ -61,7 +61,8 @@ package struct PrefetchBody: Decodable, Hashable {
         }
     }
 
-    /// Reports fractions and numbers out of range as a wrong type, where the decoder would call the whole document corrupt.
+    /// Reports fractions and numbers out of range as a wrong type, where the decoder would call the whole document
+    /// corrupt.
     private struct Integer: Decodable {
         let value: Int
 

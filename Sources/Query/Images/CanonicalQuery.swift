@@ -1,7 +1,8 @@
-/// The one spelling of an ``ImageQuery``: defaults left out, `dpr` multiplied into the box, each value in one form, in the order of the
-/// documentation.
+/// The one spelling of an ``ImageQuery``: defaults left out, `dpr` multiplied into the box, each value in one form, in
+/// the order of the documentation.
 ///
-/// Read by a grammar with the same limits it gives the same query again, so two queries are equal exactly where their canonical texts are.
+/// Read by a grammar with the same limits it gives the same query again, so two queries are equal exactly where their
+/// canonical texts are.
 package struct CanonicalQuery: Hashable, Sendable {
     package struct Parameter: Hashable, Encodable, Sendable {
         package let name: String

@@ -4,8 +4,8 @@ import DarkroomTransforms
 package enum FormatNegotiation {
     /// Whether an `Accept` field names WebP with a weight above zero (RFC 9110 §12.5.1).
     ///
-    /// Wildcards do not count: clients that cannot show WebP send `image/*` and `*/*` too. Of several members for WebP the greatest weight
-    /// counts; members that cannot be parsed are skipped.
+    /// Wildcards do not count: clients that cannot show WebP send `image/*` and `*/*` too. Of several members for WebP
+    /// the greatest weight counts; members that cannot be parsed are skipped.
     package static func acceptsWebP(_ accept: String?) -> Bool {
         guard let accept else { return false }
         return members(of: accept, separator: UInt8(ascii: ",")).contains { range in

@@ -3,8 +3,8 @@ import DarkroomTransforms
 
 /// The parameters of `/image`, one row each: the only place that knows how a parameter is read, written and documented.
 ///
-/// The names are those of weserv/images. To add a parameter, add a row: the grammar, canonical queries, suggestions and the reference page
-/// follow from it.
+/// The names are those of weserv/images. To add a parameter, add a row: the grammar, canonical queries, suggestions and
+/// the reference page follow from it.
 enum ImageParameters {
     typealias Row = Parameter<ImageQueryDraft>
 
@@ -45,8 +45,8 @@ enum ImageParameters {
                 "a", .place, \.place,
                 .of(
                     .size, .transform(CoverCrop.self), .low,
-                    "Where `fit=cover` crops and `fit=contain` places the image: a point, or the part with the most detail "
-                        + "(`entropy`), the most salient part (`attention`) or a focal point (`focal`).")),
+                    "Where `fit=cover` crops and `fit=contain` places the image: a point, or the part with the most "
+                        + "detail (`entropy`), the most salient part (`attention`) or a focal point (`focal`).")),
             Row(
                 "fpx", .number(0...1), \.focalX,
                 .of(.size, .transform(CoverCrop.self), "Focal point from the left edge; requires `a=focal`.")),

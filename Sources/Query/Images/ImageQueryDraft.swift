@@ -2,8 +2,9 @@ import DarkroomTransforms
 
 /// An image query while its parameters are read or written.
 ///
-/// A parameter that means something by itself goes straight to its place in ``query``. This type adds those whose meaning depends on others,
-/// such as `w` on `dpr` and `fpx` on `a`: ``finished(_:)`` resolves them, and ``init(writing:_:)`` is its inverse.
+/// A parameter that means something by itself goes straight to its place in ``query``. This type adds those whose
+/// meaning depends on others, such as `w` on `dpr` and `fpx` on `a`: ``finished(_:)`` resolves them, and
+/// ``init(writing:_:)`` is its inverse.
 struct ImageQueryDraft: Sendable {
     var query: ImageQuery
     /// CSS pixels, before `dpr`.
@@ -47,7 +48,8 @@ struct ImageQueryDraft: Sendable {
         interlaced = query.output.interlaced
     }
 
-    /// The query that the parameters amount to. Values that change nothing become the default, so that equal images have equal queries.
+    /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
+    /// have equal queries.
     func finished(_ limits: QueryLimits) throws(InvalidParameter) -> ImageQuery {
         guard !query.url.isEmpty else {
             throw InvalidParameter(

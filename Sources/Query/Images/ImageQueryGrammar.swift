@@ -53,3 +53,54 @@ package struct ImageQueryGrammar: Sendable {
         return try parse(QueryString(pairs: [QueryString.Pair(name: "url", value: "file")] + query.pairs))
     }
 }
+
+/// The grammar of `/explain` queries: that of `/image`, and `fetch`.
+package struct ExplainGrammar: Sendable {
+    private let limits: QueryLimits
+    let table: ParameterTable<Draft>
+
+    struct Draft: Sendable {
+        var image: ImageQueryDraft
+        var fetch = false
+    }
+
+    package init(limits: QueryLimits) {
+        self.limits = limits
+        let fetch = Parameter<Draft>(
+            "fetch", .boolean, \.fetch,
+            .of(.caching, .fetch, "Fetches the source where it is not cached, so that the plan can be explained."))
+        table = ParameterTable(
+            ImageParameters.rows(limits).map { $0.within(\Draft.image) } + [fetch],
+            initial: Draft(image: ImageQueryDraft(limits)))
+    }
+
+    /// Reads a query as received after the `?`.
+    package func parse(_ query: String) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query.
+    package func parse(_ query: QueryString) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+        let draft = try table.read(query)
+        return (try draft.image.finished(limits), draft.fetch)
+    }
+}
+
+/// The parameters of `/image` without the source, for an image in a file: same meaning, same error sentences.
+package struct FileQuery: Sendable {
+    package let recipe: Recipe
+    package let pages: PageSelection
+    package let output: OutputOptions
+
+    /// - Parameter parameters: Names and values, not percent-encoded; nil = given without a value.
+    package init(
+        _ parameters: [(name: String, value: String?)], limits: QueryLimits = QueryLimits()
+    ) throws(InvalidParameter) {
+        let query = QueryString(pairs: parameters.map { QueryString.Pair(name: $0.name, value: $0.value) })
+        let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
+            query, elsewhere: "Parameter 'url' does not apply to a file.")
+        recipe = image.recipe
+        pages = image.pages
+        output = image.output(acceptingWebP: false)
+    }
+}

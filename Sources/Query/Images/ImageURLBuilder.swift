@@ -16,8 +16,8 @@ package struct ImageURLBuilder: Sendable {
 
     /// The URL of an image. Of its characters, HTML needs only `&` escaped.
     ///
-    /// - Parameter authorization: That of the client who gets the URL. A signed URL is signed with the same key until the same time, or,
-    ///   where the admin token stood in for a signature, with the first key that is not restricted.
+    /// - Parameter authorization: That of the client who gets the URL. A signed URL is signed with the same key until
+    ///   the same time, or, where the admin token stood in for a signature, with the first key that is not restricted.
     package func url(of query: ImageQuery, for authorization: Authorization = Authorization()) -> String {
         var parameters = CanonicalQuery(query, limits: limits).query
         if let expires = authorization.expires {

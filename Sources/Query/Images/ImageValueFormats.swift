@@ -31,7 +31,8 @@ extension ValueFormat where Value == Crop {
 }
 
 extension ValueFormat where Value == Duration {
-    /// A lifetime in whole seconds, minutes, hours, days, weeks or years of 365 days, from `1s` to `1y`. Written in seconds.
+    /// A lifetime in whole seconds, minutes, hours, days, weeks or years of 365 days, from `1s` to `1y`. Written in
+    /// seconds.
     static var lifetime: ValueFormat {
         ValueFormat(
             .text(

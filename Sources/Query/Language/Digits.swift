@@ -7,7 +7,8 @@ package enum Digits {
         return Int(text)
     }
 
-    /// A non-negative JSON number (RFC 8259 §6) of at most 32 characters, with or without a fraction or an exponent, such as `1e-06`.
+    /// A non-negative JSON number (RFC 8259 §6) of at most 32 characters, with or without a fraction or an exponent,
+    /// such as `1e-06`.
     static func number(_ text: String) -> Double? {
         let parts = text.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
         guard text.utf8.count <= 32, isDecimal(parts[0]), parts.dropFirst().allSatisfy(isExponent) else { return nil }

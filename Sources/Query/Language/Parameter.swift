@@ -4,8 +4,8 @@ package struct Parameter<Draft>: Sendable {
     package let schema: ValueSchema
     /// Whether the name may stand without a value.
     package let allowsBareName: Bool
-    /// What leaving the parameter out means, as a value that could be given; nil where no value says it (`w`) or where it depends (`q`).
-    /// Known once the row is part of a ``ParameterTable``.
+    /// What leaving the parameter out means, as a value that could be given; nil where no value says it (`w`) or where
+    /// it depends (`q`). Known once the row is part of a ``ParameterTable``.
     package private(set) var defaultText: String?
     package let documentation: ParameterDocumentation
     /// Reads a value into a draft; nil = the name stands alone, without `=`.

@@ -67,8 +67,8 @@ package struct QueryString: Hashable, Sendable {
 
     /// The query as written behind a `?`, in the order of ``pairs``, as `name=value` even where there is no value.
     ///
-    /// Everything outside the unreserved set of RFC 3986 §2.3 is percent-encoded with uppercase digits, so that the text survives in
-    /// HTML, in a `srcset` and next to a comma.
+    /// Everything outside the unreserved set of RFC 3986 §2.3 is percent-encoded with uppercase digits, so that the
+    /// text survives in HTML, in a `srcset` and next to a comma.
     package var text: String {
         pairs.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value ?? ""))" }.joined(separator: "&")
     }

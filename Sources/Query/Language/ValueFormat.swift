@@ -1,6 +1,7 @@
 import DarkroomTransforms
 
-/// How values of one type are written in a query: their schema, how text is read, and how a value is written canonically.
+/// How values of one type are written in a query: their schema, how text is read, and how a value is written
+/// canonically.
 struct ValueFormat<Value: Sendable>: Sendable {
     let schema: ValueSchema
     /// The value of a parameter without a value (`trim`, or `trim=`); nil = a value is required.

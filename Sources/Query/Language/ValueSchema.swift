@@ -1,6 +1,7 @@
 import Foundation
 
-/// What the values of a parameter look like, as data: error sentences, the reference page and the contract test read it.
+/// What the values of a parameter look like, as data: error sentences, the reference page and the contract test read
+/// it.
 package enum ValueSchema: Hashable, Sendable {
     /// An absolute URL. Parsed later, when the request is resolved.
     case url
