@@ -90,8 +90,8 @@ let package = Package(
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
         room("Transforms", sees: ["Vips"], packages: [nioCore, crypto]),
-        room("Network"),
-        room("HTTPCaching", packages: [httpTypes, structuredFields]),
+        room("Network", packages: [httpTypes]),
+        room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         room("Store", packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["Network", "HTTPCaching"],
@@ -127,7 +127,7 @@ let package = Package(
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
-        tests(of: "Network"),
+        tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
         tests(

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// A number of seconds as caches write it (RFC 9111 §1.2.2).
 enum DeltaSeconds {
     /// What larger numbers count as: 2³¹ seconds, 68 years.
@@ -8,7 +10,7 @@ enum DeltaSeconds {
         guard !text.isEmpty else { return nil }
         var seconds: Int64 = 0
         for byte in text {
-            guard (0x30...0x39).contains(byte) else { return nil }
+            guard byte.isASCIIDigit else { return nil }
             seconds = min(seconds * 10 + Int64(byte - 0x30), longest.components.seconds)
         }
         return .seconds(seconds)

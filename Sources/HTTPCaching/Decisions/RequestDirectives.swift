@@ -1,3 +1,4 @@
+import DarkroomNetwork
 public import HTTPTypes
 
 /// What a client's own cache directives ask for (RFC 9111 §5.2.1).

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// How a cache dealt with a request: one member of a `Cache-Status` field (RFC 9211).
 public struct CacheStatus: Hashable, Sendable {
     /// Whether the cache could answer by itself.
@@ -51,7 +53,7 @@ extension CacheStatus {
 
         /// Nil unless the text is a letter, followed by letters, digits, `-`, `_` and `.`.
         public init?(_ text: String) {
-            guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isInner) else {
+            guard let first = text.utf8.first, first.isASCIILetter, text.utf8.allSatisfy(\.isPlainNameCharacter) else {
                 return nil
             }
             self.text = text
@@ -61,11 +63,6 @@ extension CacheStatus {
         public init(stringLiteral text: String) {
             precondition(Self(text) != nil, "'\(text)' is no structured field token")
             self.text = text
-        }
-
-        private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
-        private static func isInner(_ byte: UInt8) -> Bool {
-            isLetter(byte) || (0x30...0x39).contains(byte) || [0x2d, 0x2e, 0x5f].contains(byte)
         }
     }
 }

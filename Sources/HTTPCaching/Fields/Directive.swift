@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// One member of a `Cache-Control` field (RFC 9111 §5.2).
 struct Directive: Hashable {
     enum Argument: Hashable {
@@ -18,61 +20,40 @@ struct Directive: Hashable {
 /// What breaks the grammar is still read, so that a slip of the pen cannot hide a restriction: the name counts up to the
 /// first byte that no name has, and a quote that is never closed hides nothing behind it.
 struct DirectiveList: Sequence, IteratorProtocol {
-    private var rest: ArraySlice<UInt8>
+    private var reader: FieldReader
 
     init(_ text: String) {
-        rest = ArraySlice(text.utf8)
+        reader = FieldReader(text)
     }
 
     mutating func next() -> Directive? {
-        _ = take { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
-        guard !rest.isEmpty else { return nil }
-        let name = take { !Self.isBlank($0) && !Self.ends.contains($0) }
-        let gap = take { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
+        reader.skipBlanksAndCommas()
+        guard !reader.isAtEnd else { return nil }
+        let name = reader.take { !$0.isBlank && !Self.nameEnds.contains($0) }
+        let gap = reader.take { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
         var argument = Directive.Argument.none
-        if rest.first == UInt8(ascii: "=") {
-            rest = rest.dropFirst()
+        if reader.skip("=") {
             argument = self.argument()
             if !gap.isEmpty { argument = .malformed }
-        } else if !gap.allSatisfy(Self.isBlank) {
+        } else if !gap.allSatisfy(\.isBlank) {
             argument = .malformed
         }
-        return Directive(name: String(decoding: name, as: UTF8.self).lowercased(), argument: argument)
+        return Directive(name: String(Substring(name)).lowercased(), argument: argument)
     }
 
     private mutating func argument() -> Directive.Argument {
-        if rest.first == UInt8(ascii: "\""), let text = quoted() {
-            return take { $0 != UInt8(ascii: ",") }.allSatisfy(Self.isBlank) ? .text(text) : .malformed
+        if let text = reader.quotedString() {
+            return reader.take(while: Self.isInMember).allSatisfy(\.isBlank) ? .text(text) : .malformed
         }
-        let raw = take { $0 != UInt8(ascii: ",") }
-        let end = raw.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? raw.startIndex
-        let token = raw[..<end]
-        guard !token.isEmpty, !token.contains(where: { Self.isBlank($0) || $0 == UInt8(ascii: "\"") }) else {
+        let text = Substring(reader.take(while: Self.isInMember))
+        // Blanks before the value are malformed; those behind it belong to the list.
+        let token = text.prefix(upTo: text.trimmingBlanks.endIndex)
+        guard !token.isEmpty, !token.utf8.contains(where: { $0.isBlank || $0 == UInt8(ascii: "\"") }) else {
             return .malformed
         }
-        return .text(String(decoding: token, as: UTF8.self))
+        return .text(String(token))
     }
 
-    /// A quoted string (RFC 9110 §5.6.4) without its quotes; nil, and nothing taken, where it does not end.
-    private mutating func quoted() -> String? {
-        var text: [UInt8] = []
-        var index = rest.startIndex + 1
-        while index < rest.endIndex, rest[index] != UInt8(ascii: "\"") {
-            if rest[index] == UInt8(ascii: "\\"), index + 1 < rest.endIndex { index += 1 }
-            text.append(rest[index])
-            index += 1
-        }
-        guard index < rest.endIndex else { return nil }
-        rest = rest[(index + 1)...]
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    private mutating func take(while isWanted: (UInt8) -> Bool) -> ArraySlice<UInt8> {
-        let taken = rest.prefix(while: isWanted)
-        rest = rest[taken.endIndex...]
-        return taken
-    }
-
-    private static let ends = Array(",=;\"".utf8)
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    private static let nameEnds = Array(",=;\"".utf8)
+    private static func isInMember(_ byte: UInt8) -> Bool { byte != UInt8(ascii: ",") }
 }

@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// A validator of one representation (RFC 9110 §8.8.3).
 public struct EntityTag: Hashable, Sendable {
     /// What stands between the quotes.
@@ -37,23 +39,22 @@ public enum EntityTagCondition: Hashable, Sendable {
     /// Nil where the text is neither `*` nor a list of entity tags. Empty members of the list are skipped
     /// (RFC 9110 §5.6.1).
     public init?(parsing text: String) {
-        var rest = text.utf8[...]
-        Self.skip(&rest, Self.blanks)
-        if rest.first == UInt8(ascii: "*") {
-            rest = rest.dropFirst()
-            Self.skip(&rest, Self.blanks)
-            guard rest.isEmpty else { return nil }
+        var reader = FieldReader(text)
+        reader.skipBlanks()
+        if reader.skip("*") {
+            reader.skipBlanks()
+            guard reader.isAtEnd else { return nil }
             self = .any
             return
         }
         var tags: [EntityTag] = []
-        Self.skip(&rest, Self.blanksAndCommas)
-        while !rest.isEmpty {
-            guard let tag = Self.tag(&rest) else { return nil }
+        reader.skipBlanksAndCommas()
+        while !reader.isAtEnd {
+            guard let tag = Self.tag(&reader) else { return nil }
             tags.append(tag)
-            Self.skip(&rest, Self.blanks)
-            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return nil }
-            Self.skip(&rest, Self.blanksAndCommas)
+            reader.skipBlanks()
+            guard reader.isAtEnd || reader.rest.first == UInt8(ascii: ",") else { return nil }
+            reader.skipBlanksAndCommas()
         }
         guard !tags.isEmpty else { return nil }
         self = .tags(tags)
@@ -67,21 +68,14 @@ public enum EntityTagCondition: Hashable, Sendable {
         }
     }
 
-    private static let blanks = Array(" \t".utf8)
-    private static let blanksAndCommas = Array(" \t,".utf8)
-
-    private static func skip(_ rest: inout Substring.UTF8View, _ bytes: [UInt8]) {
-        while let byte = rest.first, bytes.contains(byte) { rest = rest.dropFirst() }
-    }
-
-    private static func tag(_ rest: inout Substring.UTF8View) -> EntityTag? {
-        let isWeak = rest.starts(with: "W/".utf8)
-        if isWeak { rest = rest.dropFirst(2) }
-        guard rest.first == UInt8(ascii: "\"") else { return nil }
-        rest = rest.dropFirst()
-        guard let end = rest.firstIndex(of: UInt8(ascii: "\"")), rest[..<end].allSatisfy(isTagByte) else { return nil }
-        defer { rest = rest[end...].dropFirst() }
-        return EntityTag(String(Substring(rest[..<end])), isWeak: isWeak)
+    /// Takes `entity-tag` of RFC 9110 §8.8.3, whose quotes know no escapes.
+    private static func tag(_ reader: inout FieldReader) -> EntityTag? {
+        let isWeak = reader.skip("W")
+        if isWeak, !reader.skip("/") { return nil }
+        guard reader.skip("\"") else { return nil }
+        let opaque = reader.take { $0 != UInt8(ascii: "\"") }
+        guard reader.skip("\""), opaque.allSatisfy(isTagByte) else { return nil }
+        return EntityTag(String(Substring(opaque)), isWeak: isWeak)
     }
 
     /// `etagc` of RFC 9110 §8.8.3.

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import HTTPTypes
 
 extension HTTPField.Name {
@@ -7,11 +8,4 @@ extension HTTPField.Name {
     static let surrogateKey = known("Surrogate-Key")
     /// The same with commas between.
     static let cacheTag = known("Cache-Tag")
-    /// RFC 9111 §5.4.
-    static let pragma = known("Pragma")
-
-    private static func known(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("'\(text)' is no field name") }
-        return name
-    }
 }

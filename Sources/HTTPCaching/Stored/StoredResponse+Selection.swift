@@ -1,3 +1,4 @@
+import DarkroomNetwork
 public import HTTPTypes
 
 extension StoredResponse {
@@ -26,15 +27,5 @@ extension StoredResponse {
     private var nominations: [Substring] { Self.members(of: fields[.vary]) ?? [] }
 
     /// The members of a field that is a list, without blanks around them; nil where there is no field.
-    static func members(of value: String?) -> [Substring]? {
-        value?.utf8.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
-    }
-
-    private static func trimmed(_ text: Substring.UTF8View) -> Substring {
-        let start = text.firstIndex { !isBlank($0) } ?? text.endIndex
-        let end = text.lastIndex { !isBlank($0) }.map { text.index(after: $0) } ?? start
-        return Substring(text[start..<end])
-    }
-
-    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    static func members(of value: String?) -> [Substring]? { value.map { $0[...].plainListMembers } }
 }

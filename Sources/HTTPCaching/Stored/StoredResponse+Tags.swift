@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import HTTPTypes
 
 extension StoredResponse {
@@ -17,7 +18,7 @@ extension StoredResponse {
         }
         // Line by line: joined they would have commas between, which are part of a key here.
         for line in fields[values: .surrogateKey] {
-            note(line.utf8.split(whereSeparator: Self.isBlank).map(Substring.init))
+            note(line.utf8.split(whereSeparator: \.isBlank).map(Substring.init))
         }
         note(Self.members(of: fields[.cacheTag]) ?? [])
         return tags

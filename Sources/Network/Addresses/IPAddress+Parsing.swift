@@ -71,21 +71,9 @@ extension IPAddress {
         let ceiling = UInt64(UInt32.max)
         var value: UInt64 = 0
         for byte in digits {
-            guard let digit = byte.hexDigitValue, digit < radix else { return nil }
+            guard let digit = byte.hexDigitValue.map(UInt64.init), digit < radix else { return nil }
             value = value > ceiling ? value : value * radix + digit
         }
         return value
-    }
-}
-
-extension UInt8 {
-    /// What the byte is worth as an ASCII hexadecimal digit.
-    var hexDigitValue: UInt64? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(self - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(self - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(self - UInt8(ascii: "A") + 10)
-        default: nil
-        }
     }
 }

@@ -10,7 +10,7 @@ enum SourceHostParser {
             }
             return .address(.v6(value))
         }
-        let name = try asciiName(PercentEncoding.decode(text))
+        let name = try asciiName(PercentEncoding.decodeLeniently(text))
         guard endsInNumber(name) else { return .name(name) }
         guard let value = IPv4Number.parse(name) else { throw .invalidHost }
         return .address(.v4(value))
@@ -24,19 +24,15 @@ enum SourceHostParser {
             guard let mapped = internationalName(text) else { throw .invalidHost }
             name = mapped.lowercased()
         }
-        guard !name.isEmpty, name.utf8.allSatisfy(isNameByte) else { throw .invalidHost }
+        guard !name.isEmpty, name.utf8.allSatisfy(\.isPlainNameCharacter) else { throw .invalidHost }
         return name
     }
 
     /// UTS #46 processing through Foundation's ICU. Delimiters must not reach Foundation's own URL parser, where they
     /// would end the host.
     private static func internationalName(_ text: String) -> String? {
-        guard text.utf8.allSatisfy({ $0 >= 0x80 || isNameByte($0) }) else { return nil }
+        guard text.utf8.allSatisfy({ $0 >= 0x80 || $0.isPlainNameCharacter }) else { return nil }
         return URLComponents(string: "http://\(text)/")?.encodedHost
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        byte.isASCIILetter || byte.isASCIIDigit || "-._".utf8.contains(byte)
     }
 
     /// Whether the last label can only be meant as part of an IPv4 address.

@@ -23,7 +23,7 @@ enum SourceURLParser {
     /// The scheme in lower case and what follows its colon.
     static func splitScheme(_ bytes: ArraySlice<UInt8>) -> (name: String, rest: ArraySlice<UInt8>)? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let first = bytes.first, first.isASCIILetter,
-            bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
+            bytes[..<colon].allSatisfy({ $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) })
         else { return nil }
         return (String(decoding: bytes[..<colon], as: UTF8.self).lowercased(), bytes[(colon + 1)...])
     }
@@ -33,8 +33,8 @@ enum SourceURLParser {
         guard path.starts(with: "///".utf8), !path.starts(with: "////".utf8) else { throw .invalidLocalForm }
         return SourceURL(
             scheme: .local, host: nil, port: nil,
-            path: PercentEncoding.encode(path.dropFirst(2), keeping: .localPath),
-            query: query.map { PercentEncoding.encode($0, keeping: .query) })
+            path: PercentEncoding.complete(path.dropFirst(2), allowing: .path),
+            query: query.map { PercentEncoding.complete($0, allowing: .query) })
     }
 
     private static func parseWeb(_ scheme: SourceURL.Scheme, _ body: ArraySlice<UInt8>)
@@ -47,7 +47,7 @@ enum SourceURLParser {
         return SourceURL(
             scheme: scheme, host: host, port: port,
             path: normalisedPath(beforeQuery.dropFirst(authority.count)),
-            query: query.map { PercentEncoding.encode($0, keeping: .query) })
+            query: query.map { PercentEncoding.complete($0, allowing: .query) })
     }
 
     static func splitQuery(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
@@ -97,7 +97,7 @@ enum SourceURLParser {
         let segments = path.dropFirst().split(omittingEmptySubsequences: false, whereSeparator: isSlash)
         var kept: [String] = []
         for (index, segment) in segments.enumerated() {
-            let text = PercentEncoding.encode(segment, keeping: .path)
+            let text = PercentEncoding.complete(segment, allowing: .pathSegment)
             let isLast = index == segments.count - 1
             switch text.lowercased().replacing("%2e", with: ".") {
             case "..":
@@ -111,9 +111,4 @@ enum SourceURLParser {
         }
         return "/" + kept.joined(separator: "/")
     }
-}
-
-extension UInt8 {
-    var isASCIILetter: Bool { (0x61...0x7a).contains(self | 0x20) }
-    var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -11,7 +11,7 @@ struct LocalPath: Equatable {
         let encoded = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var components: [String] = []
         for part in encoded {
-            let name = String(validating: PercentEncoding.decode(Array(part)[...]), as: UTF8.self)
+            let name = String(validating: PercentEncoding.decodeLeniently(Array(part)[...]), as: UTF8.self)
             guard let name, !["", ".", ".."].contains(name), !name.utf8.contains(0), !name.utf8.contains(0x2f) else {
                 throw .notAllowed(.path)
             }

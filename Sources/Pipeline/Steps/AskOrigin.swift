@@ -1,4 +1,6 @@
 import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
 import Foundation
@@ -168,10 +170,6 @@ extension AskOrigin.Question {
 extension OriginResponse {
     /// The end of what is reported of it: fetchers need not come in pieces.
     fileprivate var whole: PartialOriginal { PartialOriginal(body: body, expectedBytes: body.readableBytes) }
-}
-
-extension HTTPField.Name {
-    fileprivate static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
 }
 
 extension Priority {

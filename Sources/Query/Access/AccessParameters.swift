@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import Foundation
 
 /// The parameters that say who asks rather than what for. None of them is part of a canonical query or of a cache key.
@@ -38,7 +39,7 @@ enum AccessParameters {
 
     /// Reads whole seconds since 1970, in ASCII digits without leading zeros.
     private static func time(_ text: String) -> Date? {
-        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy(Digits.isDigit), !text.hasPrefix("0"),
+        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit), !text.hasPrefix("0"),
             let seconds = Int(text), seconds <= maxSeconds
         else { return nil }
         return Date(timeIntervalSince1970: Double(seconds))

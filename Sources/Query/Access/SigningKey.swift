@@ -1,4 +1,5 @@
 import Crypto
+import DarkroomNetwork
 import Foundation
 
 /// A secret that requests are signed with, and what its signatures may ask for.
@@ -44,9 +45,7 @@ package struct SigningKey: Sendable {
     /// Whether a key or a preset may have this name, which needs no quoting anywhere.
     static func isName(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (0x61...0x7a).contains($0 | 0x20) || Digits.isDigit($0) || $0 == 0x2d || $0 == 0x5f
-            }
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
     }
 }
 

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomPipeline
 
 /// The parameters of `DELETE /cache`, one row each.
@@ -46,7 +47,7 @@ extension ValueFormat where Value == String {
                 expected: "a host name or an IP address, without port and brackets")
         ) { text in
             let host = text.lowercased()
-            let isName = (1...253).contains(host.utf8.count) && host.utf8.allSatisfy(isHostNameByte)
+            let isName = (1...253).contains(host.utf8.count) && host.utf8.allSatisfy { $0.isPlainNameCharacter }
             return isName || isIPv6Address(host) ? host : nil
         } write: {
             $0
@@ -55,11 +56,7 @@ extension ValueFormat where Value == String {
 
     private static func isIPv6Address(_ host: String) -> Bool {
         host.utf8.count { $0 == UInt8(ascii: ":") } >= 2
-            && host.utf8.allSatisfy { Digits.isDigit($0) || (0x61...0x66).contains($0) || ":.".utf8.contains($0) }
-    }
-
-    private static func isHostNameByte(_ byte: UInt8) -> Bool {
-        Digits.isDigit(byte) || (0x61...0x7a).contains(byte) || "-._".utf8.contains(byte)
+            && host.utf8.allSatisfy { $0.isLowercaseHexDigit || ":.".utf8.contains($0) }
     }
 
     /// A member of `Surrogate-Key` or `Cache-Tag`.

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomTransforms
 
 /// Chooses the format of `output=auto` by the `Accept` field.
@@ -8,8 +9,8 @@ package enum FormatNegotiation {
     /// the greatest weight counts; members that cannot be parsed are skipped.
     package static func acceptsWebP(_ accept: String?) -> Bool {
         guard let accept else { return false }
-        return members(of: accept, separator: UInt8(ascii: ",")).contains { range in
-            let parts = members(of: range, separator: UInt8(ascii: ";"))
+        return FieldList(accept).members.contains { range in
+            let parts = FieldList(range, separator: UInt8(ascii: ";")).members
             guard let type = parts.first, type.lowercased() == OutputFormat.webp.mediaType else { return false }
             return hasPositiveWeight(parameters: parts.dropFirst())
         }
@@ -37,35 +38,5 @@ package enum FormatNegotiation {
     private static func isPositiveWeight(_ text: Substring) -> Bool {
         guard let weight = Digits.decimal(String(text)), text.utf8.count <= 5 else { return false }
         return weight > 0 && weight <= 1
-    }
-
-    /// The members between separators outside quoted strings, without surrounding blanks.
-    private static func members(of text: some StringProtocol, separator: UInt8) -> [Substring] {
-        let text = Substring(text)
-        var members: [Substring] = []
-        var start = text.startIndex
-        var isQuoted = false
-        var isEscaped = false
-        for index in text.utf8.indices {
-            let byte = text.utf8[index]
-            if isEscaped {
-                isEscaped = false
-            } else if isQuoted, byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                isQuoted.toggle()
-            } else if byte == separator, !isQuoted {
-                members.append(trimmed(text[start..<index]))
-                start = text.utf8.index(after: index)
-            }
-        }
-        members.append(trimmed(text[start...]))
-        return members
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        let start = text.drop(while: isBlank)
-        return start.lastIndex { !isBlank($0) }.map { start[...$0] } ?? ""
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomTransforms
 
@@ -62,12 +63,8 @@ extension ValueFormat where Value == String {
             expected: "a name of up to 100 letters A-Z and a-z, digits, -, _ and ., not beginning with ."
         ) { text in
             (1...100).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
-                && text.utf8.allSatisfy(isFileNameByte)
+                && text.utf8.allSatisfy(\.isPlainNameCharacter)
         }
-    }
-
-    private static func isFileNameByte(_ byte: UInt8) -> Bool {
-        (0x61...0x7a).contains(byte | 0x20) || Digits.isDigit(byte) || [0x2d, 0x2e, 0x5f].contains(byte)
     }
 }
 

@@ -1,9 +1,11 @@
+import DarkroomNetwork
+
 /// Reads numbers written in ASCII digits: no leading `+`, no hexadecimal, no `nan`, no digits of other scripts.
 package enum Digits {
     /// An integer of one to nine digits with an optional leading minus sign; nil for anything else.
     package static func integer(_ text: String) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard (1...9).contains(digits.count), digits.allSatisfy(isDigit) else { return nil }
+        guard (1...9).contains(digits.count), digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(text)
     }
 
@@ -20,15 +22,13 @@ package enum Digits {
         text.utf8.count <= 16 && isDecimal(text.utf8[...]) ? Double(text) : nil
     }
 
-    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
     private static func isDecimal(_ text: Substring.UTF8View) -> Bool {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isASCIIDigit) }
     }
 
     private static func isExponent(_ text: Substring.UTF8View) -> Bool {
         let digits = text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") ? text.dropFirst() : text
-        return (1...3).contains(digits.count) && digits.allSatisfy(isDigit)
+        return (1...3).contains(digits.count) && digits.allSatisfy(\.isASCIIDigit)
     }
 }
