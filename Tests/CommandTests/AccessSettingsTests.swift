@@ -1,3 +1,4 @@
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 import Testing
@@ -31,13 +32,15 @@ struct AccessSettingsTests {
         let path = try file(
             #"[{"id": "k3", "secret": "\#(Self.secret)", "hosts": ["*.a.org"], "presets": ["avatar"], "rate": "20/s"}]"#
         )
-        let keys = try await settings([
+        let access = try await settings([
             .signingKeys: "k1:\(Self.secret), k2:\(Self.secret):with:colons", .signingKeysFile: path,
             .presets: "avatar=w=96",
-        ]).access.signingKeys
+        ]).access
+        let keys = access.signingKeys
         #expect(keys.map(\.id) == ["k1", "k2", "k3"])
-        #expect(keys[2].hosts == ["*.a.org"] && keys[2].presets == ["avatar"] && keys[2].rate == Rate("20/s"))
-        #expect(keys[0].hosts.isEmpty && keys[0].presets == nil && keys[0].rate == nil)
+        #expect(keys[2].hosts == ["*.a.org"] && keys[2].presets == ["avatar"])
+        #expect(keys[0].hosts.isEmpty && keys[0].presets == nil)
+        #expect(access.keyRates == ["k3": try #require(Rate("20/s"))])
     }
 
     @Test(arguments: [

@@ -165,7 +165,7 @@ struct ContractTests {
         for described in try parameters(of: "/image", "get") {
             let name = try #require(described["name"]?.string)
             if let row = AccessParameters.table.parameters.first(where: { $0.name == name }) {
-                var draft = AccessGrammar.Draft()
+                var draft = AccessParameters.Draft()
                 #expect(throws: Never.self) { try row.assign(described["example"]?.string, &draft) }
                 continue
             }

@@ -1,4 +1,4 @@
-import NIOCore
+import Foundation
 import Testing
 
 @testable import DarkroomQuery
