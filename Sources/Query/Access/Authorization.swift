@@ -4,7 +4,7 @@ package import Foundation
 
 /// What a client may ask for, and for how long. Only an ``Authorizer`` makes one of a request.
 ///
-/// It exists beside the ``QueryString`` because who asks is decided before the query is read, and bounds the response
+/// It is separate from the ``QueryString`` because who asks is decided before the query is read, and bounds the response
 /// as well.
 package struct Authorization: Sendable {
     /// The parameters of the request with those of its preset, without `preset`, `exp` and `s`.

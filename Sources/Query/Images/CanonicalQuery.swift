@@ -14,7 +14,12 @@ package struct CanonicalQuery: Hashable, Sendable {
     package let query: QueryString
 
     package init(_ query: ImageQuery, limits: QueryLimits) {
-        self.query = ImageQueryGrammar(limits: limits).table.write(ImageQueryDraft(writing: query, limits))
+        self.init(query, ImageQueryGrammar(limits: limits))
+    }
+
+    /// - Parameter grammar: That of `/image`.
+    init(_ query: ImageQuery, _ grammar: ImageQueryGrammar) {
+        self.query = grammar.table.write(ImageQueryDraft(writing: query, grammar.limits))
     }
 
     package var parameters: [Parameter] { query.pairs.map { Parameter(name: $0.name, value: $0.value ?? "") } }

@@ -5,7 +5,7 @@ package import DarkroomTransforms
 
 /// What a query to `/image` or `/info` asks for. Queries that mean the same are equal, however they were spelled.
 ///
-/// It exists beside `ImageRequest` because it is what a URL says, before any header field, permission or URL parser has
+/// It is separate from `ImageRequest` because it is what a URL says, before any header field, permission or URL parser has
 /// been asked: it can be written down again (``CanonicalQuery``), and it holds what the pipeline has no use for, such
 /// as the file name.
 package struct ImageQuery: Hashable, Sendable {

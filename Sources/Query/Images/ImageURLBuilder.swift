@@ -2,7 +2,7 @@
 package struct ImageURLBuilder: Sendable {
     /// What precedes the path; empty = URLs are relative to the server.
     private let base: String
-    private let limits: QueryLimits
+    private let grammar: ImageQueryGrammar
     private let keys: [SigningKey]
 
     /// - Parameters:
@@ -10,7 +10,7 @@ package struct ImageURLBuilder: Sendable {
     ///   - keys: The signing keys, where the server answers signed requests only.
     package init(publicURL: String?, limits: QueryLimits, keys: [SigningKey] = []) {
         base = publicURL ?? ""
-        self.limits = limits
+        grammar = ImageQueryGrammar(limits: limits)
         self.keys = keys
     }
 
@@ -19,7 +19,7 @@ package struct ImageURLBuilder: Sendable {
     /// - Parameter authorization: That of the client who gets the URL. A signed URL is signed with the same key until
     ///   the same time, or, where the admin token stood in for a signature, with the first key that is not restricted.
     package func url(of query: ImageQuery, for authorization: Authorization = Authorization()) -> String {
-        var parameters = CanonicalQuery(query, limits: limits).query
+        var parameters = CanonicalQuery(query, grammar).query
         if let expires = authorization.expires {
             parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires))
         }
