@@ -81,7 +81,7 @@ struct ImageEndpoint: Sendable {
         var wanted = try authorization.requireSources(in: query)
         query.apply(
             to: &wanted, acceptingWebP: FormatNegotiation.acceptsWebP(request.headers[.accept]),
-            demand: try demand(query.cache, request.headers))
+            policy: try demand(query.cache, request.headers))
         wanted.placeholders = query.placeholders
         wanted.client = authorization.client
         wanted.priority = query.priority ?? Priority(fields: request.headers)
@@ -90,17 +90,17 @@ struct ImageEndpoint: Sendable {
 
     /// A mode that asks the origin needs leave; directives that would are left to the pipeline, which overlooks them
     /// without it, since every browser sends them on a reload.
-    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> CacheDemand {
-        let mayForce = configuration.allowForcedRefresh || token?.isCarried(by: fields) == true
-        guard mayForce || !mode.asksOrigin else { throw .refreshNotAllowed(mode) }
-        return CacheDemand(mode: mode, directives: RequestDirectives(fields), mayForce: mayForce)
+    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> RequestCachePolicy {
+        let allowsForcedRefresh = configuration.allowForcedRefresh || token?.isCarried(by: fields) == true
+        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        return RequestCachePolicy(mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh)
     }
 }
 
 extension Priority {
     /// What a `Priority` field asks for: the eight urgencies of RFC 9218 §4.1, of which 3 is the standard, in three classes.
     init(fields: HTTPFields) {
-        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .standard
+        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .default
         switch wish.urgency {
         case ...2: self = .high
         case 3...4: self = .normal

@@ -75,7 +75,7 @@ struct ContractTests {
         let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
         #expect(Set(required).isSubset(of: described))
         let png = try #require(Data(base64Encoded: Self.pixel))
-        for (details, members) in [(PictureDetails(), 0), (.all.union(.position), described.count)] {
+        for (details, members) in [(ImageDetails(), 0), (.all.union(.position), described.count)] {
             let job = ImageJob(
                 source: ByteBuffer(bytes: png), chain: TransformChain(Recipe()),
                 output: OutputOptions(format: .json, details: details))

@@ -42,7 +42,7 @@ struct ExplainContractTests {
         for isKnown in [true, false] { try expect(EntriesDocument(.stub(isKnown: isKnown)), toFit: "SourceEntries") }
         let freshness = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["freshness"]?["properties"]
         let grounds = freshness?["because"]?["enum"]?.sequence?.compactMap(\.string)
-        #expect(grounds == CacheJudgement.Ground.allCases.map(\.rawValue))
+        #expect(grounds == CacheEvaluation.Reason.allCases.map(\.rawValue))
         let formats = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["format"]?["properties"]?[
             "name"]
         #expect(formats?["enum"]?.sequence?.compactMap(\.string) == OutputFormat.allCases.map(\.rawValue))

@@ -112,15 +112,15 @@ struct ImageServer {
         let readings = Readings(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
+        ) { client.inFlightBytes }
         var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
         } cacheWorks: {
-            caches.disk?.isWorking() ?? true
+            caches.disk?.isHealthy() ?? true
         }
-        instruments.isWell = { pixels.isWell }
+        instruments.isHealthy = { pixels.isHealthy }
         return instruments
     }
 

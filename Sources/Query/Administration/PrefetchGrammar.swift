@@ -20,14 +20,14 @@ package struct PrefetchGrammar: Sendable {
     /// The images that a body asks for. Those of one source follow each other, so that it is downloaded once.
     ///
     /// - Parameter acceptingWebP: What a negotiated format becomes.
-    package func images(of body: PrefetchBody, acceptingWebP: Bool) throws(InvalidBody) -> [PrefetchPicture] {
+    package func images(of body: PrefetchBody, acceptingWebP: Bool) throws(InvalidBody) -> [PrefetchItem] {
         let count = body.urls.count * max(1, body.queries.count + body.widths.count)
-        guard count <= Prefetcher.maxPictures else {
+        guard count <= Prefetcher.maxItems else {
             throw InvalidBody(
-                "urls", "A job must have at most \(Prefetcher.maxPictures) images, got \(count); send several jobs.")
+                "urls", "A job must have at most \(Prefetcher.maxItems) images, got \(count); send several jobs.")
         }
         let variants = try variants(of: body)
-        var images: [PrefetchPicture] = []
+        var images: [PrefetchItem] = []
         images.reserveCapacity(count)
         for (index, url) in body.urls.enumerated() {
             let source = try request(for: url, member: "urls[\(index)]")
@@ -36,8 +36,8 @@ package struct PrefetchGrammar: Sendable {
                 // A prefetching job requires the admin token, whose bearer may force a refresh.
                 variant.query.apply(
                     to: &request, acceptingWebP: acceptingWebP,
-                    demand: CacheDemand(mode: variant.query.cache, mayForce: true))
-                images.append(PrefetchPicture(request, label: variant.text))
+                    demand: RequestCachePolicy(mode: variant.query.cache, allowsForcedRefresh: true))
+                images.append(PrefetchItem(request, label: variant.text))
             }
         }
         return images

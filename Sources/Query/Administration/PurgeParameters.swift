@@ -13,7 +13,7 @@ enum PurgeParameters {
         Row("all", .boolean, \.all, cache("Every entry.")),
         Row("expired", .boolean, \.expired, cache("Entries older than the maximum age of the disk cache.")),
         Row(
-            "tier", .choice(["memory": Tiers.memory, "disk": .disk]), \.tier,
+            "tier", .choice(["memory": TierSet.memory, "disk": .disk]), \.tier,
             cache("The tier that `all` empties; by default both.")),
         Row("soft", .boolean, \.soft, cache("Marks entries stale instead of removing them.")),
         Row("dry_run", .boolean, \.dryRun, cache("Lists entries and removes nothing.")),

@@ -10,7 +10,7 @@ package struct PurgeQuery: Hashable, Sendable {
         case host(String)
         case tag(String)
         /// Everything in these tiers.
-        case all(Tiers)
+        case all(TierSet)
         /// What is older than the disk cache's maximum age.
         case expired
     }
@@ -49,7 +49,7 @@ struct PurgeDraft: Sendable {
     var tag: String?
     var all = false
     var expired = false
-    var tier: Tiers?
+    var tier: TierSet?
     var soft = false
     var dryRun = false
 

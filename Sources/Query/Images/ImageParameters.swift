@@ -222,7 +222,7 @@ extension ImageQueryDraft {
             return Set((details.map { [.detail($0)] } ?? []) + (query.includesCaching ? [.caching] : []))
         }
         set {
-            details = newValue.map { PictureDetails($0.compactMap(\.detail)) }
+            details = newValue.map { ImageDetails($0.compactMap(\.detail)) }
             query.includesCaching = newValue?.contains(.caching) == true
         }
     }

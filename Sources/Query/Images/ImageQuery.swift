@@ -18,13 +18,13 @@ package struct ImageQuery: Hashable, Sendable {
     /// The encoding. Without a format it is negotiated by `Accept`.
     package var output = OutputOptions()
     /// Placeholders that the response carries besides the image: some of `color`, `blurHash`, `thumbHash` and `lqip`.
-    package var placeholders: PictureDetails = []
+    package var placeholders: ImageDetails = []
     /// Whether the document of `/info` says where it and its source are cached.
     package var includesCaching = false
     /// Which cached responses are acceptable, and whether the origin must be asked.
-    package var cache = CacheDemand().mode
+    package var cache = RequestCachePolicy().mode
     /// The tiers that results are stored in.
-    package var store = TierChoice.all
+    package var store = TierSelection.all
     /// Whether the response waits until its entries are on disk.
     package var waitsForDisk = false
     /// Nil = what the `Priority` field says.
@@ -59,11 +59,11 @@ package struct ImageQuery: Hashable, Sendable {
     /// - Parameters:
     ///   - acceptingWebP: What a negotiated format becomes.
     ///   - demand: What the client accepts of the caches; its mode is ``cache``.
-    package func apply(to request: inout ImageRequest, acceptingWebP: Bool, demand: CacheDemand) {
+    package func apply(to request: inout ImageRequest, acceptingWebP: Bool, demand: RequestCachePolicy) {
         request.recipe = recipe
         request.pages = pages
         request.output = output(acceptingWebP: acceptingWebP)
-        request.cache = CacheUse(demand: demand, store: store, waitsForDisk: waitsForDisk)
+        request.cache = CacheOptions(policy: demand, store: store, waitsForDisk: waitsForDisk)
     }
 }
 

@@ -17,7 +17,7 @@ struct ImageQueryDraft: Sendable {
     var focalY = Self.middle
     var format = OutputName.negotiated
     /// Nil = `fields` was not given.
-    var details: PictureDetails?
+    var details: ImageDetails?
     var includesPosition = false
     var quality: Int?
     var lossless = OutputOptions().lossless

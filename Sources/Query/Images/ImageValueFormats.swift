@@ -131,21 +131,21 @@ extension ValueFormat where Value == OutputName {
     }
 }
 
-extension ValueFormat where Value == PictureDetails {
+extension ValueFormat where Value == ImageDetails {
     /// A value of `fields` of `/image`.
     static var details: ValueFormat {
-        .names(of: PictureDetails.names + [("all", .all)], shorthands: ["all"])
+        .names(of: ImageDetails.names + [("all", .all)], shorthands: ["all"])
     }
 
     /// A value of `placeholder`: details that can stand in for an image.
     static var placeholders: ValueFormat {
-        .names(of: PictureDetails.names.filter { ![.palette, .exif].contains($0.value) })
+        .names(of: ImageDetails.names.filter { ![.palette, .exif].contains($0.value) })
     }
 }
 
-extension PictureDetails {
+extension ImageDetails {
     /// Their names in queries and documents, in the order of the documentation.
-    fileprivate static let names: [(name: String, value: PictureDetails)] = [
+    fileprivate static let names: [(name: String, value: ImageDetails)] = [
         ("color", .color), ("palette", .palette), ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("lqip", .lqip),
         ("exif", .exif),
     ]
@@ -153,23 +153,23 @@ extension PictureDetails {
 
 /// A value of `fields` of `/info`, which can also report caching.
 enum InfoField: Hashable, Sendable {
-    case detail(PictureDetails)
+    case detail(ImageDetails)
     case caching
 
-    var detail: PictureDetails? {
+    var detail: ImageDetails? {
         if case .detail(let detail) = self { detail } else { nil }
     }
 }
 
 extension ValueFormat where Value == Set<InfoField> {
     static var infoFields: ValueFormat {
-        let details = PictureDetails.names + [("all", .all)]
+        let details = ImageDetails.names + [("all", .all)]
         return .names(
             of: details.map { ($0.name, [.detail($0.value)]) } + [("cache", [.caching])], shorthands: ["all"])
     }
 }
 
-extension ValueFormat where Value == TierChoice {
+extension ValueFormat where Value == TierSelection {
     static var tiers: ValueFormat {
         .choice(["all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none])
     }

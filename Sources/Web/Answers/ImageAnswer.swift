@@ -79,7 +79,7 @@ struct ImageAnswer {
     private var cacheControl: String {
         // The next answer may have them.
         guard !isIncomplete, caching == nil else { return CacheControl.noStore.description }
-        let control = picture.terms.cacheControl(
+        let control = picture.cachePolicy.cacheControl(
             age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
         return authorization.restricting(control).description
     }

@@ -48,7 +48,7 @@ struct PrefetchEndpoint: Sendable {
     private func start(_ request: Request) async throws(Problem) -> Response {
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
         let acceptingWebP = FormatNegotiation.acceptsWebP(request.headers[.accept])
-        let pictures: [PrefetchPicture]
+        let pictures: [PrefetchItem]
         do throws(InvalidBody) {
             pictures = try grammar.images(
                 of: PrefetchBody(parsing: Data(json.readableBytesView)), acceptingWebP: acceptingWebP)
@@ -99,8 +99,8 @@ extension Request {
 extension Problem {
     fileprivate init(_ error: PrefetchError) {
         switch error {
-        case .tooManyPictures:
-            self.init(.invalidBody, "A job may have \(Prefetcher.maxPictures) pictures, so send several.")
+        case .tooManyItems:
+            self.init(.invalidBody, "A job may have \(Prefetcher.maxItems) pictures, so send several.")
         case .tooManyJobs(let seconds):
             self.init(
                 .overloaded,

@@ -49,8 +49,8 @@ extension FuzzTests {
             stored.refusal(policy), stored.explicitLifetime(policy), stored.validators,
             stored.isConfirmed(by: stored.fields)
         )
-        _ = (freshness.remaining(at: .distantPast), freshness.mayServeStaleOnError(at: .distantFuture))
-        let terms = ClientTerms(stored, policy: policy)
+        _ = (freshness.remaining(at: .distantPast), freshness.allowsStaleOnError(at: .distantFuture))
+        let terms = ClientCachePolicy(stored, policy: policy)
         _ = terms.cacheControl(age: freshness.age(at: now), asked: nil, mayExtend: false, cap: .seconds(60)).description
         _ = (stored.isSelected(bySending: [.accept: "image/webp"]), RetryAfter(stored.fields, now: now))
     }
