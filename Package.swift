@@ -108,8 +108,9 @@ let package = Package(
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),
+        room("Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
         room(
-            "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            "Web", sees: ["Query", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, crypto, distributedTracing,
                 logging, serviceContext, yams,
@@ -147,8 +148,9 @@ let package = Package(
             name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto],
             path: "Examples", exclude: ["signing"], packageAccess: false, swiftSettings: swiftSettings),
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
+        tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"]),
         tests(
-            of: "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            of: "Web", sees: ["Query", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,
@@ -156,7 +158,8 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestOrigin", "Workers", "Web", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline", "Store",
+                "TestOrigin", "Workers", "Web", "Query", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline",
+                "Store",
             ],
             packages: [
                 argumentParser, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
@@ -165,8 +168,9 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "DarkroomCommand", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", logging, httpTypes,
+                "DarkroomCommand", "DarkroomWeb", "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline",
+                "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                logging, httpTypes,
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),

@@ -34,7 +34,7 @@ struct CacheDemandTests {
         ("&cache=only-if-cached", .onlyIfCached),
     ])
     func `everybody may take the cache's word`(query: String, mode: CacheMode) async throws {
-        #expect(try await asked(query).cache.demand == RequestCachePolicy(mode: mode))
+        #expect(try await asked(query).cache.policy == RequestCachePolicy(mode: mode))
     }
 
     @Test(arguments: CacheMode.allCases.filter(\.forcesOriginRequest))
@@ -52,7 +52,7 @@ struct CacheDemandTests {
             }
         }
         let allowed = RequestCachePolicy(mode: mode, allowsForcedRefresh: true)
-        #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.demand == allowed)
+        #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.policy == allowed)
         let bearer: HTTPFields = [.authorization: "bearer  \(token)"]
         #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
     }
@@ -61,9 +61,9 @@ struct CacheDemandTests {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
         #expect(directives != .none)
-        #expect(try await asked("", fields: fields).cache.demand == RequestCachePolicy(directives: directives))
+        #expect(try await asked("", fields: fields).cache.policy == RequestCachePolicy(directives: directives))
         #expect(
-            try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.demand
+            try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.policy
                 == RequestCachePolicy(directives: directives, allowsForcedRefresh: true))
     }
 

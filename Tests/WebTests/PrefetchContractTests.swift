@@ -3,6 +3,7 @@ import Testing
 import Yams
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// Holds `openapi.yaml` against what prefetching takes and tells.
@@ -46,14 +47,14 @@ struct PrefetchContractTests {
             #expect(list["minItems"]?.int == 1)
             #expect(list["maxItems"]?.int == Prefetcher.maxItems)
         }
-        #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == GrammarLimits().maxOutputSide)
+        #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == QueryLimits().maxOutputSide)
         let body = contract["paths"]?["/prefetch"]?["post"]?["requestBody"]?["content"]?["application/json"]
-        let grammar = PrefetchGrammar(queries: QueryGrammar())
+        let grammar = PrefetchGrammar()
         let examples = try #require(body?["examples"]?.mapping)
         for (_, example) in examples {
             let text = try Yams.serialize(node: try #require(example["value"]))
             let order = try YAMLDecoder().decode(PrefetchBody.self, from: text)
-            #expect(try grammar.pictures(of: order, takesWebP: false).count > 1)
+            #expect(try grammar.images(of: order, acceptingWebP: false).count > 1)
         }
     }
 

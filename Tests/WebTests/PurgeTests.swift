@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 struct PurgeTests {

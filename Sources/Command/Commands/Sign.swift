@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 

@@ -1,6 +1,6 @@
 import ArgumentParser
+import DarkroomQuery
 import DarkroomTransforms
-import DarkroomWeb
 import Foundation
 import NIOCore
 
@@ -25,8 +25,8 @@ struct TransformFile: ParsableCommand {
         let (paths, parameters) = Self.sorted(words)
         do {
             try transform(from: paths[0], to: paths[1], parameters)
-        } catch let error as FileQueryError {
-            throw Self.failure(error.description)
+        } catch let error as InvalidParameter {
+            throw Self.failure(error.detail)
         } catch let error as ImageProcessingError {
             throw Self.failure(error.sentence)
         } catch let error as CocoaError {

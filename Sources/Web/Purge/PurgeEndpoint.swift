@@ -1,4 +1,6 @@
+import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
@@ -31,11 +33,17 @@ struct PurgeEndpoint: Sendable {
         return PurgeDocument(try await obey(query), of: query).response
     }
 
+    private func source(_ url: String) throws(Problem) -> SourceURL {
+        do throws(InvalidSourceURL) { return try ImageRequest(url, givenAs: "url").source } catch {
+            throw Problem(error)
+        }
+    }
+
     private func obey(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
         let target: PurgeTarget
         var tiers = TierSet.all
         switch query.scope {
-        case .url(let url): target = .source(try ImageRequest(url, givenAs: "url").source)
+        case .url(let url): target = .source(try source(url))
         case .prefix(let prefix): target = .prefix(prefix)
         case .host(let host): target = .host(host)
         case .tag(let tag): target = .tag(tag)

@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import DarkroomHTTPCaching
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 extension FuzzTests {
@@ -62,7 +63,7 @@ extension FuzzTests {
             let tag = EntityTag("a")
             _ = Preconditions.evaluate(method: .get, fields: fields, tag: tag, lastModified: Self.now)
             let text = String(decoding: input, as: UTF8.self)
-            _ = Negotiation.takesWebP(accept: text)
+            _ = FormatNegotiation.acceptsWebP(text)
             try hold((0...7).contains(RequestPriority(parsing: text).urgency), text)
         }
     }
