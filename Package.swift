@@ -108,17 +108,21 @@ let package = Package(
         room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),
         room(
-            "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            "HTTPServer", sees: ["Network"],
             packages: [
-                coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, crypto, distributedTracing,
-                logging, serviceContext, yams,
-            ],
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioHTTP1, serviceContext,
+            ]),
+        room(
+            "Web", sees: ["HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            packages: [coreMetrics, crypto, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "DarkroomMetrics", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser,
+                "DarkroomMetrics", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomWorkers", "DarkroomPipeline",
+                "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                argumentParser,
                 configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore, nioPosix,
                 distributedTracing, serviceContext, systemPackage, unixSignals, yams,
             ],
@@ -144,7 +148,13 @@ let package = Package(
             path: "Examples", exclude: ["signing"], packageAccess: false, swiftSettings: swiftSettings),
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
         tests(
-            of: "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            of: "HTTPServer", sees: ["Network"],
+            packages: [
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioPosix, serviceContext, serviceLifecycle,
+            ]),
+        tests(
+            of: "Web", sees: ["HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,
@@ -152,14 +162,16 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestOrigin", "Workers", "Web", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline", "Store",
+                "TestOrigin", "Workers", "Web", "HTTPServer", "Transforms", "HTTPCaching", "Origin", "Network",
+                "Pipeline", "Store",
             ],
             packages: [logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient]),
         // Parsers of untrusted bytes, fed with mutated input; `make fuzz` gives it more time.
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "DarkroomCommand", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
+                "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomWorkers", "DarkroomPipeline",
+                "DarkroomTransforms",
                 "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", logging, httpTypes,
                 nioCore, nioHTTP1,
             ],

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomPipeline
 import HTTPTypes
 import Hummingbird
@@ -33,7 +34,7 @@ struct CacheAnswerTests {
         #expect(fields[.age] == "90")
     }
 
-    @Test func `maxage lengthens where the setting says so, up to the cap`() async throws {
+    @Test func `maxage extends freshness up to the cap if the setting allows it`() async throws {
         let configuration = WebConfiguration(variantMaxAge: .seconds(86_400), allowLongerMaxAge: true)
         #expect(try await fields(.stub(), configuration, query: "&maxage=2h")[.cacheControl] == "public, max-age=7290")
         #expect(try await fields(.stub(), configuration, query: "&maxage=1y")[.cacheControl] == "public, max-age=86490")
@@ -58,13 +59,13 @@ struct CacheAnswerTests {
             "darkroom;fwd=request;fwd-status=200;ttl=7;stored;collapsed;detail=original-miss"
         ),
     ])
-    func `the cache status names the layer and what the origin had to do with it`(
+    func `Cache-Status names the tier and the part of the origin`(
         report: CacheReport, remaining: Duration, text: String
     ) async throws {
         #expect(try await fields(.stub(cache: report, remaining: remaining))[.cacheStatus] == text)
     }
 
-    @Test func `a stale answer says why the origin could not confirm it`() async throws {
+    @Test func `a stale response says why the origin could not confirm it`() async throws {
         let trouble = OriginTrouble("No.", receivedStatus: 503)
         let report = CacheReport(
             variant: .disk, forwarded: .stale, originStatus: 503, staleBecause: .originFailed(trouble))
@@ -73,7 +74,7 @@ struct CacheAnswerTests {
         #expect(fields[.proxyStatus] == "darkroom;received-status=503")
     }
 
-    @Test func `a fallback has the status of the setting, is fresh for a minute and has no date`() async throws {
+    @Test func `a fallback has the configured status, is fresh for a minute and has no date`() async throws {
         let picture = ImageResponse.stub(
             lastModified: ImageResponse.madeAt,
             fallbackReason: .originFailed(OriginTrouble("No.", proxyError: .dnsError)))
@@ -93,7 +94,7 @@ struct CacheAnswerTests {
     }
 
     @Test(arguments: [(200, HTTPResponse.Status.notModified), (404, .notFound)])
-    func `preconditions count only for answers that are successes`(status: Int, expected: HTTPResponse.Status)
+    func `preconditions apply only to successful responses`(status: Int, expected: HTTPResponse.Status)
         async throws
     {
         let site = TestSite(configuration: WebConfiguration(fallbackStatus: status)) { _ in

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomTransforms
 import Foundation
@@ -16,11 +17,11 @@ struct CachingAnswerTests {
 
     private func site(
         _ picture: ImageResponse, _ location: CacheLocation = CacheLocation(), asked: Asked = Asked()
-    ) -> RouterResponder<WebContext> {
+    ) -> RouterResponder<ServerRequestContext> {
         let image = ImageEndpoint(configuration: WebConfiguration()) { request in
             asked.requests.withLock { $0.append(request) }
             return location
-        } picture: { request in
+        } image: { request in
             asked.requests.withLock { $0.append(request) }
             return picture
         }
@@ -32,7 +33,7 @@ struct CachingAnswerTests {
     }
 
     private func respond(
-        _ site: RouterResponder<WebContext>, _ fields: String, _ method: HTTPRequest.Method = .get,
+        _ site: RouterResponder<ServerRequestContext>, _ fields: String, _ method: HTTPRequest.Method = .get,
         _ headers: HTTPFields = [:]
     ) async throws -> Response {
         let head = HTTPRequest(
@@ -49,7 +50,7 @@ struct CachingAnswerTests {
         return document
     }
 
-    @Test func `the document is followed by what is true at this moment, which nobody keeps`() async throws {
+    @Test func `the document ends with the current cache state, and is not cacheable`() async throws {
         let site = site(document(), CacheLocation(original: .memory, variant: .all))
         let response = try await respond(site, "cache", .get, [.ifNoneMatch: "*"])
         #expect(response.status == .ok)
@@ -67,13 +68,13 @@ struct CachingAnswerTests {
     }
 
     @Test(arguments: [(Duration.seconds(1), true, 1), (.zero, false, 0), (.milliseconds(-1500), false, -2)])
-    func `what is stale says so, and for how long`(remaining: Duration, fresh: Bool, seconds: Int) async throws {
+    func `a stale source is marked, with the time since`(remaining: Duration, fresh: Bool, seconds: Int) async throws {
         let text = try await respond(site(document(remaining: remaining)), "cache").text()
         #expect(text.contains("\"fresh\":\(fresh)"))
         #expect(text.contains("\"remaining_seconds\":\(seconds)"))
     }
 
-    @Test func `without it the document is as it is cached, and it is looked for where it is`() async throws {
+    @Test func `without the field the cached document is returned unchanged`() async throws {
         let asked = Asked()
         let site = site(document(), asked: asked)
         let plain = try await respond(site, "color")

@@ -21,7 +21,7 @@ struct PlaceholderAnswerTests {
         }
     }
 
-    @Test func `placeholders stand in fields of the picture's answer, of HEAD and of a 304`() async throws {
+    @Test func `placeholders are fields of responses to GET and HEAD, and of a 304`() async throws {
         let site = TestSite { [all] _ in .stub(placeholders: all) }
         let expected = [
             "X-Placeholder-BlurHash": "LiE{Uj2lwyX5qKWFjue;gKfkfQfj",
@@ -38,7 +38,7 @@ struct PlaceholderAnswerTests {
         #expect(fields(known) == expected)
     }
 
-    @Test func `the pipeline is asked for the picture and for what is named, in any order`() async throws {
+    @Test func `the pipeline is asked for the image and the named placeholders, in any order`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let site = TestSite { request in
             asked.withLock { $0.append(request) }
@@ -50,7 +50,7 @@ struct PlaceholderAnswerTests {
         #expect(asked.withLock { $0.map(\.output.format) } == [.webp, .webp, nil])
     }
 
-    @Test func `an answer that lacks what it should tell is kept by nobody`() async throws {
+    @Test func `a response that lacks requested placeholders is not cacheable`() async throws {
         let site = TestSite { _ in .stub() }
         let response = try await site.respond(source + "color")
         #expect(response.status == .ok)
@@ -59,7 +59,7 @@ struct PlaceholderAnswerTests {
         #expect(response.headers[.cacheControl] == "no-store")
     }
 
-    @Test func `nothing is told that was not asked for`() async throws {
+    @Test func `placeholders that were not requested are omitted`() async throws {
         let site = TestSite { _ in .stub(placeholders: Placeholders(dominantColor: "#000000")) }
         #expect(fields(try await site.respond(source + "color")) == ["X-Placeholder-Color": "#000000"])
         #expect(try await site.problem(source + "colour").parameter == "placeholder")

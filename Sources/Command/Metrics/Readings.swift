@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomMetrics
 import DarkroomPipeline
 import DarkroomWeb
@@ -9,7 +10,7 @@ struct Readings: Sendable {
     let caches: Caches
     let pipeline: ImagePipeline
     let prefetcher: Prefetcher
-    let traffic: Traffic
+    let serverState: ServerState
     /// Nil = there are none.
     let workers: WorkerImageProcessor?
     let startedAt: Date
@@ -23,7 +24,7 @@ struct Readings: Sendable {
         [
             MetricFamily(
                 "darkroom_http_requests_under_way", .gauge, help: "Requests that have no answer yet.",
-                Double(traffic.underWay))
+                Double(serverState.inFlightRequests))
         ]
     }
 

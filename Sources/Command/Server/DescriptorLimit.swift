@@ -22,9 +22,9 @@ struct DescriptorLimit {
         return DescriptorLimit(count: Int(limit.rlim_cur))
     }
 
-    /// The connections that each of the doors may have, so that all of them together leave the reserve alone.
-    func connections(_ wanted: Int, doors: Int, logger: Logger) -> Int {
-        let possible = max(1, (count - min(Self.reserved, count / 2)) / doors)
+    /// The connections that each of the listeners may have, so that all of them together leave the reserve alone.
+    func connections(_ wanted: Int, listeners: Int, logger: Logger) -> Int {
+        let possible = max(1, (count - min(Self.reserved, count / 2)) / listeners)
         guard possible < wanted else { return wanted }
         logger.warning(
             "max-connections is lowered to what the limit of open files allows",

@@ -47,7 +47,7 @@ extension SettingReader {
         return keys
     }
 
-    private func origins() throws(SettingError) -> CrossOrigins {
+    private func origins() throws(SettingError) -> CORSPolicy {
         let texts = try layers.list(.corsOrigins)
         if texts.map(\.text) == ["*"] { return .all }
         var origins: Set<String> = []

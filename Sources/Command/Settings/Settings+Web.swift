@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomOrigin
 import DarkroomTransforms
 import DarkroomWeb
@@ -10,6 +11,6 @@ extension Settings {
             allowLongerMaxAge: allowLongerMaxAge, allowForcedRefresh: allowForcedRefresh, allowGPS: allowGPS,
             adminToken: adminToken, fallbackStatus: fallbackStatus, publicURL: publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: GrammarLimits(limits, resampling),
-            maxSourceBytes: maxSourceBytes, visitors: visitors, access: access)
+            maxSourceBytes: maxSourceBytes, clientLimits: clientLimits, access: access)
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
@@ -16,7 +17,7 @@ struct Settings: Equatable, Sendable {
     var adminHost: String
     /// Nil = administration has no port of its own.
     var adminPort: Int?
-    var visitors: Visitors
+    var clientLimits: ClientLimits
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
@@ -72,7 +73,7 @@ struct Settings: Equatable, Sendable {
         port = try read.integer(.port, 0...65_535)
         adminHost = try read.required(.adminHost).text
         adminPort = try read.layers.text(.adminPort)?.integer(in: 0...65_535)
-        visitors = try read.visitors()
+        clientLimits = try read.clientLimits()
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
@@ -124,7 +125,7 @@ struct Settings: Equatable, Sendable {
         try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
         try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
         try require(
-            visitors.connections.maxConnectionsPerClient <= visitors.connections.maxConnections,
+            clientLimits.connections.maxConnectionsPerClient <= clientLimits.connections.maxConnections,
             .maxConnectionsPerClient, .maxConnections)
         try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
         try require(downloads.maxPerHost <= downloads.max, .downloadsPerHost, .maxDownloads)

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -21,9 +22,9 @@ struct Permits: Sendable {
     /// The route, for what may be asked of it.
     func guarding(_ route: PermittedRoute) -> Route {
         Route(route.path) { request, context throws(Problem) in
-            try request.requireReadableTarget()
+            try request.requireParsableTarget()
             let query = try route.query(request, context)
-            let isAdmin = token?.isCarried(by: request.headers) == true
+            let isAdmin = token?.isPresent(in: request.headers) == true
             var permit = try permit(query, at: route.signedPath, route.presets, isAdmin: isAdmin)
             permit.client = permit.key.flatMap { $0.rate == nil ? nil : "key \($0.id)" } ?? context.client
             return try await route.respond(request, context, permit)

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import HTTPTypes
 import Hummingbird
 
@@ -18,13 +19,13 @@ struct PermittedRoute: Sendable {
     let signedPath: String
     let presets: Presets
     /// Gives the parameters as they were sent.
-    let query: @Sendable (Request, WebContext) throws(Problem) -> QueryString
-    var respond: @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+    let query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
+    var respond: @Sendable (Request, ServerRequestContext, Permit) async throws(Problem) -> Response
 
     /// Parameters are in the query of the target.
     init(
         _ path: String, presets: Presets,
-        respond: @escaping @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+        respond: @escaping @Sendable (Request, ServerRequestContext, Permit) async throws(Problem) -> Response
     ) {
         self.init(
             path, signedAs: path, presets: presets,
@@ -35,8 +36,8 @@ struct PermittedRoute: Sendable {
     /// Parameters are elsewhere.
     init(
         _ path: String, signedAs signedPath: String, presets: Presets,
-        query: @escaping @Sendable (Request, WebContext) throws(Problem) -> QueryString,
-        respond: @escaping @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+        query: @escaping @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString,
+        respond: @escaping @Sendable (Request, ServerRequestContext, Permit) async throws(Problem) -> Response
     ) {
         self.path = path
         self.signedPath = signedPath

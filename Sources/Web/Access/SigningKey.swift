@@ -1,4 +1,5 @@
 import Crypto
+package import DarkroomHTTPServer
 import Foundation
 
 /// A secret that requests are signed with, and what its signatures may ask for.

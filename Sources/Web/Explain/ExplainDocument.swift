@@ -2,11 +2,11 @@ import DarkroomHTTPCaching
 import DarkroomPipeline
 import DarkroomTransforms
 
-/// An explanation, as it is sent. What is not known is left out.
+/// An explanation as JSON. Unknown values are omitted.
 struct ExplainDocument: Encodable {
     struct Request: Encodable {
         let canonical: String
-        /// What may be given out: whole where the server knows its own address, signed where that is needed.
+        /// The URL for clients: absolute if the server knows its public URL, and signed if signatures are required.
         let address: String
         let url: String
         let parameters: [CanonicalQuery.Parameter]
@@ -153,7 +153,7 @@ extension CacheDecision {
 }
 
 extension Duration {
-    /// With three decimals.
+    /// Seconds with three decimals.
     var inSeconds: Double { (self / .seconds(1)).thousandths }
 }
 

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomTransforms
 

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import NIOCore
 import Testing
 

@@ -1,0 +1,63 @@
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomTransforms
+import Hummingbird
+
+/// `GET /srcset`: the URLs of one image in several widths. It neither fetches nor processes the image.
+struct SrcsetEndpoint: Sendable {
+    private let grammar: SrcsetGrammar
+    private let address: PictureAddress
+
+    init(configuration: WebConfiguration) {
+        grammar = SrcsetGrammar(limits: configuration.limits)
+        address = PictureAddress(configuration)
+    }
+
+    var routes: [PermittedRoute] {
+        [PermittedRoute("/srcset", presets: .missing) { _, _, permit throws(Problem) in try response(permit) }]
+    }
+
+    private func response(_ permit: Permit) throws(Problem) -> Response {
+        let query: SrcsetQuery
+        do throws(InvalidParameter) {
+            query = try grammar.parse(permit.query)
+        } catch {
+            throw Problem(error)
+        }
+        try check(query, permit)
+        return .json(SrcsetDocument(query, permit, address: address))
+    }
+
+    /// Throws a problem for sources that `/image` would refuse.
+    private func check(_ query: SrcsetQuery, _ permit: Permit) throws(Problem) {
+        guard let image = query.pictures.first else { return }
+        try permit.requireSources(of: ImageRequest(sourcesOf: image))
+    }
+}
+
+/// One image in several widths, ready for use in a page.
+struct SrcsetDocument: Codable, Hashable {
+    struct Candidate: Codable, Hashable {
+        /// The width in pixels that browsers may assume.
+        var width: Int
+        var url: String
+    }
+
+    /// The widest candidate, for browsers without support for `srcset`.
+    var src: String
+    var srcset: String
+    var sizes: String
+    /// An `img` element with these attributes and an empty `alt`.
+    var html: String
+    /// In ascending order of width.
+    var candidates: [Candidate]
+
+    init(_ query: SrcsetQuery, _ permit: Permit, address: PictureAddress) {
+        candidates = query.pictures.map { Candidate(width: $0.recipe.box.width ?? 0, url: address($0, permit)) }
+        src = candidates.last?.url ?? ""
+        srcset = candidates.map { "\($0.url) \($0.width)w" }.joined(separator: ", ")
+        sizes = query.sizes
+        let (src, srcset, sizes) = (src.htmlEscaped, srcset.htmlEscaped, sizes.htmlEscaped)
+        html = "<img src=\"\(src)\" srcset=\"\(srcset)\" sizes=\"\(sizes)\" alt=\"\">"
+    }
+}
