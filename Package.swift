@@ -116,7 +116,7 @@ let package = Package(
         room(
             "Web", sees: ["HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [coreMetrics, crypto, hummingbird, httpTypes, logging, nioCore, yams],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")]),
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("Pages/playground.html")]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [

@@ -9,8 +9,8 @@ package struct WebConfiguration: Sendable {
     package var port: Int
     /// The bind address of the admin listener.
     package var adminHost: String
-    /// The port of a listener for administration, which the main listener then does not serve. 0 = any free port; nil = no such
-    /// listener.
+    /// The port of a listener for administration, which the main listener then does not serve. 0 = any free port; nil =
+    /// no such listener.
     package var adminPort: Int?
     /// The maximum lifetime that `Cache-Control` grants to clients.
     package var variantMaxAge: Duration
@@ -20,8 +20,8 @@ package struct WebConfiguration: Sendable {
     package var allowForcedRefresh: Bool
     /// Whether `/info` discloses GPS positions.
     package var allowGPS: Bool
-    /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration, without
-    /// authentication.
+    /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
+    /// without authentication.
     package var adminToken: String?
     /// The status of responses with a fallback image: 200…599, one that may have a body.
     package var fallbackStatus: Int

@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import HummingbirdCore
 import NIOCore
 import Synchronization
 import Testing

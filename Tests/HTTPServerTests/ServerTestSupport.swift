@@ -55,8 +55,8 @@ extension RequestMetrics {
 }
 
 extension ListenerConfiguration {
-    /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` reads a JSON body, and
-    /// `/refuse` refuses its body unread.
+    /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` reads a JSON
+    /// body, and `/refuse` refuses its body unread.
     static func test(
         limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], logger: Logger = .quiet,
         instrument: any Instrument = NoOpTracer(),

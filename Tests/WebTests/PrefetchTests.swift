@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomTransforms
@@ -88,7 +89,7 @@ struct PrefetchTests {
             document.failures == [
                 .init(
                     url: "https://a.org/1", query: "w=7", type: "/problems/source-not-found",
-                    detail: "The origin has no picture at this URL.")
+                    detail: "The origin has no image at this URL.")
             ])
     }
 

@@ -119,6 +119,6 @@ struct SrcsetTests {
         #expect(told.html.hasSuffix("sizes=\"&quot;&gt;&lt;script&gt;alert(1)&amp;&#39;\" alt=\"\">"))
         let address = try await TestSite().respond("/srcset?url=https://a.org/%22%3E%3Cb&widths=5").text()
         #expect(!address.contains("<b"))
-        #expect("\"\u{301}<\u{301}&\u{301}".escaped == "&quot;\u{301}&lt;\u{301}&amp;\u{301}")
+        #expect("\"\u{301}<\u{301}&\u{301}".htmlEscaped == "&quot;\u{301}&lt;\u{301}&amp;\u{301}")
     }
 }

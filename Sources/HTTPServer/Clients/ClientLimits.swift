@@ -23,8 +23,8 @@ package struct ClientLimits: Equatable, Sendable {
 package struct ConnectionLimits: Hashable, Sendable {
     /// The maximum number of concurrent connections, at least 1. Further connections wait in the listen backlog.
     package var maxConnections: Int
-    /// The maximum number of concurrent connections of one client, which is an IPv4 address or an IPv6 /64 network. Further
-    /// connections are closed at once. Trusted proxies are exempt.
+    /// The maximum number of concurrent connections of one client, which is an IPv4 address or an IPv6 /64 network.
+    /// Further connections are closed at once. Trusted proxies are exempt.
     package var maxConnectionsPerClient: Int
     /// The time from connecting, or from a request's first byte, to the end of the header fields.
     package var headerTimeout: Duration
@@ -52,8 +52,8 @@ package struct ConnectionLimits: Hashable, Sendable {
         self.shutdownGrace = shutdownGrace
     }
 
-    /// The maximum number of pipelined requests without a response. Further requests are discarded, and the connection closes
-    /// after the last response.
+    /// The maximum number of pipelined requests without a response. Further requests are discarded, and the connection
+    /// closes after the last response.
     package static let maxPipelinedRequests = 64
     /// The maximum size in bytes of one header field, and of the request target.
     static let maxFieldBytes = 64 << 10

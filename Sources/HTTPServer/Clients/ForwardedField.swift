@@ -2,8 +2,8 @@ import DarkroomNetwork
 
 /// One line of a `Forwarded` field (RFC 7239 §4): the address of the client of each hop, in the order of the hops.
 struct ForwardedField {
-    /// The address in each element's `for` parameter; nil where it is `unknown`, obfuscated, malformed or missing. A line with
-    /// unbalanced quotes has one element, which is nil, because its element boundaries are ambiguous.
+    /// The address in each element's `for` parameter; nil where it is `unknown`, obfuscated, malformed or missing. A
+    /// line with unbalanced quotes has one element, which is nil, because its element boundaries are ambiguous.
     let addresses: [IPAddress?]
 
     init(_ line: String) {
@@ -83,7 +83,8 @@ struct ForwardedField {
     }
 }
 
-/// A node of `Forwarded` and `X-Forwarded-For` (RFC 7239 §6): an address, with brackets if it is IPv6, and an optional port.
+/// A node of `Forwarded` and `X-Forwarded-For` (RFC 7239 §6): an address, with brackets if it is IPv6, and an optional
+/// port.
 struct NodeName {
     let address: IPAddress
 

@@ -17,11 +17,11 @@ package struct TrustedProxies: Sendable {
 
     /// The client of a request that arrived over a connection from `peer`.
     ///
-    /// If the peer is a trusted proxy, `Forwarded` (RFC 7239) or `X-Forwarded-For` is read from its end, which the proxy wrote,
-    /// toward its beginning, which the client may have forged: past trusted proxies up to the first other address. A malformed,
-    /// obfuscated or unknown element ends the walk, and the last address before it is the client. If a request has both fields
-    /// they must agree, because a proxy that writes only one of them forwards a forged other one; otherwise the proxy itself
-    /// counts as the client.
+    /// If the peer is a trusted proxy, `Forwarded` (RFC 7239) or `X-Forwarded-For` is read from its end, which the
+    /// proxy wrote, toward its beginning, which the client may have forged: past trusted proxies up to the first other
+    /// address. A malformed, obfuscated or unknown element ends the walk, and the last address before it is the client.
+    /// If a request has both fields they must agree, because a proxy that writes only one of them forwards a forged
+    /// other one; otherwise the proxy itself counts as the client.
     func client(of peer: IPAddress, _ fields: HTTPFields) -> IPAddress {
         let peer = peer.unmapped
         guard contain(peer) else { return peer }
@@ -49,7 +49,8 @@ package struct TrustedProxies: Sendable {
         return client
     }
 
-    /// The addresses in a line of `X-Forwarded-For`. The field has no specification: IPv6 appears with and without brackets.
+    /// The addresses in a line of `X-Forwarded-For`. The field has no specification: IPv6 appears with and without
+    /// brackets.
     private static func addresses(of line: String) -> [IPAddress?] {
         line.split(separator: ",", omittingEmptySubsequences: false).map { part in
             let text = part.drop { $0 == " " || $0 == "\t" }
@@ -64,8 +65,8 @@ extension IPAddress {
     /// The IPv4 address that a dual-stack socket reports as `::ffff:a.b.c.d`; any other address unchanged.
     var unmapped: IPAddress { mappedIPv4 ?? self }
 
-    /// The key of a client in limits: the address, or the /64 network of an IPv6 address, because one customer typically has
-    /// that many addresses.
+    /// The key of a client in limits: the address, or the /64 network of an IPv6 address, because one customer
+    /// typically has that many addresses.
     var clientName: String {
         switch self {
         case .v4: description

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A configured connection that waits to be served.
 ///
-/// A connection accepted while the listener shuts down is dropped without being served. NIO treats an `NIOAsyncChannel` that is
-/// released unread as a programming error and traps, so `deinit` closes such a connection and drains it.
+/// A connection accepted while the listener shuts down is dropped without being served. NIO treats an `NIOAsyncChannel`
+/// that is released unread as a programming error and traps, so `deinit` closes such a connection and drains it.
 final class AcceptedConnection: Sendable {
     private let http: HTTP1Channel
     private let connection: HTTP1Channel.Value

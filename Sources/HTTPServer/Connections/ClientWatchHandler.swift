@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The channel handler next to the socket: it detects that the client is gone, closes the connection in a way that lets pending
-/// responses arrive, and disconnects clients that do not read their response.
+/// The channel handler next to the socket: it detects that the client is gone, closes the connection in a way that lets
+/// pending responses arrive, and disconnects clients that do not read their response.
 final class ClientWatchHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -11,8 +11,8 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     /// The number of bytes of the request line received since ``beginRequest()``.
     private(set) var requestLineBytes = 0
     private var hasReadRequestLine = false
-    /// Whether the connection keeps reading for a moment when it closes. If the client is still sending, closing at once can
-    /// make its TCP stack discard our last response (RFC 9112 §9.6).
+    /// Whether the connection keeps reading for a moment when it closes. If the client is still sending, closing at
+    /// once can make its TCP stack discard our last response (RFC 9112 §9.6).
     var lingers = false
 
     private var clientGone: EventLoopPromise<Void>?
@@ -27,8 +27,8 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     /// How long a connection lingers.
     private static let lingerTime = TimeAmount.seconds(1)
 
-    /// - Parameter clientGone: succeeds when the client has closed its side, the connection is closed, or the grace period of a
-    ///   shutdown is over.
+    /// - Parameter clientGone: succeeds when the client has closed its side, the connection is closed, or the grace
+    ///   period of a shutdown is over.
     init(_ clientGone: EventLoopPromise<Void>, limits: ConnectionLimits) {
         self.clientGone = clientGone
         self.limits = limits

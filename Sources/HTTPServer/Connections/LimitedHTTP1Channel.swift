@@ -15,10 +15,10 @@ import NIOHTTP1
 
 /// HTTP/1.1 connections with limits, whose requests are canceled when the client disconnects.
 ///
-/// Hummingbird leaves a handler running when its client disconnects. Its own option, to keep reading during the request, disables
-/// keep-alive. Here a channel handler sees the end of the client's stream and the task that serves the connection is canceled,
-/// which costs nothing per request. A client that closes only its sending side counts as disconnected too, and so does one that
-/// still reads its response when the grace period of a shutdown ends.
+/// Hummingbird leaves a handler running when its client disconnects. Its own option, to keep reading during the
+/// request, disables keep-alive. Here a channel handler sees the end of the client's stream and the task that serves
+/// the connection is canceled, which costs nothing per request. A client that closes only its sending side counts as
+/// disconnected too, and so does one that still reads its response when the grace period of a shutdown ends.
 struct LimitedHTTP1Channel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: AcceptedConnection
@@ -87,8 +87,8 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         return true
     }
 
-    /// Limits the unsent bytes in the kernel. The rest of a response then waits here, where its buffer is shared with the cache
-    /// and its progress is visible. Best effort: not every system supports the option.
+    /// Limits the unsent bytes in the kernel. The rest of a response then waits here, where its buffer is shared with
+    /// the cache and its progress is visible. Best effort: not every system supports the option.
     private func limitUnsentBytes(of channel: any Channel) -> EventLoopFuture<Void> {
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_NOTSENT_LOWAT))
         return channel.setOption(option, value: Self.maxUnsentBytes).recover { _ in }

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// The channel handler behind the HTTP parser: it enforces the timeouts for each part of a request, limits pipelining, and answers
-/// malformed requests with a problem document, after the responses to the requests before them.
+/// The channel handler behind the HTTP parser: it enforces the timeouts for each part of a request, limits pipelining,
+/// and answers malformed requests with a problem document, after the responses to the requests before them.
 final class RequestLimitsHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -21,7 +21,8 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     private var refusal: Problem?
     private var timeout: (task: Scheduled<Void>, at: NIODeadline)?
 
-    /// - Parameter response: makes the response to a request refused here. It is called once per problem, so it can log it.
+    /// - Parameter response: makes the response to a request refused here. It is called once per problem, so it can log
+    ///   it.
     init(
         watch: ClientWatchHandler, limits: ConnectionLimits, now: NIODeadline,
         response: @escaping (Problem) -> [HTTPServerResponsePart]
@@ -127,8 +128,8 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// Schedules a check at the client's deadline. A timer that fires too early is scheduled again then, which is cheaper than
-    /// moving it for each part of a request.
+    /// Schedules a check at the client's deadline. A timer that fires too early is scheduled again then, which is
+    /// cheaper than moving it for each part of a request.
     private func scheduleTimeout(_ context: ChannelHandlerContext) {
         guard !ignoresInput, let deadline = progress.deadline(limits) else { return }
         if let timeout {
@@ -153,8 +154,8 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
 }
 
 extension HTTPRequestHead {
-    /// Whether no further request can follow on the connection: the client asked to close it, or to switch to another protocol,
-    /// in which case the parser stops although the server does not switch.
+    /// Whether no further request can follow on the connection: the client asked to close it, or to switch to another
+    /// protocol, in which case the parser stops although the server does not switch.
     fileprivate var endsConnection: Bool {
         !isKeepAlive || method == .CONNECT || headers.contains(name: "Upgrade")
     }

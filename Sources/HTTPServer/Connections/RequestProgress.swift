@@ -1,6 +1,7 @@
 import NIOCore
 
-/// The state of a connection: which part of a request is being read and since when, and how many requests await their response.
+/// The state of a connection: which part of a request is being read and since when, and how many requests await their
+/// response.
 struct RequestProgress {
     private enum Phase {
         case idle, head, body

@@ -17,12 +17,12 @@ extension Problem {
                     + "each of at most \(ConnectionLimits.maxFieldBytes) bytes, "
                     + "and \(ConnectionLimits.maxHeadBytes) bytes in total.")
         default:
-            self.init(.malformedRequest, "The bytes received are not a valid or unambiguous HTTP/1.1 request.")
+            self.init(.malformedRequest, "The bytes received are malformed or ambiguous as a request (RFC 9112).")
         }
     }
 
-    /// The problem with a head that the parser accepts and RFC 9112 forbids: not exactly one `Host` field (§3.2), or a transfer
-    /// coding that leaves the end of the body ambiguous (§6.1, §6.3). Nil when the head is valid.
+    /// The problem with a head that the parser accepts and RFC 9112 forbids: not exactly one `Host` field (§3.2), or a
+    /// transfer coding that leaves the end of the body ambiguous (§6.1, §6.3). Nil when the head is valid.
     init?(malformed head: HTTPRequestHead) {
         let hosts = head.headers["Host"].count
         guard hosts == 1 || hosts == 0 && head.version == .http1_0 else {
@@ -31,7 +31,7 @@ extension Problem {
         }
         let codings = head.headers["Transfer-Encoding"].map { $0.lowercased() }
         guard !codings.isEmpty, codings != ["chunked"] || head.version == .http1_0 else { return nil }
-        self.init(.malformedRequest, "'Transfer-Encoding' must be 'chunked', and only HTTP/1.1 allows it.")
+        self.init(.malformedRequest, "'Transfer-Encoding' must be 'chunked', in a request of version HTTP/1.1.")
     }
 
     /// The response to bytes that never became a request. The connection closes after it.

@@ -24,7 +24,8 @@ package struct ProblemKind: Sendable {
         self.remedy = remedy
     }
 
-    /// The URI reference that identifies the kind (RFC 9457 §3.1.1), relative to the server. It leads to a page about the kind.
+    /// The URI reference that identifies the kind (RFC 9457 §3.1.1), relative to the server. It leads to a page about
+    /// the kind.
     package var type: String { "/problems/\(slug)" }
 }
 
@@ -72,8 +73,8 @@ extension ProblemKind {
     package static let rateLimited = ProblemKind(
         "rate-limited", .tooManyRequests, title: "Too many requests from this client",
         cause:
-            "The client exceeded the request rate that the server's operator allows. Clients are identified by their IPv4 "
-            + "address or IPv6 /64 network.",
+            "The client exceeded the request rate that the server's operator allows. Clients are identified by "
+            + "their IPv4 address or IPv6 /64 network.",
         remedy:
             "Wait for the number of seconds in 'Retry-After', or raise 'rate-limit' on the server. If all clients are "
             + "affected at once, they share a proxy that 'trusted-proxies' does not list.")
@@ -81,8 +82,8 @@ extension ProblemKind {
     package static let malformedRequest = ProblemKind(
         "malformed-request", .badRequest, title: "The request is not valid HTTP",
         cause:
-            "The bytes received are not an HTTP/1.1 request, or could be interpreted differently by two servers, which enables "
-            + "request smuggling.",
+            "The bytes received are not an HTTP/1.1 request, or could be interpreted differently by two servers, "
+            + "which enables request smuggling.",
         remedy:
             "Use another client, or contact the operator of the proxy in between: one of them sends malformed requests."
     )
@@ -96,8 +97,8 @@ extension ProblemKind {
         "internal-error", .internalServerError, title: "Something failed on this server",
         cause: "An unexpected error occurred on the server.",
         remedy:
-            "Retry. If the problem persists, report the request id in the problem's 'instance' to the server's operator: the "
-            + "log has more details under it.")
+            "Retry. If the problem persists, report the request id in the problem's 'instance' to the server's "
+            + "operator: the log has more details under it.")
 
     package static let unavailable = ProblemKind(
         "unavailable", .serviceUnavailable, title: "The server is starting or shutting down",

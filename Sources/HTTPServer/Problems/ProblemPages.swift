@@ -27,7 +27,8 @@ package struct ProblemPages: Sendable {
         return HTMLPage(
             title: "Problems",
             body: """
-                <p>Failures are reported as problem documents (RFC 9457), whose <code>type</code> leads to one of these pages.</p>
+                <p>Failures are reported as problem documents (RFC 9457). \
+                Their <code>type</code> leads to one of these pages.</p>
                 <ul>
                 \(rows.joined(separator: "\n"))
                 </ul>

@@ -5,7 +5,8 @@ import ServiceContextModule
 
 /// Logs one line for each request.
 ///
-/// Queries are not logged, because they contain source URLs, which may contain tokens. Text chosen by clients is truncated.
+/// Queries are not logged, because they contain source URLs, which may contain tokens. Text chosen by clients is
+/// truncated.
 package struct AccessLog: Sendable {
     let logger: Logger
     private let redactedPrefix: String?

@@ -1,6 +1,7 @@
 package import Hummingbird
 import HummingbirdCore
 package import NIOCore
+package import Tracing
 
 /// One listener: its bind address, routes, limits and observers.
 package struct ListenerConfiguration: Sendable {
@@ -9,7 +10,8 @@ package struct ListenerConfiguration: Sendable {
     /// The port; 0 = any free port.
     package var port: Int
     package var routes: [Route]
-    /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem documents.
+    /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem
+    /// documents.
     package var middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>]
     package var limits: ConnectionLimits
     package var proxies: TrustedProxies
@@ -64,4 +66,24 @@ package struct ListenerConfiguration: Sendable {
 
     /// The number of connections that the kernel queues until they are accepted.
     private static let backlog = 1024
+}
+
+/// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log and the trace
+/// instrument.
+package struct RequestObservers: Sendable {
+    let metrics: RequestMetrics
+    let state: ServerState
+    let log: AccessLog
+    let instrument: any Instrument
+
+    /// - Parameter instrument: extracts the trace of each request from its header fields.
+    package init(
+        metrics: RequestMetrics, state: ServerState, log: AccessLog,
+        instrument: any Instrument = InstrumentationSystem.instrument
+    ) {
+        self.metrics = metrics
+        self.state = state
+        self.log = log
+        self.instrument = instrument
+    }
 }

@@ -4,8 +4,8 @@ import Logging
 import ServiceContextModule
 import Tracing
 
-/// The middleware for all requests: it identifies the client, turns errors into problem documents, adds the request id, drops the
-/// body of responses to HEAD, and counts and logs each request.
+/// The middleware for all requests: it identifies the client, turns errors into problem documents, adds the request id,
+/// drops the body of responses to HEAD, and counts and logs each request.
 struct RequestMiddleware: RouterMiddleware {
     typealias Context = ServerRequestContext
 

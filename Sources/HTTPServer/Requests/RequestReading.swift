@@ -3,7 +3,8 @@ package import Hummingbird
 package import NIOCore
 
 extension Request {
-    /// The maximum length in bytes of a target that endpoints parse. A source URL of maximum length fits, fully encoded.
+    /// The maximum length in bytes of a target that endpoints parse. A source URL of maximum length fits, fully
+    /// encoded.
     private static let maxTargetBytes = 32 * 1024
 
     /// Throws a problem when the target is too long to parse.

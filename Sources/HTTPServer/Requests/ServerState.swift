@@ -18,7 +18,8 @@ package final class ServerState: Sendable {
     /// Whether not all listeners are up yet.
     package var isStarting: Bool { state.withLock(\.isStarting) }
 
-    /// The number of requests without a response. A request no longer counts while the body of its response is being sent.
+    /// The number of requests without a response. A request no longer counts while the body of its response is being
+    /// sent.
     package var inFlightRequests: Int { state.withLock(\.inFlight) }
 
     /// Whether the server is about to shut down, so that load balancers should send requests elsewhere.

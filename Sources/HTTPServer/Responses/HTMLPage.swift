@@ -76,8 +76,8 @@ package struct HTMLPage: Sendable {
 extension String {
     /// The text with HTML's special characters escaped, for use in elements and quoted attributes.
     package var htmlEscaped: String {
-        // Unicode scalars rather than characters: a combining mark after a quote forms one character with it, but HTML still
-        // sees the quote.
+        // Unicode scalars rather than characters: a combining mark after a quote forms one character with it, but HTML
+        // still sees the quote.
         unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
             case "&": text += "&amp;"

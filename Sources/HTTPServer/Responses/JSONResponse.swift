@@ -4,7 +4,8 @@ package import Hummingbird
 package import NIOCore
 
 extension Response {
-    /// A JSON document that is valid only now, so it is not cacheable. Encoding it must not fail: numbers must be finite.
+    /// A JSON document that is valid only now, so it is not cacheable. Encoding it must not fail: numbers must be
+    /// finite.
     package static func json(_ document: some Encodable) -> Response {
         Response(
             status: .ok,
@@ -25,7 +26,8 @@ extension ByteBuffer {
 }
 
 extension String {
-    /// The text, shortened to a number of UTF-8 bytes and an ellipsis if it is longer. For untrusted text in logs and errors.
+    /// The text, shortened to a number of UTF-8 bytes and an ellipsis if it is longer. For untrusted text in logs and
+    /// errors.
     func truncated(to maxBytes: Int) -> String {
         guard utf8.count > maxBytes else { return self }
         return String(decoding: utf8.prefix(maxBytes), as: UTF8.self) + "…"

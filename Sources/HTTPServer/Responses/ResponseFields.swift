@@ -25,8 +25,8 @@ extension HTTPFields {
         for field in Self.browserProtection where self[field.name] == nil { append(field) }
     }
 
-    /// No content sniffing, no scripts or subresources, no embedding by other sites, and no leak of URLs, which may contain
-    /// signatures, through `Referer`.
+    /// No content sniffing, no scripts or subresources, no embedding by other sites, and no leak of URLs, which may
+    /// contain signatures, through `Referer`.
     private static let browserProtection: HTTPFields = [
         .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
         .crossOriginResourcePolicy: "same-origin", .referrerPolicy: "no-referrer",

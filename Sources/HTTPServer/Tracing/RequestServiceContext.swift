@@ -33,8 +33,8 @@ extension ServiceContext {
 }
 
 extension Logger.MetadataProvider {
-    /// The `request-id` and `trace-id` of the current request. Work shared by several requests is attributed to the request
-    /// that started it.
+    /// The `request-id` and `trace-id` of the current request. Work shared by several requests is attributed to the
+    /// request that started it.
     package static let request = Logger.MetadataProvider {
         guard let context = ServiceContext.current else { return [:] }
         var metadata: Logger.Metadata = [:]

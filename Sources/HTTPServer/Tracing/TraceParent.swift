@@ -15,8 +15,8 @@ struct TraceParent: Hashable, Sendable {
         isSampled = false
     }
 
-    /// Nil for text that the specification calls invalid: upper case, all zeros, version ff, or version 00 with anything after
-    /// the flags. Of later versions, the four fields of version 00 are read.
+    /// Nil for text that the specification calls invalid: upper case, all zeros, version ff, or version 00 with
+    /// anything after the flags. Of later versions, the four fields of version 00 are read.
     init?(parsing text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= Self.byteCount, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),

@@ -1,10 +1,10 @@
 package import Tracing
 
-/// Propagates W3C Trace Context without recording spans: for a process that has no tracing backend of its own but sits between
-/// systems that do.
+/// Propagates W3C Trace Context without recording spans: for a process that has no tracing backend of its own but sits
+/// between systems that do.
 ///
-/// A request without a valid `traceparent` starts a new trace, as the specification's processing model requires, so that log lines
-/// and requests to origins can be correlated.
+/// A request without a valid `traceparent` starts a new trace, as the specification's processing model requires, so
+/// that log lines and requests to origins can be correlated.
 package struct W3CTraceContext: Instrument {
     package init() {}
 

@@ -11,7 +11,8 @@ enum AdminAccess: Sendable {
     /// Anyone who can reach the port.
     case open
 
-    /// Requires the token if there is one. Without a token, administration is open on a listener of its own and denied elsewhere.
+    /// Requires the token if there is one. Without a token, administration is open on a listener of its own and denied
+    /// elsewhere.
     init(_ configuration: WebConfiguration, on listener: Listener) {
         if let token = configuration.adminToken {
             self = .bearer(AdminToken(token))
@@ -45,8 +46,8 @@ struct AdminToken: Sendable {
         digest = Self.hash(token.utf8)
     }
 
-    /// Whether the fields have the token as `Authorization: Bearer` (RFC 6750 §2.1). Hashes are compared, and swift-crypto
-    /// compares digests in constant time, so timing reveals nothing about the token.
+    /// Whether the fields have the token as `Authorization: Bearer` (RFC 6750 §2.1). Hashes are compared, and
+    /// swift-crypto compares digests in constant time, so timing reveals nothing about the token.
     func isPresent(in fields: HTTPFields) -> Bool {
         guard let credentials = fields[.authorization], let blank = credentials.firstIndex(of: " "),
             credentials[..<blank].lowercased() == "bearer"

@@ -21,7 +21,8 @@ extension CORSPolicy {
                     headers: [
                         .accessControlAllowMethods: "GET, HEAD", .accessControlMaxAge: "86400",
                         .accessControlAllowHeaders:
-                            "Cache-Control, If-Modified-Since, If-None-Match, Priority, Traceparent, Tracestate, X-Request-Id",
+                            "Cache-Control, If-Modified-Since, If-None-Match, Priority, Traceparent, Tracestate, "
+                            + "X-Request-Id",
                     ])
             }
         }

@@ -4,8 +4,8 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// The member `cache` that `fields=cache` adds to `/info`: the origin's caching fields, the freshness of the source, and the tiers
-/// that hold it. It describes the moment of the response, so it is never cached.
+/// The member `cache` that `fields=cache` adds to `/info`: the origin's caching fields, the freshness of the source,
+/// and the tiers that hold it. It describes the moment of the response, so it is never cached.
 struct CachingDocument: Encodable, Hashable {
     /// The cache tiers that hold an entry.
     struct Location: Encodable, Hashable {

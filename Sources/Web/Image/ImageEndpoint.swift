@@ -95,8 +95,8 @@ struct ImageEndpoint: Sendable {
         return imageRequest
     }
 
-    /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on, and the
-    /// pipeline ignores them without permission, because every browser sends them on reload.
+    /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on,
+    /// and the pipeline ignores them without permission, because every browser sends them on reload.
     private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> CacheDemand {
         let mayForce = configuration.allowForcedRefresh || token?.isPresent(in: fields) == true
         guard mayForce || !mode.asksOrigin else { throw .refreshNotAllowed(mode) }

@@ -14,8 +14,8 @@ extension HTTPField.Name {
 }
 
 extension CacheReport {
-    /// The value of `Cache-Status`. A hit names the cache tier; otherwise it says why the origin was contacted or that a variant
-    /// was produced, and which tier had the variant or else the original.
+    /// The value of `Cache-Status`. A hit names the cache tier; otherwise it says why the origin was contacted or that
+    /// a variant was produced, and which tier had the variant or else the original.
     ///
     /// - Parameter remaining: the remaining freshness lifetime; negative when stale.
     func status(remaining: Duration) -> CacheStatus {
@@ -37,8 +37,8 @@ extension CacheReport {
 }
 
 extension Timings {
-    /// The value of `Server-Timing`, such as `fetch;dur=12.345, total;dur=20.001`, in milliseconds. Stages that were not needed
-    /// are omitted.
+    /// The value of `Server-Timing`, such as `fetch;dur=12.345, total;dur=20.001`, in milliseconds. Stages that were
+    /// not needed are omitted.
     var serverTiming: String {
         var text = ""
         let parts = [("fetch", fetch), ("queue", queue), ("process", process), ("store", store)]
@@ -48,7 +48,8 @@ extension Timings {
 }
 
 extension HTTPFields {
-    /// Whether `Via` lists a recipient of this pseudonym (RFC 9110 §7.6.3), as in `1.1 name` or `HTTP/1.1 name (comment)`.
+    /// Whether `Via` lists a recipient of this pseudonym (RFC 9110 §7.6.3), as in `1.1 name` or `HTTP/1.1 name
+    /// (comment)`.
     func viaContains(_ pseudonym: String) -> Bool {
         guard let via = self[.via] else { return false }
         return via.utf8.split(separator: UInt8(ascii: ",")).contains { hop in
@@ -65,7 +66,8 @@ extension Duration {
         return Int(attoseconds < 0 ? seconds - 1 : seconds)
     }
 
-    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point number.
+    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point
+    /// number.
     var milliseconds: String {
         let (seconds, attoseconds) = components
         let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)

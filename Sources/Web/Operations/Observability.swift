@@ -9,8 +9,8 @@ package struct Observability: Sendable {
     package var exposition: @Sendable () -> String
     /// The current state of each cache.
     package var caches: @Sendable () -> CacheTiers
-    /// Whether the disk cache, if any, can be read and written, as far as is known. Called for each request to `/health/ready`,
-    /// so it can also drive recovery.
+    /// Whether the disk cache, if any, can be read and written, as far as is known. Called for each request to
+    /// `/health/ready`, so it can also drive recovery.
     package var isCacheHealthy: @Sendable () -> Bool
     /// The in-flight requests, and whether the server is starting or draining.
     package var serverState: ServerState

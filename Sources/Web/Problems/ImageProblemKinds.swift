@@ -26,8 +26,8 @@ extension ProblemKind {
         "invalid-url", .badRequest, title: "The source's URL is not valid",
         cause: "The source is not an absolute URL, or its scheme is not supported.",
         remedy:
-            "Pass 'url' as an absolute http or https URL, percent-encoded as a whole so that its own '&' and '#' are not "
-            + "taken for those of the request.")
+            "Pass 'url' as an absolute http or https URL, percent-encoded as a whole so that its own '&' and '#' "
+            + "are not taken for those of the request.")
 
     static let gpsNotAllowed = ProblemKind(
         "gps-not-allowed", .forbidden, title: "GPS positions are not disclosed",
@@ -37,11 +37,11 @@ extension ProblemKind {
     static let refreshNotAllowed = ProblemKind(
         "refresh-not-allowed", .forbidden, title: "Forced refresh is not allowed",
         cause:
-            "The request asks to contact the origin even if a fresh response is cached. Without restriction, clients could "
-            + "overload an origin that way.",
+            "The request asks to contact the origin even if a fresh response is cached. Without restriction, "
+            + "clients could overload an origin that way.",
         remedy:
-            "Remove 'cache', send the admin token as 'Authorization: Bearer TOKEN', or enable 'allow-forced-refresh' on the "
-            + "server.")
+            "Remove 'cache', send the admin token as 'Authorization: Bearer TOKEN', or enable "
+            + "'allow-forced-refresh' on the server.")
 
     static let noSuchJob = ProblemKind(
         "no-such-job", .notFound, title: "There is no such job",
@@ -73,23 +73,24 @@ extension ProblemKind {
         "signature-required", .forbidden, title: "A signature is required",
         cause: "This server accepts only requests signed with one of its keys, and this request is not signed.",
         remedy:
-            "Sign the URL, for example with 'darkroom sign'; the documentation shows how to sign URLs in other programs. "
-            + "Requests with the admin token need no signature.")
+            "Sign the URL, for example with 'darkroom sign'; the documentation shows how to sign URLs in other "
+            + "programs. Requests with the admin token need no signature.")
 
     static let signatureWrong = ProblemKind(
         "signature-wrong", .forbidden, title: "The signature is invalid",
         cause:
-            "The signature does not match the request: a parameter was added, removed or changed after signing, or the key is "
-            + "unknown to this server.",
+            "The signature does not match the request: a parameter was added, removed or changed after signing, or "
+            + "the key is unknown to this server.",
         remedy:
-            "Sign exactly the request that is sent: its path, and all decoded parameters except 's'. Check that 's' names a "
-            + "key of this server, and that nothing in between rewrites URLs.")
+            "Sign exactly the request that is sent: its path, and all decoded parameters except 's'. Check that "
+            + "'s' names a key of this server, and that nothing in between rewrites URLs.")
 
     static let signatureExpired = ProblemKind(
         "signature-expired", .forbidden, title: "The signed URL has expired",
         cause: "The request was signed with an expiry time that has passed.",
         remedy:
-            "Get a new URL from its issuer. 'exp' is in seconds since 1970; check that the clocks of both systems agree."
+            "Get a new URL from its issuer. 'exp' is in seconds since 1970; check that the clocks of both systems "
+            + "agree."
     )
 
     static let presetsOnly = ProblemKind(
@@ -100,8 +101,8 @@ extension ProblemKind {
     static let sourceNotAllowed = ProblemKind(
         "source-not-allowed", .forbidden, title: "The source is not allowed",
         cause:
-            "The server may not contact the source's host, port or address. Private and other special-purpose addresses are "
-            + "forbidden unless the operator allows them.",
+            "The server may not contact the source's host, port or address. Private and other special-purpose "
+            + "addresses are forbidden unless the operator allows them.",
         remedy:
             "Use a public address. If you operate both the source and this server, see 'allow-hosts', 'allow-ports', "
             + "'allow-networks' and 'local-root'.")
@@ -113,7 +114,8 @@ extension ProblemKind {
     static let sourceNotFound = ProblemKind(
         "source-not-found", .notFound, title: "The origin has no such image",
         cause:
-            "The origin responded with 404 or 410, or the local file does not exist. The failure is cached for a while.",
+            "The origin responded with 404 or 410, or the local file does not exist. The failure is cached for a "
+            + "while.",
         remedy:
             "Check the URL in a browser. Once the image exists, requests succeed after the cached failure expires, or "
             + "immediately with 'cache=reload'.")
@@ -128,25 +130,25 @@ extension ProblemKind {
         "unsupported-image", .unsupportedMediaType, title: "The source is not a supported image",
         cause: "The source's bytes are not an image in a supported format. File names and content types are ignored.",
         remedy:
-            "Use JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF or SVG. Check that the URL leads to an image rather than to an "
-            + "HTML page about it.")
+            "Use JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF or SVG. Check that the URL leads to an image "
+            + "rather than to an HTML page about it.")
 
     static let corruptImage = ProblemKind(
         "corrupt-image", .unprocessableContent, title: "The source is a corrupt image",
         cause:
-            "The source looks like an image but could not be decoded completely: it is corrupt, truncated or of another format "
-            + "than it claims.",
+            "The source looks like an image but could not be decoded completely: it is corrupt, truncated or of "
+            + "another format than it claims.",
         remedy:
-            "Open the source in an image editor and save it again, or upload it again. Then request it with 'cache=reload', "
-            + "or wait until the cached failure expires.")
+            "Open the source in an image editor and save it again, or upload it again. Then request it with "
+            + "'cache=reload', or wait until the cached failure expires.")
 
     static let originFailed = ProblemKind(
         "origin-failed", .badGateway, title: "The origin failed",
         cause:
             "The origin was unreachable, closed the connection early, or responded with something other than an image.",
         remedy:
-            "The detail describes the origin's response. Check that it serves the image; the failure is cached only for "
-            + "seconds.")
+            "The detail describes the origin's response. Check that it serves the image; the failure is cached "
+            + "only for seconds.")
 
     static let originUnavailable = ProblemKind(
         "origin-unavailable", .serviceUnavailable, title: "The origin is temporarily not contacted",
@@ -170,11 +172,11 @@ extension ProblemKind {
     static let cacheUnavailable = ProblemKind(
         "cache-unavailable", .serviceUnavailable, title: "The disk cache is failing",
         cause:
-            "The directory of the disk cache cannot be read or written, or is missing. Images are still served, but nothing is "
-            + "stored on disk.",
+            "The directory of the disk cache cannot be read or written, or is missing. Images are still served, "
+            + "but nothing is stored on disk.",
         remedy:
-            "Let the load balancer use other servers, and check the volume of 'cache-dir': the log has the error. The server "
-            + "recovers automatically when the volume does.")
+            "Let the load balancer use other servers, and check the volume of 'cache-dir': the log has the error. "
+            + "The server recovers automatically when the volume does.")
 
     static let timeout = ProblemKind(
         "timeout", .gatewayTimeout, title: "The image took too long",

@@ -33,7 +33,8 @@ extension Problem {
     static func refreshNotAllowed(_ mode: CacheMode) -> Problem {
         Problem(
             .refreshNotAllowed,
-            "cache=\(mode.rawValue) contacts the origin, which requires the admin token as 'Authorization: Bearer TOKEN' or "
+            "cache=\(mode.rawValue) contacts the origin, which requires the admin token as 'Authorization: Bearer "
+                + "TOKEN' or"
                 + "the server's setting 'allow-forced-refresh'.", parameter: "cache")
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// What an answer tells caches and about caches.
-struct CacheAnswerTests {
+struct ImageHTTPResponseTests {
     private let source = "/image?url=https://example.com/a.jpg&output=webp"
 
     private func fields(

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomTransforms
 import HTTPTypes
@@ -8,7 +9,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// `placeholder=` of `/image`, as fields of the answer.
-struct PlaceholderAnswerTests {
+struct PlaceholderFieldTests {
     private let source = "/image?url=https://example.com/a.jpg&output=webp&placeholder="
     private let all = Placeholders(
         blurHash: "LiE{Uj2lwyX5qKWFjue;gKfkfQfj", thumbHash: "WQgODJZwd4eAeIiHiHdwcwf3eA==", dominantColor: "#1b1844",

@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// `fields=cache` of `/info`.
-struct CachingAnswerTests {
+struct CachingDocumentTests {
     private let target = "/info?url=https://example.com/a.jpg&fields="
 
     private func site(
