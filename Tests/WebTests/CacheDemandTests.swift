@@ -91,7 +91,7 @@ struct CacheDemandTests {
             ("", "u=5", .low), ("", "u=7", .low), ("", "u=8", .normal), ("", "nonsense=", .normal),
             ("&priority=low", "u=0", .low), ("&priority=normal", "u=7", .normal), ("&priority=high", nil, .high),
         ] as [(String, String?, Priority)])
-    func `the query's priority takes precedence over the field's`(query: String, field: String?, priority: Priority) async throws {
+    func `the query's priority overrides the field's`(query: String, field: String?, priority: Priority) async throws {
         var fields: HTTPFields = [:]
         fields[.priority] = field
         #expect(try await asked(query, fields: fields).priority == priority)

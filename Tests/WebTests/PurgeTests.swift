@@ -114,8 +114,7 @@ struct PurgeTests {
         nil, "", "Bearer", "Bearer ", "Bearer correct-horse-batterx", "Bearer correct-horse-battery2",
         "Basic correct-horse-battery", "correct-horse-battery", "Bearer correct-horse-battery, Bearer x",
     ])
-    func `a purge without the token removes nothing, and the response has a challenge`(credentials: String?) async throws
-    {
+    func `a purge without the token is refused with a challenge`(credentials: String?) async throws {
         let orders = Orders()
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
