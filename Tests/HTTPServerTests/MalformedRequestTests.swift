@@ -95,14 +95,15 @@ struct MalformedRequestTests {
     @Test(arguments: [
         ("GET /ok HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;a=\"b\"\r\nabc\r\n0\r\n\r\n", 2),
         (
-            "GET /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 44\r\n\r\nGET /ok HTTP/1.1\r\nHost: smuggled\r\n\r\n",
+            "GET /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 34\r\n\r\nGET /ok HTTP/1.1\r\nHost: smuggled\r\n\r\n",
             2
         ),
         ("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 2), ("TRACE / HTTP/1.1\r\nHost: x\r\n\r\n", 2),
         ("GET http://elsewhere.example/ok HTTP/1.1\r\nHost: x\r\n\r\n", 2),
         ("CONNECT a.org:443 HTTP/1.1\r\nHost: a.org\r\n\r\n", 1),
         (
-            "GET /ok HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: a\r\n\r\n",
+            "GET /ok HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                + "HTTP2-Settings: a\r\n\r\n",
             1
         ),
         ("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: Close\r\n\r\n", 1),
