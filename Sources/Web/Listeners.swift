@@ -67,7 +67,7 @@ struct Endpoints: Sendable {
     var playground = PlaygroundEndpoint()
 
     /// The routes for all clients, or for those with a signature if the server requires one.
-    var imageRoutes: [PermittedRoute] {
+    var imageRoutes: [AuthorizedRoute] {
         image.routes + image.info.infoRoutes + explain.routes + srcset.routes
     }
 

@@ -30,7 +30,7 @@ package struct WebConfiguration: Sendable {
     /// This server's pseudonym in `Via`. A request that has it already passed through this server.
     package var viaPseudonym: String
     /// The limits of query parameters.
-    package var limits: GrammarLimits
+    package var limits: QueryLimits
     /// The maximum size of a source in bytes.
     package var maxSourceBytes: Int
     /// The identity of clients, and the limits for each.
@@ -46,7 +46,7 @@ package struct WebConfiguration: Sendable {
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
+        viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access()
     ) {
         self.host = host

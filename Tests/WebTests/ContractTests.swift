@@ -14,7 +14,7 @@ import Yams
 /// Holds `openapi.yaml` against the grammar, the routes and the problems, both ways.
 struct ContractTests {
     private let contract: Node
-    private let grammar = QueryGrammar()
+    private let grammar = ImageQueryGrammar()
     private let purgeGrammar = PurgeGrammar()
 
     init() throws {
@@ -51,7 +51,7 @@ struct ContractTests {
     @Test(arguments: ["get", "head"])
     func `the contract's parameters of information are those of its grammar, in its order`(method: String) throws {
         let listed = try parameters(of: "/info", method)
-        let table = QueryGrammar.info().table
+        let table = ImageQueryGrammar.info().table
         #expect(listed.compactMap { $0["name"]?.string } == table.parameters.map(\.name) + ["exp", "s"])
         expect(listed, toDescribe: table)
     }
@@ -75,7 +75,7 @@ struct ContractTests {
         let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
         #expect(Set(required).isSubset(of: described))
         let png = try #require(Data(base64Encoded: Self.pixel))
-        for (details, members) in [(PictureDetails(), 0), (.all.union(.position), described.count)] {
+        for (details, members) in [(ImageDetails(), 0), (.all.union(.position), described.count)] {
             let job = ImageJob(
                 source: ByteBuffer(bytes: png), chain: TransformChain(Recipe()),
                 output: OutputOptions(format: .json, details: details))
@@ -182,7 +182,7 @@ struct ContractTests {
         for described in try parameters(of: "/info", "get").dropLast(2) {
             let pair = "\(try #require(described["name"]?.string))=\(try #require(described["example"]?.string))"
             let query = pair.hasPrefix("url=") ? pair : "url=https://example.com/photo.jpg&" + pair
-            #expect(throws: Never.self, "\(query)") { try QueryGrammar.info().parse(query) }
+            #expect(throws: Never.self, "\(query)") { try ImageQueryGrammar.info().parse(query) }
         }
         for described in try parameters(of: "/cache", "delete") {
             let name = try #require(described["name"]?.string)

@@ -115,15 +115,15 @@ struct ImageServer {
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
             workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
+        ) { client.inFlightBytes }
         var observability = Observability(metrics: registry, serverState: serverState) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
         } isCacheHealthy: {
-            caches.disk?.isWorking() ?? true
+            caches.disk?.isHealthy() ?? true
         }
-        observability.isHealthy = { pixels.isWell }
+        observability.isHealthy = { pixels.isHealthy }
         return observability
     }
 

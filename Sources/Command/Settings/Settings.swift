@@ -109,7 +109,7 @@ struct Settings: Equatable, Sendable {
         downloads = try read.downloads(memoryBudgetBytes: decoders.memoryBudgetBytes)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
-        access = try read.access(GrammarLimits(limits, resampling))
+        access = try read.access(QueryLimits(limits, resampling))
         openProxy = try read.required(.openProxy).boolean()
     }
 
@@ -166,7 +166,7 @@ struct DownloadTerms: Equatable, Sendable {
     var order: DownloadOrder
 }
 
-extension GrammarLimits {
+extension QueryLimits {
     /// What queries may ask for.
     init(_ limits: PixelLimits, _ resampling: Resampling) {
         self.init(

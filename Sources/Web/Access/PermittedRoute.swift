@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 /// A route that answers only what a ``Permit`` allows. ``Permits`` makes a route of it; there is no other way to one.
-struct PermittedRoute: Sendable {
+struct AuthorizedRoute: Sendable {
     /// What presets mean there.
     enum Presets: Sendable {
         /// `preset` is taken, and needed where pictures are made by presets alone.

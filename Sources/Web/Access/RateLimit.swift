@@ -15,7 +15,7 @@ struct RateLimit: Sendable {
     }
 
     /// The route with this limit. The admin token is exempt, and a signing key's own rate replaces the server's.
-    func limiting(_ route: PermittedRoute) -> PermittedRoute {
+    func limiting(_ route: AuthorizedRoute) -> AuthorizedRoute {
         var route = route
         route.respond = { [respond = route.respond] request, context, permit throws(Problem) in
             if let rate = permit.key?.rate ?? rate, token?.isPresent(in: request.headers) != true,

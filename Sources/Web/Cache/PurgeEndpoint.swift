@@ -5,12 +5,12 @@ import Hummingbird
 
 /// `DELETE /cache`: purges the sources that match a query.
 struct PurgeEndpoint: Sendable {
-    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: Tiers) async -> PurgeReport
+    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
     let removeExpired: @Sendable () async -> PurgeReport
     private let grammar = PurgeGrammar()
 
     init(
-        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, Tiers) async -> PurgeReport,
+        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, TierSet) async -> PurgeReport,
         removeExpired: @escaping @Sendable () async -> PurgeReport
     ) {
         self.purge = purge
@@ -34,7 +34,7 @@ struct PurgeEndpoint: Sendable {
 
     private func run(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
         let target: PurgeTarget
-        var tiers = Tiers.all
+        var tiers = TierSet.all
         switch query.scope {
         case .url(let url): target = .source(try ImageRequest(url, givenAs: "url").source)
         case .prefix(let prefix): target = .prefix(prefix)

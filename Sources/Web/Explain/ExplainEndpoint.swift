@@ -19,8 +19,8 @@ struct ExplainEndpoint: Sendable {
         grammar = ExplainGrammar(limits: image.configuration.limits)
     }
 
-    var routes: [PermittedRoute] {
-        let route = PermittedRoute("/explain", presets: .taken) { request, _, permit throws(Problem) in
+    var routes: [AuthorizedRoute] {
+        let route = AuthorizedRoute("/explain", presets: .taken) { request, _, permit throws(Problem) in
             try await respond(to: request, permit)
         }
         return [route]

@@ -7,7 +7,7 @@ import Hummingbird
 /// `GET /image` and `GET /info`: the way of a request from the query to the response.
 struct ImageEndpoint: Sendable {
     let configuration: WebConfiguration
-    private(set) var grammar: QueryGrammar
+    private(set) var grammar: ImageQueryGrammar
     /// Finds or produces the image.
     let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// The cache tiers that hold the image.
@@ -22,12 +22,12 @@ struct ImageEndpoint: Sendable {
         self.configuration = configuration
         self.location = location
         self.image = image
-        grammar = QueryGrammar(limits: configuration.limits)
+        grammar = ImageQueryGrammar(limits: configuration.limits)
         token = configuration.adminToken.map(AdminToken.init)
     }
 
-    var routes: [PermittedRoute] {
-        let inPath = PermittedRoute(
+    var routes: [AuthorizedRoute] {
+        let inPath = AuthorizedRoute(
             SignedPath.pattern, signedAs: SignedPath.signedPath, presets: .taken, query: SignedPath.query
         ) { request, _, permit throws(Problem) in
             try await respond(to: request, permit)
@@ -36,10 +36,10 @@ struct ImageEndpoint: Sendable {
     }
 
     /// The routes of ``info``.
-    var infoRoutes: [PermittedRoute] { [route(at: "/info", presets: .needless)] }
+    var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .needless)] }
 
-    private func route(at path: String, presets: PermittedRoute.Presets) -> PermittedRoute {
-        PermittedRoute(path, presets: presets) { request, _, permit throws(Problem) in
+    private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
+        AuthorizedRoute(path, presets: presets) { request, _, permit throws(Problem) in
             try await respond(to: request, permit)
         }
     }
@@ -87,27 +87,27 @@ struct ImageEndpoint: Sendable {
         imageRequest.recipe = query.recipe
         imageRequest.pages = query.pages
         imageRequest.placeholders = query.placeholders
-        imageRequest.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
+        imageRequest.output = query.output.options(takesWebP: FormatNegotiation.acceptsWebP(request.headers[.accept]))
         imageRequest.client = permit.client
         imageRequest.priority = query.priority ?? Priority(fields: request.headers)
-        imageRequest.cache = CacheUse(
-            demand: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
+        imageRequest.cache = CacheOptions(
+            policy: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
         return imageRequest
     }
 
     /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on,
     /// and the pipeline ignores them without permission, because every browser sends them on reload.
-    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> CacheDemand {
-        let mayForce = configuration.allowForcedRefresh || token?.isPresent(in: fields) == true
-        guard mayForce || !mode.asksOrigin else { throw .refreshNotAllowed(mode) }
-        return CacheDemand(mode: mode, directives: RequestDirectives(fields), mayForce: mayForce)
+    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> RequestCachePolicy {
+        let allowsForcedRefresh = configuration.allowForcedRefresh || token?.isPresent(in: fields) == true
+        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        return RequestCachePolicy(mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh)
     }
 }
 
 extension Priority {
     /// The class of the urgency in a `Priority` field (RFC 9218 §4.1): of the eight urgencies, 3 is the default.
     init(fields: HTTPFields) {
-        let requested = fields[.priority].map(RequestPriority.init(parsing:)) ?? .standard
+        let requested = fields[.priority].map(RequestPriority.init(parsing:)) ?? .default
         switch requested.urgency {
         case ...2: self = .high
         case 3...4: self = .normal

@@ -80,7 +80,7 @@ struct ImageHTTPResponse {
     private var cacheControl: String {
         // A later response may have the placeholders.
         guard !lacksPlaceholders, caching == nil else { return CacheControl.noStore.description }
-        let control = image.terms.cacheControl(
+        let control = image.cachePolicy.cacheControl(
             age: image.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
         return permit.bounding(control).description
     }

@@ -6,15 +6,15 @@ import Hummingbird
 /// `GET /srcset`: the URLs of one image in several widths. It neither fetches nor processes the image.
 struct SrcsetEndpoint: Sendable {
     private let grammar: SrcsetGrammar
-    private let address: PictureAddress
+    private let address: ImageURLBuilder
 
     init(configuration: WebConfiguration) {
         grammar = SrcsetGrammar(limits: configuration.limits)
-        address = PictureAddress(configuration)
+        address = ImageURLBuilder(configuration)
     }
 
-    var routes: [PermittedRoute] {
-        [PermittedRoute("/srcset", presets: .missing) { _, _, permit throws(Problem) in try response(permit) }]
+    var routes: [AuthorizedRoute] {
+        [AuthorizedRoute("/srcset", presets: .missing) { _, _, permit throws(Problem) in try response(permit) }]
     }
 
     private func response(_ permit: Permit) throws(Problem) -> Response {
@@ -52,7 +52,7 @@ struct SrcsetDocument: Codable, Hashable {
     /// In ascending order of width.
     var candidates: [Candidate]
 
-    init(_ query: SrcsetQuery, _ permit: Permit, address: PictureAddress) {
+    init(_ query: SrcsetQuery, _ permit: Permit, address: ImageURLBuilder) {
         candidates = query.pictures.map { Candidate(width: $0.recipe.box.width ?? 0, url: address($0, permit)) }
         src = candidates.last?.url ?? ""
         srcset = candidates.map { "\($0.url) \($0.width)w" }.joined(separator: ", ")

@@ -24,7 +24,7 @@ struct PlaygroundEndpoint: Sendable {
         let precondition = Preconditions.evaluate(
             method: request.method, fields: request.headers, tag: tag, lastModified: nil)
         var fields: HTTPFields = [
-            .eTag: tag.description, .cacheControl: CacheControl(.anyone(maxAge: Self.maxAge)).description,
+            .eTag: tag.description, .cacheControl: CacheControl(.public(maxAge: Self.maxAge)).description,
             .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff",
         ]
         guard precondition == .proceed else { return Response(status: .notModified, headers: fields) }

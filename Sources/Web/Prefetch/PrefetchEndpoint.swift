@@ -16,12 +16,12 @@ struct PrefetchEndpoint: Sendable {
 
     /// - Parameter clock: times the heartbeat of event streams.
     init(
-        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(), presets: Presets = Presets(),
+        _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
         self.clock = clock
-        grammar = PrefetchGrammar(queries: QueryGrammar(limits: limits), presets: presets)
+        grammar = PrefetchGrammar(queries: ImageQueryGrammar(limits: limits), presets: presets)
     }
 
     var routes: [Route] {
@@ -47,8 +47,8 @@ struct PrefetchEndpoint: Sendable {
     /// `POST /prefetch`.
     private func start(_ request: Request) async throws(Problem) -> Response {
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
-        let takesWebP = Negotiation.takesWebP(accept: request.headers[.accept])
-        let pictures: [PrefetchPicture]
+        let takesWebP = FormatNegotiation.acceptsWebP(request.headers[.accept])
+        let pictures: [PrefetchItem]
         do throws(InvalidBody) {
             pictures = try grammar.pictures(of: PrefetchBody(parsing: json), takesWebP: takesWebP)
         } catch {
@@ -83,8 +83,8 @@ struct PrefetchEndpoint: Sendable {
 extension Problem {
     fileprivate init(_ error: PrefetchError) {
         switch error {
-        case .tooManyPictures:
-            self.init(.invalidBody, "A job may have at most \(Prefetcher.maxPictures) images; post several jobs.")
+        case .tooManyItems:
+            self.init(.invalidBody, "A job may have at most \(Prefetcher.maxItems) images; post several jobs.")
         case .tooManyJobs(let seconds):
             self.init(
                 .overloaded,
