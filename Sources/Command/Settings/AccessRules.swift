@@ -104,7 +104,7 @@ extension SettingValue {
     }
 }
 
-extension SettingKind where Value == CrossOrigins {
+extension SettingKind where Value == CORSPolicy {
     /// Origins as browsers send them (scheme, host and port, without the default port), or `*` alone.
     static var corsOrigins: SettingKind {
         let grammar = "* or a list of origins such as https://www.example.com"
