@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomMetrics
 import DarkroomPipeline

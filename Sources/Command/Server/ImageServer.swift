@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomMetrics
 import DarkroomNetwork
 import DarkroomOrigin

@@ -1,3 +1,5 @@
+import DarkroomHTTPServer
+import DarkroomMachine
 import DarkroomPipeline
 import DarkroomStore
 import DarkroomWeb

@@ -1,7 +1,9 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomQuery
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWeb
