@@ -113,7 +113,7 @@ let package = Package(
                 coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, crypto, distributedTracing,
                 logging, serviceContext, yams,
             ],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")]),
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("Pages/playground.html")]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [

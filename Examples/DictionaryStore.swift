@@ -37,7 +37,7 @@ final class DictionaryStore: Storing {
         StoreTotals()
     }
 
-    func sources(labelled query: LabelQuery) async -> [StoreKey] {
+    func sources(matching query: LabelFilter) async -> [StoreKey] {
         let found = entries.withLock { $0.filter { $0.value.labels.contains(where: query.matches) || query == .all } }
         return Array(Set(found.keys.map(\.source)))
     }
@@ -61,7 +61,7 @@ final class DictionaryStore: Storing {
     }
 }
 
-extension LabelQuery {
+extension LabelFilter {
     fileprivate func matches(_ label: String) -> Bool {
         switch self {
         case .equal(let text): label == text

@@ -4,7 +4,7 @@ struct Pixelate: Transform {
     var block: Int
     var key: String { "pixelate(\(block))" }
 
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])

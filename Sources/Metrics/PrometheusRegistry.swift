@@ -7,7 +7,7 @@ import Synchronization
 /// same series; a series stays until the process ends, since scrapers take one that vanishes for a restart. Safe to use from any thread.
 package final class PrometheusRegistry: MetricsFactory {
     /// Bounds for what takes from half a millisecond to half a minute.
-    package static let standardBuckets = [
+    package static let defaultBuckets = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
 
@@ -32,7 +32,7 @@ package final class PrometheusRegistry: MetricsFactory {
     ///   - maxSeries: how many series all metrics may have together. What is counted in others is not shown, and
     ///     `darkroom_metrics_refused_series_total` says that there are some.
     package init(
-        help: [String: String] = [:], buckets: [Double] = PrometheusRegistry.standardBuckets, maxSeries: Int = 2_000
+        help: [String: String] = [:], buckets: [Double] = PrometheusRegistry.defaultBuckets, maxSeries: Int = 2_000
     ) {
         self.help = Dictionary(help.map { (MetricNaming.metric($0), $1) }) { first, _ in first }
         bounds = buckets

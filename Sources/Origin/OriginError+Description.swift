@@ -11,7 +11,7 @@ extension OriginError: CustomStringConvertible {
         case .tooLarge(let limitBytes): "The source is larger than \(limitBytes) bytes."
         case .tooManyRedirects(let limit): "The origin redirected more than \(limit) times."
         case .badRedirect(let fault): fault.description
-        case .refusedStatus(let refusal): "The origin answered with status \(refusal.status)."
+        case .unexpectedStatus(let refusal): "The origin answered with status \(refusal.status)."
         case .unacceptableEncoding: "The origin compressed its answer although that was not accepted."
         case .emptyBody: "The origin answered without a body."
         case .unreachable(let stage): stage.description

@@ -11,7 +11,7 @@ public enum OriginError: Error, Hashable, Sendable {
     /// The rules of this server forbid the source, whatever is there.
     case notAllowed(Denial)
     /// The origin says there is nothing: 404 or 410.
-    case notFound(OriginRefusal)
+    case notFound(UnusableResponse)
     /// No file has that name below the local root.
     case localNotFound
     /// The body is, or says it is, larger than the limit (`http_response_body_size`).
@@ -21,7 +21,7 @@ public enum OriginError: Error, Hashable, Sendable {
     /// A redirect that cannot be followed.
     case badRedirect(RedirectFault)
     /// A status that is neither a complete success, a redirect, 404 nor 410; 304 where no validator was sent.
-    case refusedStatus(OriginRefusal)
+    case unexpectedStatus(UnusableResponse)
     /// The body has a content coding although none was accepted.
     case unacceptableEncoding
     /// A success without a byte.

@@ -21,13 +21,13 @@ public protocol OriginFetching: Sendable {
     func refusal(of source: SourceURL) -> OriginError?
 
     /// Asks a host again that is left alone because it could not be reached; nil = all hosts. By default there is none.
-    func forgetOutages(ofHost host: String?)
+    func clearOutages(ofHost host: String?)
 }
 
 extension OriginFetching {
     public func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
     public func refusal(of source: SourceURL) -> OriginError? { nil }
-    public func forgetOutages(ofHost host: String?) {}
+    public func clearOutages(ofHost host: String?) {}
 }
 
 /// A complete original, or the word that a known one is still right, and what its origin said about it.
@@ -48,7 +48,7 @@ public struct OriginResponse: Sendable {
     /// (RFC 9111 §4.1): our own and the caller's, without `Host`, `Via` and validators.
     public var sentFields: HTTPFields
     /// Keeps the body counted among the bytes in flight; nil = it is not.
-    package var hold: BytesHold?
+    package var hold: ByteReservation?
 
     /// A response as a fetcher builds it, or as a delegate rewrites it.
     public init(

@@ -2,7 +2,7 @@ public import Foundation
 public import HTTPTypes
 
 /// What an origin said when it gave no original: enough to remember the refusal for as long as it wants (RFC 9111 §4.2).
-public struct OriginRefusal: Hashable, Sendable {
+public struct UnusableResponse: Hashable, Sendable {
     /// The status code as received.
     public let status: Int
     /// Only `Cache-Control`, `CDN-Cache-Control`, `Expires`, `Date`, `Age`, `Retry-After`, `Last-Modified` and `ETag`,
@@ -16,7 +16,7 @@ public struct OriginRefusal: Hashable, Sendable {
     /// The most that names and values of ``headers`` take; fields that would exceed it are left out.
     public static let maxFieldBytes = 2048
 
-    private static let keptNames: Set<String> = [
+    private static let storedFieldNames: Set<String> = [
         "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "retry-after",
     ]
 
@@ -28,7 +28,7 @@ public struct OriginRefusal: Hashable, Sendable {
         var room = Self.maxFieldBytes
         self.headers = headers.filtered { field in
             let size = field.name.rawName.utf8.count + field.value.utf8.count
-            guard Self.keptNames.contains(field.name.canonicalName), size <= room else { return false }
+            guard Self.storedFieldNames.contains(field.name.canonicalName), size <= room else { return false }
             room -= size
             return true
         }

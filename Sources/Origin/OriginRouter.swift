@@ -25,9 +25,9 @@ public struct OriginRouter: OriginFetching {
 
     public func refusal(of source: SourceURL) -> OriginError? { fetcher(for: source).refusal(of: source) }
 
-    public func forgetOutages(ofHost host: String?) {
-        remote.forgetOutages(ofHost: host)
-        local.forgetOutages(ofHost: host)
+    public func clearOutages(ofHost host: String?) {
+        remote.clearOutages(ofHost: host)
+        local.clearOutages(ofHost: host)
     }
 
     private func fetcher(for url: SourceURL) -> any OriginFetching {

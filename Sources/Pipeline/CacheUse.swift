@@ -1,20 +1,20 @@
 public import DarkroomHTTPCaching
 
 /// How one request uses the caches: what it accepts of them, where it looks, and where its results are kept.
-public struct CacheUse: Hashable, Sendable {
+public struct CacheOptions: Hashable, Sendable {
     /// How fresh an answer has to be, and whether the origin has to be asked (NSURLRequest's cache policies, the Fetch standard's
     /// modes, and the directives of RFC 9111 §5.2.1).
-    public var demand: CacheDemand
+    public var demand: RequestCachePolicy
     /// Where entries are looked for (SDWebImage's `queryCacheType` and `originalQueryCacheType`).
-    public var query: TierChoice
+    public var query: TierSelection
     /// Where results are kept (SDWebImage's `storeCacheType` and `originalStoreCacheType`).
-    public var store: TierChoice
+    public var store: TierSelection
     /// Whether the answer waits until its entries are on disk (SDWebImage's `waitStoreCache`).
     public var waitsForDisk: Bool
 
     /// Everything as usual unless said otherwise: what is fresh is used, and all tiers are looked into and filled.
     public init(
-        demand: CacheDemand = CacheDemand(), query: TierChoice = .all, store: TierChoice = .all,
+        demand: RequestCachePolicy = RequestCachePolicy(), query: TierSelection = .all, store: TierSelection = .all,
         waitsForDisk: Bool = false
     ) {
         self.demand = demand
@@ -25,35 +25,35 @@ public struct CacheUse: Hashable, Sendable {
 }
 
 /// Some of the tiers, for originals and for variants apart.
-public struct TierChoice: Hashable, Sendable {
+public struct TierSelection: Hashable, Sendable {
     /// For the bytes that origins sent.
-    public var originals: Tiers
+    public var originals: TierSet
     /// For what was made of them.
-    public var variants: Tiers
+    public var variants: TierSet
 
     /// These tiers for originals, and those for variants.
-    public init(originals: Tiers, variants: Tiers) {
+    public init(originals: TierSet, variants: TierSet) {
         self.originals = originals
         self.variants = variants
     }
 
     /// Memory and disk, for both.
-    public static let all = TierChoice(originals: .all, variants: .all)
+    public static let all = TierSelection(originals: .all, variants: .all)
     /// No tier at all.
-    public static let none = TierChoice(originals: [], variants: [])
+    public static let none = TierSelection(originals: [], variants: [])
     /// Nothing on disk (SDWebImage's `cacheMemoryOnly`).
-    public static let memory = TierChoice(originals: .memory, variants: .memory)
+    public static let memory = TierSelection(originals: .memory, variants: .memory)
     /// Originals alone, in both tiers.
-    public static let originals = TierChoice(originals: .all, variants: [])
+    public static let originals = TierSelection(originals: .all, variants: [])
     /// Variants alone, in both tiers.
-    public static let variants = TierChoice(originals: [], variants: .all)
+    public static let variants = TierSelection(originals: [], variants: .all)
 
     /// The tiers that anything may be in.
-    var any: Tiers { originals.union(variants) }
+    var any: TierSet { originals.union(variants) }
 }
 
 /// The two tiers of a cache.
-public struct Tiers: OptionSet, Hashable, Sendable {
+public struct TierSet: OptionSet, Hashable, Sendable {
     /// One bit for each tier.
     public let rawValue: UInt8
 
@@ -63,9 +63,9 @@ public struct Tiers: OptionSet, Hashable, Sendable {
     }
 
     /// The tier that dies with the process.
-    public static let memory = Tiers(rawValue: 1)
+    public static let memory = TierSet(rawValue: 1)
     /// The tier that outlives it.
-    public static let disk = Tiers(rawValue: 2)
+    public static let disk = TierSet(rawValue: 2)
     /// Both.
-    public static let all: Tiers = [.memory, .disk]
+    public static let all: TierSet = [.memory, .disk]
 }

@@ -150,7 +150,7 @@ public final class ImagePipeline: Sendable {
 
     func wanted(_ request: ImageRequest, watcher: DownloadWatcher? = nil) -> Wanted {
         var request = request
-        if !request.cache.demand.mayStore { request.cache.store = .none }
+        if !request.cache.policy.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)
@@ -182,7 +182,7 @@ public final class ImagePipeline: Sendable {
     ///   - tiers: where; clearing one tier alone suits `.everything`.
     @discardableResult
     public func purge(
-        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: Tiers = .all
+        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
     ) async -> PurgeReport {
         await purger.purge(target, soft: soft, dryRun: dryRun, tiers: tiers, keyFilter: keyFilter)
     }

@@ -15,12 +15,12 @@ public struct ImageRequest: Sendable {
     /// How urgent the work is. Work that several requests share has the priority of the most urgent one.
     public var priority: Priority
     /// What it wants of the caches.
-    public var cache: CacheUse
+    public var cache: CacheOptions
     /// Another source, made into the same picture, for when this one fails; the same rules hold for it.
     public var fallback: SourceURL?
     /// What is told beside the picture, of the very picture: of `color`, `blurHash`, `thumbHash` and `lqip` those that are wanted.
     /// It changes none of the picture's bytes or keys.
-    public var placeholders: PictureDetails
+    public var placeholders: ImageDetails
     /// Whom it is for, such as an address or the name of a key: where there is more to do than can be done, clients get equal shares.
     /// It changes nothing else. "" = nobody in particular, which counts as one client.
     public var client = ""
@@ -28,8 +28,8 @@ public struct ImageRequest: Sendable {
     /// The picture of a source, as it is unless a recipe says otherwise.
     public init(
         source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: SourceURL? = nil, placeholders: PictureDetails = []
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
+        fallback: SourceURL? = nil, placeholders: ImageDetails = []
     ) {
         self.source = source
         self.recipe = recipe
@@ -44,8 +44,8 @@ public struct ImageRequest: Sendable {
     /// As above with the address as text. Throws `.invalidURL` with a sentence that says what is wrong with it.
     public init(
         url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheUse = CacheUse(),
-        fallback: String? = nil, placeholders: PictureDetails = []
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
+        fallback: String? = nil, placeholders: ImageDetails = []
     ) throws(PipelineError) {
         self.init(
             source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,

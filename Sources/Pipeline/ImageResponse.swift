@@ -19,7 +19,7 @@ public struct ImageResponse: Sendable {
     /// How long the picture stays fresh; negative = for how long it has been stale. That of its original.
     public var remaining: Duration
     /// What clients are to be told about keeping the picture.
-    public var terms: ClientTerms
+    public var cachePolicy: ClientCachePolicy
     /// Where the picture was found, or why not.
     public var cache: CacheReport
     /// How long each part of the work took.
@@ -28,7 +28,7 @@ public struct ImageResponse: Sendable {
     public var fallbackReason: PipelineError?
     /// What the request's `placeholders` asked for; nil = nothing was, or it could not be told.
     public var placeholders: Placeholders?
-    /// What the origin said about the source and about keeping it: of its fields those of `StoredResponse.keptNames`.
+    /// What the origin said about the source and about keeping it: of its fields those of `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
 
     /// A copy of `body` as Foundation knows bytes.
@@ -101,12 +101,12 @@ public struct Timings: Hashable, Sendable {
 /// In which tiers the entries of a request are.
 public struct CacheLocation: Hashable, Sendable {
     /// Where the source's bytes are.
-    public var original: Tiers
+    public var original: TierSet
     /// Where the finished picture is.
-    public var variant: Tiers
+    public var variant: TierSet
 
     /// Entries in these tiers.
-    public init(original: Tiers = [], variant: Tiers = []) {
+    public init(original: TierSet = [], variant: TierSet = []) {
         self.original = original
         self.variant = variant
     }

@@ -15,16 +15,16 @@ extension PipelineError {
             case .localNotFound: .notFound(status: nil)
             case .emptyBody: .unsupported
             case .tooLarge: .tooLarge(error.description)
-            case .timedOut(let phase): .originTimedOut(OriginTrouble(error.description, proxyError: phase.proxyError))
+            case .timedOut(let phase): .originTimedOut(OriginFailure(error.description, proxyError: phase.proxyError))
             case .hostUnavailable(let retryAfter):
                 .originUnavailable(retryAfterSeconds: max(1, Int((retryAfter / .seconds(1)).rounded(.up))))
             case .loop: .loop
             case .cancelled: .cancelled
-            case .refusedStatus(let refusal):
-                .originFailed(OriginTrouble(error.description, receivedStatus: refusal.status))
-            case .unreachable(let stage): .originFailed(OriginTrouble(error.description, proxyError: stage.proxyError))
+            case .unexpectedStatus(let refusal):
+                .originFailed(OriginFailure(error.description, receivedStatus: refusal.status))
+            case .unreachable(let stage): .originFailed(OriginFailure(error.description, proxyError: stage.proxyError))
             case .tooManyRedirects, .badRedirect, .unacceptableEncoding:
-                .originFailed(OriginTrouble(error.description, proxyError: .httpProtocolError))
+                .originFailed(OriginFailure(error.description, proxyError: .httpProtocolError))
             }
     }
 
@@ -68,7 +68,7 @@ extension OriginError {
         switch self {
         case .notFound(let refusal): .gone(StoredResponse(refusal))
         case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
-        case .refusedStatus(let refusal):
+        case .unexpectedStatus(let refusal):
             .passing(retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
             .passing(retryAfter: nil)
@@ -77,7 +77,7 @@ extension OriginError {
 }
 
 extension StoredResponse {
-    fileprivate init(_ refusal: OriginRefusal) {
+    fileprivate init(_ refusal: UnusableResponse) {
         self.init(
             status: refusal.status, fields: refusal.headers, sent: [:], requestedAt: refusal.requestedAt,
             receivedAt: refusal.receivedAt)

@@ -18,9 +18,9 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     /// The bytes are damaged or cut off.
     case corrupt
     /// The origin could not be reached or answered with something other than a picture.
-    case originFailed(OriginTrouble)
+    case originFailed(OriginFailure)
     /// The origin did not deliver in time.
-    case originTimedOut(OriginTrouble)
+    case originTimedOut(OriginFailure)
     /// The origin's host failed so often that it is left alone for a while.
     case originUnavailable(retryAfterSeconds: Int)
     /// An earlier request failed like this, and the source is left alone for so long.
@@ -45,7 +45,7 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
 }
 
 /// What an origin did wrong.
-public struct OriginTrouble: Hashable, Sendable {
+public struct OriginFailure: Hashable, Sendable {
     /// For clients.
     public var sentence: String
     /// Its name in RFC 9209; nil = the origin answered, with `receivedStatus`.

@@ -37,7 +37,7 @@ extension StoredEntry: Equatable {
 }
 
 /// Which sources are meant, by the labels of their entries.
-public enum LabelQuery: Hashable, Sendable {
+public enum LabelFilter: Hashable, Sendable {
     /// Those with exactly this label.
     case equal(String)
     /// Those with a label that begins with this.
@@ -61,7 +61,7 @@ public struct StoreTotals: Equatable, Sendable {
 }
 
 /// What is known of an entry without reading it.
-public struct EntryListing: Equatable, Sendable {
+public struct EntrySummary: Equatable, Sendable {
     public var key: EntryKey
     /// What the entry takes.
     public var bytes: Int
@@ -121,7 +121,7 @@ public protocol Storing: Sendable {
     func removeExpired() async -> StoreTotals
 
     /// The sources that have an entry with such a label, each once, in no order.
-    func sources(labelled query: LabelQuery) async -> [StoreKey]
+    func sources(matching query: LabelFilter) async -> [StoreKey]
 
     /// What there is of each of these sources; sources without entries are left out.
     func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals]
@@ -131,10 +131,10 @@ public protocol Storing: Sendable {
     func peek(_ key: EntryKey) async -> StoredEntry?
 
     /// What there is of a source: the first `count` entries in the order of their keys. By default nothing is told.
-    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing]
+    func summaries(ofSource source: StoreKey, limit count: Int) async -> [EntrySummary]
 }
 
 extension Storing {
     public func peek(_ key: EntryKey) async -> StoredEntry? { await entry(for: key) }
-    public func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] { [] }
+    public func summaries(ofSource source: StoreKey, limit count: Int) async -> [EntrySummary] { [] }
 }

@@ -22,7 +22,7 @@ public protocol ImageProcessing: Sendable {
     /// Drops what is kept of these bytes for the sake of speed. By default there is nothing.
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that had it kept.
-    func forget(identity: String)
+    func removeDecoded(identity: String)
 
     /// Brings what is kept for the sake of speed down to this part, 0 to 1, of what it is now, and memory that was freed by
     /// whomever back to the system. May block for some hundred milliseconds.
@@ -35,7 +35,7 @@ extension ImageProcessing {
     }
     /// A plan that is waited for to the end.
     public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }
-    public func forget(identity: String) {}
+    public func removeDecoded(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
 }
 
@@ -47,7 +47,7 @@ public struct ImageJob: Sendable {
     /// looked for nor kept.
     public var identity: String?
     /// Whether a decode is worth keeping for further jobs on the same bytes. Needs `identity`.
-    public var keepsDecoded: Bool
+    public var cachesDecoded: Bool
     /// Whether `source` is only the beginning of a JPEG: what is missing is left grey, and damage is overlooked. For looking at while
     /// the rest is on its way; the result is never proven. Any other format is `.unsupported`.
     public var isPartial = false
@@ -64,13 +64,13 @@ public struct ImageJob: Sendable {
 
     /// Work on these bytes that nothing is kept of.
     public init(
-        source: ByteBuffer, identity: String? = nil, keepsDecoded: Bool = false,
+        source: ByteBuffer, identity: String? = nil, cachesDecoded: Bool = false,
         pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
         output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
     ) {
         self.source = source
         self.identity = identity
-        self.keepsDecoded = keepsDecoded
+        self.cachesDecoded = cachesDecoded
         self.pages = pages
         self.chain = chain
         self.resampling = resampling

@@ -14,7 +14,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> ProcessedImage {
         let header = try SourceHeader(of: job.source)
         guard !job.isPartial || header.format == .jpeg else { throw .unsupported }
-        let several = job.output.format?.holdsSeveral ?? header.format.isAnimation
+        let several = job.output.format?.supportsMultipleFrames ?? header.format.isAnimation
         let framesUsed = try job.pages.framesUsed(of: header, several: several)
         if job.output.isHeaderOnly {
             return ProcessedImage(
@@ -23,24 +23,24 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         let isTold = job.output.format?.isText ?? false
         var making = job
-        if isTold { making.chain = PictureTeller.chain(of: job) }
+        if isTold { making.chain = ImageDescriber.chain(of: job) }
         let picture = try picture(for: making, header, framesUsed: framesUsed, interrupt: interrupt)
         let format =
             job.output.format ?? .natural(for: header.format, hasAlpha: picture.first.hasAlpha)
         let body =
             isTold
-            ? try PictureTeller(job: job, header: header, interrupt: interrupt).tell(picture, as: format)
+            ? try ImageDescriber(job: job, header: header, interrupt: interrupt).tell(picture, as: format)
             : try Encoder(job.output, format: format, interrupt: interrupt).encode(picture)
         return ProcessedImage(
             body: body, format: format, size: picture.size,
-            frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format,
+            frames: format.supportsMultipleFrames ? picture.frames.count : 1, sourceFormat: header.format,
             isProven: !job.isPartial)
     }
 
     /// Decodes and runs the chain.
     private func picture(
         for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
-    ) throws(ImageProcessingError) -> Picture {
+    ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
         let parameters = try decoder.parameters(
@@ -51,7 +51,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             decoder.picture(pixels, parameters), by: job, header: header, interrupt: interrupt)
     }
 
-    public func forget(identity: String) { decoded.removeAll(identity: identity) }
+    public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }
 
     public func shrinkMemory(toFraction fraction: Double) {
         decoded.shrink(toBytes: Int(Double(decoded.statistics.bytes) * fraction))
@@ -85,15 +85,15 @@ public struct InProcessImageProcessor: ImageProcessing {
         let key = DecodedCache.Key(identity: identity, parameters: parameters, isUpright: turns)
         if let kept = decoded.pixels(for: key) { return kept }
         let pixels = try decoder.decode(parameters)
-        guard job.keepsDecoded, decoded.accepts(pixels) else { return pixels }
+        guard job.cachesDecoded, decoded.accepts(pixels) else { return pixels }
         let kept = turns ? try decoder.upright(pixels) : pixels
         decoded.keep(kept, for: key)
         return kept
     }
 
     private func transformed(
-        _ picture: Picture, by job: ImageJob, header: SourceHeader, interrupt: @escaping Interrupt
-    ) throws(ImageProcessingError) -> Picture {
+        _ picture: ImageFrames, by job: ImageJob, header: SourceHeader, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> ImageFrames {
         let result: Picture
         do {
             result = try job.chain.apply(to: picture, start: header.plan, interrupt: interrupt)

@@ -6,7 +6,7 @@ import Hummingbird
 /// `GET` and `HEAD` of `/image` and `/info`: one request's story, from the query to the answer.
 struct ImageEndpoint: Sendable {
     let configuration: WebConfiguration
-    private(set) var grammar: QueryGrammar
+    private(set) var grammar: ImageQueryGrammar
     /// Makes or finds the picture.
     let picture: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// Tells in which caches it is.
@@ -21,12 +21,12 @@ struct ImageEndpoint: Sendable {
         self.configuration = configuration
         self.location = location
         self.picture = picture
-        grammar = QueryGrammar(limits: configuration.limits)
+        grammar = ImageQueryGrammar(limits: configuration.limits)
         token = configuration.adminToken.map(AdminToken.init)
     }
 
-    var routes: [PermittedRoute] {
-        let inPath = PermittedRoute(
+    var routes: [AuthorizedRoute] {
+        let inPath = AuthorizedRoute(
             SignedPath.pattern, signedAs: SignedPath.signedPath, presets: .taken, query: SignedPath.query
         ) { request, _, permit throws(Problem) in
             try await respond(to: request, permit)
@@ -34,10 +34,10 @@ struct ImageEndpoint: Sendable {
         return [route(at: "/image", presets: .taken), inPath]
     }
     /// Those of ``info``.
-    var infoRoutes: [PermittedRoute] { [route(at: "/info", presets: .needless)] }
+    var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .needless)] }
 
-    private func route(at path: String, presets: PermittedRoute.Presets) -> PermittedRoute {
-        PermittedRoute(path, presets: presets) { request, _, permit throws(Problem) in
+    private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
+        AuthorizedRoute(path, presets: presets) { request, _, permit throws(Problem) in
             try await respond(to: request, permit)
         }
     }
@@ -50,12 +50,12 @@ struct ImageEndpoint: Sendable {
     }
 
     private func respond(to request: Request, _ permit: Permit) async throws(Problem) -> Response {
-        guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
+        guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: permit)
         guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
         let wanted = try imageRequest(query, of: request, permit)
         do throws(PipelineError) {
-            var answer = ImageAnswer(
+            var answer = ImageHTTPResponse(
                 picture: try await picture(wanted), query: query, permit: permit, configuration: configuration)
             if query.tellsCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }
             return answer.response(to: request)
@@ -83,27 +83,27 @@ struct ImageEndpoint: Sendable {
         wanted.recipe = query.recipe
         wanted.pages = query.pages
         wanted.placeholders = query.placeholders
-        wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
+        wanted.output = query.output.options(takesWebP: FormatNegotiation.acceptsWebP(request.headers[.accept]))
         wanted.client = permit.client
         wanted.priority = query.priority ?? Priority(fields: request.headers)
-        wanted.cache = CacheUse(
-            demand: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
+        wanted.cache = CacheOptions(
+            policy: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
         return wanted
     }
 
     /// A mode that asks the origin needs leave; directives that would are left to the pipeline, which overlooks them
     /// without it, since every browser sends them on a reload.
-    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> CacheDemand {
-        let mayForce = configuration.allowForcedRefresh || token?.isCarried(by: fields) == true
-        guard mayForce || !mode.asksOrigin else { throw .refreshNotAllowed(mode) }
-        return CacheDemand(mode: mode, directives: RequestDirectives(fields), mayForce: mayForce)
+    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> RequestCachePolicy {
+        let allowsForcedRefresh = configuration.allowForcedRefresh || token?.isPresent(in: fields) == true
+        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        return RequestCachePolicy(mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh)
     }
 }
 
 extension Priority {
     /// What a `Priority` field asks for: the eight urgencies of RFC 9218 §4.1, of which 3 is the standard, in three classes.
     init(fields: HTTPFields) {
-        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .standard
+        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .default
         switch wish.urgency {
         case ...2: self = .high
         case 3...4: self = .normal

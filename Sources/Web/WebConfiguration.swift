@@ -28,11 +28,11 @@ package struct WebConfiguration: Sendable {
     /// Our own name in `Via` fields: a request that carries it has come through here already.
     package var viaPseudonym: String
     /// What queries may ask for.
-    package var limits: GrammarLimits
+    package var limits: QueryLimits
     /// Bytes of a source that are downloaded.
     package var maxSourceBytes: Int
     /// Who clients are, and what each of them may do.
-    package var visitors: Visitors
+    package var clientLimits: ClientLimits
     /// Who may ask for what.
     package var access: Access
     /// Tells the time that signatures expire by.
@@ -44,8 +44,8 @@ package struct WebConfiguration: Sendable {
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
-        visitors: Visitors = Visitors(), access: Access = Access()
+        viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
+        clientLimits: ClientLimits = ClientLimits(), access: Access = Access()
     ) {
         self.host = host
         self.port = port
@@ -61,7 +61,7 @@ package struct WebConfiguration: Sendable {
         self.viaPseudonym = viaPseudonym
         self.limits = limits
         self.maxSourceBytes = maxSourceBytes
-        self.visitors = visitors
+        self.clientLimits = clientLimits
         self.access = access
     }
 }

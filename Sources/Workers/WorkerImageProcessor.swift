@@ -56,7 +56,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     package var decoded: DecodedStatistics { pool.decoded }
 
     /// Whether there are workers, and they don't die one after the other.
-    package var isWell: Bool { pool.isWell }
+    package var isHealthy: Bool { pool.isHealthy }
 
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
@@ -136,7 +136,7 @@ package struct WorkerImageProcessor: ImageProcessing {
         var subject = job.workName.map { Quarantine.Subject.work($0) }
         switch loss {
         case .ended(let ending) where !loss.isFromOutside:
-            verdict = .corrupt("a worker ended of it: \(ending)")
+            verdict = .corrupt("decoding crashed a worker: \(ending)")
             subject = job.identity.map { .content($0) }
         case .unreached, .garbled:
             verdict = .corrupt("a worker did not know any more what it said")
@@ -155,9 +155,9 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     /// Also lifts the quarantine of these bytes.
-    package func forget(identity: String) {
+    package func removeDecoded(identity: String) {
         pool.release(.content(identity))
-        pool.tell(.forget(identity: identity)) { $0.mayKeep(identity) }
+        pool.tell(.removeDecoded(identity: identity)) { $0.mayKeep(identity) }
     }
 
     package func shrinkMemory(toFraction fraction: Double) {
@@ -170,7 +170,7 @@ package struct WorkerImageProcessor: ImageProcessing {
 extension WorkerPool {
     /// The worker has answered a job.
     fileprivate func giveBack(_ number: Roster.Number, after job: ImageJob, _ decoded: DecodedStatistics) {
-        if job.keepsDecoded, let identity = job.identity {
+        if job.cachesDecoded, let identity = job.identity {
             state.withLock { $0.roster.note(source: identity, of: number) }
         }
         giveBack(number, decoded)

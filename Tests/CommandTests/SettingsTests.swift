@@ -70,7 +70,7 @@ struct SettingsTests {
         #expect(settings.adminToken == nil && settings.adminPort == nil)
         #expect(settings.access == Access() && !settings.openProxy)
         #expect(settings.adminHost == "127.0.0.1")
-        #expect(settings.visitors == Visitors())
+        #expect(settings.clientLimits == ClientLimits())
         #expect(settings.fallbackStatus == 200)
         #expect(settings.resampling == .fast)
         #expect(settings.logFormat == .text)

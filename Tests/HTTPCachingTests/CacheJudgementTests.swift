@@ -5,27 +5,27 @@ import Testing
 @testable import DarkroomHTTPCaching
 
 /// What a decision rests on, and where that is written. The decisions themselves are `CacheDecisionTests`'.
-struct CacheJudgementTests {
+struct CacheEvaluationTests {
     struct Case: CustomTestStringConvertible {
         /// The origin's `Cache-Control`; nil = nothing is stored.
         var origin: String?
         var age: TimeInterval = 0
-        var mode = CacheMode.standard
+        var mode = CacheMode.default
         var directives = ""
         var isSelected = true
         var isPurged = false
-        var ground: CacheJudgement.Ground
+        var ground: CacheEvaluation.Reason
         var section: String?
 
         var testDescription: String { "\(origin ?? "-") at \(age), \(mode), \(directives): \(ground)" }
 
-        func judgement() -> CacheJudgement {
+        func evaluation() -> CacheEvaluation {
             var stored = origin.map { Origin.response(["Cache-Control: \($0)"]) }
             if isPurged { stored?.staleSince = Origin.later(0) }
             let directives = RequestDirectives(Origin.fields(["Cache-Control: \(directives)"]))
-            return CacheJudgement(
+            return CacheEvaluation(
                 stored: stored?.freshness(FreshnessPolicy()), isSelected: isSelected,
-                demand: CacheDemand(mode: mode, directives: directives, mayForce: true), now: Origin.later(age))
+                demand: RequestCachePolicy(mode: mode, directives: directives, allowsForcedRefresh: true), now: Origin.later(age))
         }
     }
 
@@ -59,32 +59,32 @@ struct CacheJudgementTests {
         Case(origin: "max-age=9", mode: .onlyIfCached, ground: .fresh, section: maxAge),
     ])
     func `each ground has its section`(_ row: Case) {
-        let judgement = row.judgement()
-        #expect(judgement.ground == row.ground)
-        #expect(judgement.section == row.section)
+        let evaluation = row.evaluation()
+        #expect(evaluation.reason == row.reason)
+        #expect(evaluation.section == row.section)
     }
 
     @Test func `a reason is one sentence that names where a lifetime is from`() {
         #expect(
-            Case(origin: "max-age=9", ground: .fresh).judgement().reason == "It is fresh by the origin's max-age.")
+            Case(origin: "max-age=9", ground: .fresh).evaluation().explanation == "It is fresh by the origin's max-age.")
         #expect(
-            Case(origin: "max-age=x", ground: .stale).judgement().reason
+            Case(origin: "max-age=x", ground: .stale).evaluation().explanation
                 == "It is stale by what the origin says, which cannot be read.")
         let stored = Origin.response(["Cache-Control: max-age=9"]).freshness(FreshnessPolicy())
-        let demand = CacheDemand()
-        for judgement in [.staleIfError(stored), .gone(stored, demand: demand)] as [CacheJudgement] {
-            #expect(judgement.reason.hasSuffix("."))
-            #expect(judgement.basis == .maxAge)
+        let demand = RequestCachePolicy()
+        for evaluation in [.staleIfError(stored), .gone(stored, policy: demand)] as [CacheEvaluation] {
+            #expect(evaluation.explanation.hasSuffix("."))
+            #expect(evaluation.basis == .maxAge)
         }
-        #expect(CacheJudgement.staleIfError(stored).section == "RFC 5861 §4")
+        #expect(CacheEvaluation.staleIfError(stored).section == "RFC 5861 §4")
     }
 
     @Test func `what is gone is asked for, or refused to who forbids to ask`() {
         let stored = Origin.response(["Cache-Control: max-age=9"]).freshness(FreshnessPolicy())
-        #expect(CacheJudgement.gone(stored, demand: CacheDemand()).decision == .ask(.miss))
-        #expect(CacheJudgement.gone(stored, demand: CacheDemand()).ground == .gone)
-        let refused = CacheJudgement.gone(stored, demand: CacheDemand(mode: .onlyIfCached))
+        #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).decision == .ask(.miss))
+        #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).reason == .gone)
+        let refused = CacheEvaluation.gone(stored, policy: RequestCachePolicy(mode: .onlyIfCached))
         #expect(refused.decision == .refuse)
-        #expect(refused.ground == .onlyIfCached)
+        #expect(refused.reason == .onlyIfCached)
     }
 }

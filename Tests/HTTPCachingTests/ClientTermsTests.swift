@@ -3,12 +3,12 @@ import Testing
 
 @testable import DarkroomHTTPCaching
 
-struct ClientTermsTests {
+struct ClientCachePolicyTests {
     private func told(
         _ fields: [String], age: Int = 0, asked: Int? = nil, mayExtend: Bool = false, cap: Int = 1_000_000,
         policy: FreshnessPolicy = FreshnessPolicy()
     ) -> String {
-        ClientTerms(Origin.response(fields), policy: policy).cacheControl(
+        ClientCachePolicy(Origin.response(fields), policy: policy).cacheControl(
             age: .seconds(age), asked: asked.map { .seconds($0) }, mayExtend: mayExtend, cap: .seconds(cap)
         ).description
     }
@@ -94,9 +94,9 @@ struct ClientTermsTests {
             ]
             let stored = Origin.response(fields)
             let age = Duration.seconds(Int.random(in: 0...5_000, using: &numbers))
-            let control = ClientTerms(stored, policy: FreshnessPolicy()).cacheControl(
+            let control = ClientCachePolicy(stored, policy: FreshnessPolicy()).cacheControl(
                 age: age, asked: nil, mayExtend: false, cap: .seconds(99_999))
-            guard case .anyone(let maxAge) = control.storage else {
+            guard case .public(let maxAge) = control.storage else {
                 Issue.record("\(control) is for nobody")
                 continue
             }
@@ -107,11 +107,11 @@ struct ClientTermsTests {
 
 struct CacheControlTests {
     @Test(arguments: [
-        (CacheControl(.anyone(maxAge: .seconds(86_400))), "public, max-age=86400"),
-        (CacheControl(.anyone(maxAge: .milliseconds(1_999))), "public, max-age=1"),
-        (CacheControl(.anyone(maxAge: .seconds(-5))), "public, max-age=0"),
-        (CacheControl(.anyone(maxAge: .seconds(Int64(1) << 40))), "public, max-age=2147483647"),
-        (CacheControl(.client(maxAge: .seconds(5))), "private, max-age=5"),
+        (CacheControl(.public(maxAge: .seconds(86_400))), "public, max-age=86400"),
+        (CacheControl(.public(maxAge: .milliseconds(1_999))), "public, max-age=1"),
+        (CacheControl(.public(maxAge: .seconds(-5))), "public, max-age=0"),
+        (CacheControl(.public(maxAge: .seconds(Int64(1) << 40))), "public, max-age=2147483647"),
+        (CacheControl(.private(maxAge: .seconds(5))), "private, max-age=5"),
         (CacheControl.noStore, "no-store"),
     ])
     func `freshness is given in whole seconds`(control: CacheControl, text: String) {

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct BytesInFlightTests {
     private let loop = MultiThreadedEventLoopGroup.singleton.next()
-    private let bytes = BytesInFlight(budgetBytes: 100)
+    private let bytes = InFlightByteBudget(budgetBytes: 100)
 
     private enum Fate {
         case open, granted, failed
@@ -36,10 +36,10 @@ struct BytesInFlightTests {
         }
     }
 
-    private func require(_ count: Int, _ hold: BytesHold) -> Wish { Wish(hold.require(count, on: loop)) }
+    private func require(_ count: Int, _ hold: ByteReservation) -> Wish { Wish(hold.require(count, on: loop)) }
 
     @Test func `What does not fit waits until room is given back, the oldest first`() async throws {
-        var first: BytesHold? = bytes.open()
+        var first: ByteReservation? = bytes.open()
         let (second, third) = (bytes.open(), bytes.open())
         _ = first.map { require(80, $0) }
         let large = require(60, second)
@@ -73,7 +73,7 @@ struct BytesInFlightTests {
     }
 
     @Test func `What a whole download did not need is free at once, and the rest when nobody has it`() {
-        var whole: BytesHold? = bytes.open()
+        var whole: ByteReservation? = bytes.open()
         _ = whole.map { require(100, $0) }
         whole?.settle(bytes: 30)
         #expect(bytes.usedBytes == 30)
@@ -84,7 +84,7 @@ struct BytesInFlightTests {
     @Test func `A download that ends while it waits is no longer waited for`() async throws {
         let first = bytes.open()
         _ = require(100, first)
-        var second: BytesHold? = bytes.open()
+        var second: ByteReservation? = bytes.open()
         let wish = second.map { require(50, $0) }
         second = nil
         #expect(try await wish?.fate == .failed)
@@ -92,8 +92,8 @@ struct BytesInFlightTests {
     }
 
     @Test func `While the bytes are as many as may be, no new download begins`() async {
-        let gate = DownloadGate(downloadsPerHost: 9, maxDownloads: 9, bytes: bytes)
-        var hold: BytesHold? = bytes.open()
+        let gate = DownloadLimiter(downloadsPerHost: 9, maxDownloads: 9, bytes: bytes)
+        var hold: ByteReservation? = bytes.open()
         _ = hold.map { require(100, $0) }
         hold?.settle(bytes: 100)
         let download = Task { (try? await gate.withSlot(host: "h", urgency: { .normal }) { () }) != nil }
@@ -119,7 +119,7 @@ struct BytesInFlightTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(sizes == Array(repeating: 400_000, count: 12))
-            #expect(client.bytesInFlight == 0)
+            #expect(client.inFlightBytes == 0)
         }
     }
 
@@ -128,10 +128,10 @@ struct BytesInFlightTests {
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")]
         } _: { client, origin in
             var response: OriginResponse? = try await client.fetch(try origin.url())
-            #expect(client.bytesInFlight == 5)
+            #expect(client.inFlightBytes == 5)
             #expect(response != nil)
             response = nil
-            #expect(client.bytesInFlight == 0)
+            #expect(client.inFlightBytes == 0)
         }
     }
 }

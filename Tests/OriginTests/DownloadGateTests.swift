@@ -6,12 +6,12 @@ import Testing
 struct DownloadGateTests {
     /// A download that says when it has begun and goes on until it is let go.
     private final class Downloads: Sendable {
-        let gate: DownloadGate
+        let gate: DownloadLimiter
         let started: AsyncStream<String>
         private let start: AsyncStream<String>.Continuation
         private let ends = Mutex<[String: CheckedContinuation<Void, Never>]>([:])
 
-        init(_ gate: DownloadGate) {
+        init(_ gate: DownloadLimiter) {
             self.gate = gate
             (started, start) = AsyncStream.makeStream()
         }
@@ -63,7 +63,7 @@ struct DownloadGateTests {
     }
 
     @Test func `a host's line moves by priority, then in order of arrival`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 9))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 1, maxDownloads: 9))
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
         #expect(await starts.next() == "first")
@@ -72,7 +72,7 @@ struct DownloadGateTests {
     }
 
     @Test func `where the last come is served first, priority still counts more`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 9, order: .lifo))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 1, maxDownloads: 9, order: .lifo))
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
         #expect(await starts.next() == "first")
@@ -82,7 +82,7 @@ struct DownloadGateTests {
 
     @Test(arguments: [(DownloadOrder.fifo, ["a", "b", "c"]), (.lifo, ["c", "b", "a"])])
     func `the order holds across hosts`(order: DownloadOrder, names: [String]) async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 1, order: order))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 1, maxDownloads: 1, order: order))
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
         #expect(await starts.next() == "first")
@@ -91,7 +91,7 @@ struct DownloadGateTests {
     }
 
     @Test func `among equals the client with the fewest downloads goes first`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 9, maxDownloads: 2))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 9, maxDownloads: 2))
         var starts = downloads.started.makeAsyncIterator()
         for name in ["greedy 1", "greedy 2"] {
             _ = downloads.run(name, host: name, client: "greedy")
@@ -104,7 +104,7 @@ struct DownloadGateTests {
     }
 
     @Test func `a priority that rises while waiting counts when a slot comes free`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 9))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 1, maxDownloads: 9))
         let rising = Mutex(OriginRequest.Priority.background)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
@@ -124,7 +124,7 @@ struct DownloadGateTests {
     ]
 
     @Test func `a full host does not hold up another one`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 2))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 1, maxDownloads: 2))
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("h1")
         #expect(await starts.next() == "h1")
@@ -141,7 +141,7 @@ struct DownloadGateTests {
     }
 
     @Test func `all hosts together stay under the total`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 2, maxDownloads: 2))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 2, maxDownloads: 2))
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("a", host: "a")
         #expect(await starts.next() == "a")
@@ -155,7 +155,7 @@ struct DownloadGateTests {
     }
 
     @Test func `who is cancelled in line leaves it, and the next one is served`() async {
-        let downloads = Downloads(DownloadGate(downloadsPerHost: 1, maxDownloads: 1))
+        let downloads = Downloads(DownloadLimiter(downloadsPerHost: 1, maxDownloads: 1))
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
         #expect(await starts.next() == "first")
@@ -171,7 +171,7 @@ struct DownloadGateTests {
     }
 
     @Test func `who is cancelled before standing in line never gets a slot`() async {
-        let gate = DownloadGate(downloadsPerHost: 1, maxDownloads: 1)
+        let gate = DownloadLimiter(downloadsPerHost: 1, maxDownloads: 1)
         let urgency: @Sendable () -> OriginRequest.Priority = { .normal }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

@@ -102,9 +102,9 @@ struct GuardTests {
         } _: { _, origin async throws in
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: "127.0.0.1", port: origin.port).get()
-            try await Exchanges.checkPeer(of: channel, is: .v4(0x7f00_0001)).get()
+            try await PinnedTransport.checkPeer(of: channel, is: .v4(0x7f00_0001)).get()
             #expect(channel.isActive)
-            await #expect(throws: UnvettedPeer.self) { try await Exchanges.checkPeer(of: channel, is: .v4(1)).get() }
+            await #expect(throws: UnvettedPeer.self) { try await PinnedTransport.checkPeer(of: channel, is: .v4(1)).get() }
             #expect(!channel.isActive)
         }
     }

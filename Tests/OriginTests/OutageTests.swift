@@ -24,7 +24,7 @@ struct OutageTests {
     @Test func `after five failures a host is not asked until its rest is over, and an answer ends the outage`()
         async throws
     {
-        let circuits = Circuits.forTests(time)
+        let circuits = CircuitBreakerTable.forTests(time)
         try await withOrigin(circuits: circuits, script: Self.recovering) { client, origin async throws in
             let url = try origin.url()
             await bringDown(url, client)
@@ -83,7 +83,7 @@ struct OutageTests {
 
     @Test func `answers of every kind, slow ones included, are no outage`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxRedirects = 0 }
-        let circuits = Circuits.forTests(time)
+        let circuits = CircuitBreakerTable.forTests(time)
         try await withOrigin(settings, circuits: circuits) { request in
             switch request.target {
             case "/500": [.respond("500 Oh")]
@@ -102,7 +102,7 @@ struct OutageTests {
     @Test func `hanging until the deadline is a failure of the host and no cancellation`() async throws {
         let resolver = HangingResolver()
         let clock = ManualClock()
-        let circuits = Circuits.forTests(time)
+        let circuits = CircuitBreakerTable.forTests(time)
         try await withOrigin(resolver: resolver, clock: clock, circuits: circuits) { _ in
             []
         } _: { client, _ async throws in
@@ -123,9 +123,9 @@ struct OutageTests {
         try await withOrigin(circuits: .forTests(time), script: Self.recovering) { client, origin async throws in
             let url = try origin.url()
             await bringDown(url, client)
-            client.forgetOutages(ofHost: "127.0.0.2")
+            client.clearOutages(ofHost: "127.0.0.2")
             #expect(await client.failure(of: url) == .hostUnavailable(retryAfter: .seconds(1)))
-            client.forgetOutages(ofHost: "127.0.0.1")
+            client.clearOutages(ofHost: "127.0.0.1")
             #expect(await client.failure(of: url) == nil)
         }
     }
@@ -175,8 +175,8 @@ struct OutageTests {
 struct CircuitsTests {
     private let time = MovableTime()
 
-    private func fail(_ host: String, _ count: Int, _ circuits: Circuits) async throws {
-        let peer = Circuits.Peer(try SourceURL(parsing: "http://\(host)/"))
+    private func fail(_ host: String, _ count: Int, _ circuits: CircuitBreakerTable) async throws {
+        let peer = CircuitBreakerTable.Peer(try SourceURL(parsing: "http://\(host)/"))
         for _ in 0..<count {
             await #expect(throws: OriginError.unreachable(.refused)) {
                 try await circuits.attempt(peer) { () async throws(OriginError) in throw .unreachable(.refused) }
@@ -188,22 +188,22 @@ struct CircuitsTests {
     @Test func `hosts beyond the capacity are forgotten, those that failed once before those in an outage`()
         async throws
     {
-        let circuits = Circuits(capacity: 16, now: { time.now }, random: { 0.5 }, logger: .silent)
+        let circuits = CircuitBreakerTable(capacity: 16, now: { time.now }, random: { 0.5 }, logger: .silent)
         try await fail("down", 5, circuits)
         for index in 0..<100 {
             try await fail("h\(index)", 1, circuits)
             #expect(circuits.count <= 16)
         }
         #expect(circuits.count > 8)
-        let down = Circuits.Peer(try SourceURL(parsing: "http://down/"))
+        let down = CircuitBreakerTable.Peer(try SourceURL(parsing: "http://down/"))
         #expect(throws: OriginError.self) { try circuits.check(down) }
     }
 
     @Test func `a host that answers is not remembered`() async throws {
-        let circuits = Circuits.forTests(time)
+        let circuits = CircuitBreakerTable.forTests(time)
         try await fail("shaky", 4, circuits)
         #expect(circuits.count == 1)
-        let peer = Circuits.Peer(try SourceURL(parsing: "http://shaky/"))
+        let peer = CircuitBreakerTable.Peer(try SourceURL(parsing: "http://shaky/"))
         try await circuits.attempt(peer) {}
         #expect(circuits.count == 0)
     }

@@ -13,7 +13,7 @@ struct PinnedClientsTests {
     private func makeClients() -> PinnedClients {
         var settings = GuardedHTTPClient.Settings()
         settings.maxDownloads = 1
-        return Exchanges.makeClients(settings: settings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+        return PinnedTransport.makeClients(settings: settings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
     }
 
     @Test func `a host at an address keeps its client`() async throws {

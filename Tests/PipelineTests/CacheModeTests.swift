@@ -12,7 +12,7 @@ import Testing
 struct CacheModeTests {
     /// What an origin is asked for a picture that is stored, `age` seconds after it was, in each mode.
     @Test(arguments: [
-        (CacheMode.standard, 10.0, false), (.standard, 70, true), (.forceCache, 10, false), (.forceCache, 700, false),
+        (CacheMode.default, 10.0, false), (.default, 70, true), (.forceCache, 10, false), (.forceCache, 700, false),
         (.onlyIfCached, 10, false), (.onlyIfCached, 700, false), (.noCache, 10, true), (.reload, 10, true),
         (.noStore, 10, true),
     ])
@@ -38,7 +38,7 @@ struct CacheModeTests {
     }
 
     @Test(
-        arguments: [(.noStore, [:]), (.standard, [.cacheControl: "no-store"])] as [(CacheMode, HTTPFields)])
+        arguments: [(.noStore, [:]), (.default, [.cacheControl: "no-store"])] as [(CacheMode, HTTPFields)])
     func `no-store keeps nothing`(mode: CacheMode, directives: HTTPFields) async throws {
         let bench = try Bench(.control("max-age=60"))
         #expect(try await bench.ask(mode: mode, directives: directives).cache.isStored == false)
@@ -109,7 +109,7 @@ struct CacheModeTests {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         for _ in 0..<3 {
-            let answer = try await bench.ask(directives: [.cacheControl: directive], mayForce: false)
+            let answer = try await bench.ask(directives: [.cacheControl: directive], allowsForcedRefresh: false)
             #expect(answer.cache == CacheReport(variant: .memory))
         }
         #expect(bench.origin.fetches.value == 1)
@@ -118,10 +118,10 @@ struct CacheModeTests {
     /// Where entries are after a request with each choice: Glide's disk strategies and SDWebImage's store cache types.
     @Test(
         arguments: [
-            (TierChoice.all, Tiers.all, Tiers.all), (.memory, .memory, .memory), (.originals, .all, Tiers()),
-            (.variants, Tiers(), .all), (.none, Tiers(), Tiers()),
-        ] as [(TierChoice, Tiers, Tiers)])
-    func `Each choice of tiers keeps what it says`(choice: TierChoice, original: Tiers, variant: Tiers) async throws {
+            (TierSelection.all, TierSet.all, TierSet.all), (.memory, .memory, .memory), (.originals, .all, TierSet()),
+            (.variants, TierSet(), .all), (.none, TierSet(), TierSet()),
+        ] as [(TierSelection, TierSet, TierSet)])
+    func `Each choice of tiers keeps what it says`(choice: TierSelection, original: TierSet, variant: TierSet) async throws {
         let bench = try Bench(.control("max-age=60"))
         try await bench.ask(store: choice)
         let location = await bench.pipeline.location(of: try bench.request())

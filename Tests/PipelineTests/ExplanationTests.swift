@@ -14,13 +14,13 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct ExplanationTests {
     private func explain(
-        _ bench: Bench, width: Int = 20, mode: CacheMode = .standard, directives: HTTPFields = [:], fetch: Bool = false
+        _ bench: Bench, width: Int = 20, mode: CacheMode = .default, directives: HTTPFields = [:], fetch: Bool = false
     ) async throws -> Explanation {
         try await bench.pipeline.explain(
             bench.request(width: width, mode: mode, directives: directives), fetch: fetch)
     }
 
-    private func tiers(_ explanation: Explanation) -> [Tiers] { explanation.caches.map(\.tiers) }
+    private func tiers(_ explanation: Explanation) -> [TierSet] { explanation.caches.map(\.tiers) }
 
     private func plan(_ explanation: Explanation) -> ImagePlan? {
         if case .planned(let plan) = explanation.plan { plan } else { nil }
@@ -36,7 +36,7 @@ struct ExplanationTests {
         #expect(explanation.keys.encoderEpoch == EncoderEpoch.current)
         #expect(explanation.caches.map(\.kind) == [.record, .original, .variant])
         #expect(tiers(explanation) == [[], [], []])
-        #expect(explanation.freshness.judgement.ground == .miss)
+        #expect(explanation.freshness.evaluation.reason == .miss)
         #expect(explanation.freshness.age == nil)
         #expect(explanation.plan == .missing("The source is not in the caches; with fetch it is downloaded for this."))
         #expect(explanation.format == nil)
@@ -50,13 +50,13 @@ struct ExplanationTests {
         #expect(plan(explanation)?.size == PixelSize(width: 20, height: 15))
         #expect(explanation.format == .png)
         #expect(explanation.limits.map(\.setting) == ["max-source-pixels", "max-output-side", "max-output-pixels"])
-        #expect(explanation.freshness.judgement.ground == .miss)
+        #expect(explanation.freshness.evaluation.reason == .miss)
         #expect(bench.origin.fetches.value == 1)
         #expect(bench.disk.count == 0)
         #expect(bench.memory.statistics.entries == 0)
         #expect(bench.processing.runs.value == 0)
         await bench.settle()
-        #expect(try await explain(bench).freshness.judgement.ground == .miss)
+        #expect(try await explain(bench).freshness.evaluation.reason == .miss)
     }
 
     @Test func `What is cached is told with its tiers, and leaves no trace`() async throws {
@@ -67,7 +67,7 @@ struct ExplanationTests {
         bench.wall.advance(seconds: 30)
         let explanation = try await explain(bench)
         #expect(tiers(explanation) == [.all, .all, .all])
-        #expect(explanation.freshness.judgement.decision == .use)
+        #expect(explanation.freshness.evaluation.decision == .use)
         #expect(explanation.freshness.lifetime == .seconds(100))
         #expect(explanation.freshness.age == .seconds(30))
         #expect(explanation.freshness.remaining == .seconds(70))
@@ -95,22 +95,22 @@ struct ExplanationTests {
     }
 
     @Test(arguments: [
-        ("max-age=10", 1, CacheMode.standard, CacheJudgement.Ground.fresh),
-        ("max-age=10", 11, .standard, .stale), ("max-age=10", 11, .forceCache, .mode),
+        ("max-age=10", 1, CacheMode.default, CacheEvaluation.Reason.fresh),
+        ("max-age=10", 11, .default, .stale), ("max-age=10", 11, .forceCache, .mode),
         ("max-age=10", 11, .onlyIfCached, .mode), ("max-age=10", 1, .reload, .mode),
-        ("max-age=10, stale-while-revalidate=5", 11, .standard, .staleWhileRevalidate),
-        ("no-cache", 1, .standard, .mustValidate),
+        ("max-age=10, stale-while-revalidate=5", 11, .default, .staleWhileRevalidate),
+        ("no-cache", 1, .default, .mustValidate),
         ("max-age=10, must-revalidate", 11, .onlyIfCached, .onlyIfCached),
     ])
     func `What an explanation decides is what a request then does`(
-        control: String, age: Double, mode: CacheMode, ground: CacheJudgement.Ground
+        control: String, age: Double, mode: CacheMode, ground: CacheEvaluation.Reason
     ) async throws {
         let bench = try Bench(.control(control, etag: "a"))
         try await bench.ask()
         await bench.settle()
         bench.wall.advance(seconds: age)
-        let judgement = try await explain(bench, mode: mode).freshness.judgement
-        #expect(judgement.ground == ground)
+        let evaluation = try await explain(bench, mode: mode).freshness.evaluation
+        #expect(evaluation.reason == ground)
         #expect(bench.origin.fetches.value == 1)
         let request = try bench.request(mode: mode)
         let failure: PipelineError?
@@ -121,7 +121,7 @@ struct ExplanationTests {
         } catch {
             failure = error
         }
-        switch judgement.decision {
+        switch evaluation.decision {
         case .use, .useAndRevalidate: #expect(report?.forwarded == nil && report != nil)
         case .ask(let reason): #expect(report?.forwarded == reason.status)
         case .refuse: #expect(failure == .notCached)
@@ -131,7 +131,7 @@ struct ExplanationTests {
     @Test func `Only a stored answer is wanted and there is none: that is explained and no failure`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench, mode: .onlyIfCached, fetch: true)
-        #expect(explanation.freshness.judgement.decision == .refuse)
+        #expect(explanation.freshness.evaluation.decision == .refuse)
         #expect(explanation.plan == .missing("Only a stored answer is wanted, and the source is not stored."))
         #expect(bench.origin.fetches.value == 0)
     }
@@ -144,10 +144,10 @@ struct ExplanationTests {
         let source = RequestKeys.source(keys.identity)
         bench.memory.removeEverything()
         await bench.disk.remove(RequestKeys.original(of: source))
-        #expect(try await explain(bench).freshness.judgement.ground == .fresh)
+        #expect(try await explain(bench).freshness.evaluation.reason == .fresh)
         #expect(plan(try await explain(bench)) == nil)
         #expect(plan(try await explain(bench, fetch: true)) != nil)
-        #expect(try await explain(bench, width: 7).freshness.judgement.ground == .gone)
+        #expect(try await explain(bench, width: 7).freshness.evaluation.reason == .gone)
         #expect(bench.origin.fetches.value == 2)
     }
 
@@ -165,9 +165,9 @@ struct ExplanationTests {
         excused.wall.advance(seconds: 11)
         excused.origin.answer(.status(500))
         try await excused.ask()
-        let judgement = try await explain(excused, fetch: true).freshness.judgement
-        #expect(judgement.ground == .staleIfError)
-        #expect(judgement.decision == .use)
+        let evaluation = try await explain(excused, fetch: true).freshness.evaluation
+        #expect(evaluation.reason == .staleIfError)
+        #expect(evaluation.decision == .use)
         #expect(excused.origin.fetches.value == 2)
     }
 

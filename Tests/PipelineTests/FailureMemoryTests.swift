@@ -238,7 +238,7 @@ struct FailureMemoryTests {
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
         await #expect(throws: PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 60)) {
-            try await bench.ask(directives: [.cacheControl: directive], mayForce: false)
+            try await bench.ask(directives: [.cacheControl: directive], allowsForcedRefresh: false)
         }
         #expect(bench.origin.fetches.value == 1)
     }

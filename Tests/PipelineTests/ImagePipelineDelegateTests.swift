@@ -14,7 +14,7 @@ private struct Pixelate: Transform {
     var block: Int
     var key: String { "pixelate(\(block))" }
 
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
@@ -100,7 +100,7 @@ struct ImagePipelineDelegateTests {
     @Test func `An answer that the delegate refuses is no picture`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, Rules(refusesAnswers: true))
-        let refusal = OriginTrouble("The origin's answer was refused by this server's rules.")
+        let refusal = OriginFailure("The origin's answer was refused by this server's rules.")
         await #expect(throws: PipelineError.originFailed(refusal)) { _ = try await pipeline.image(for: request()) }
     }
 

@@ -149,10 +149,10 @@ struct ImagePipelineTests {
 
     @Test(arguments: [
         (OriginError.localNotFound, PipelineError.notFound(status: nil)), (.loop, .loop),
-        (.timedOut(.body), .originTimedOut(OriginTrouble("", proxyError: .httpResponseIncomplete))),
+        (.timedOut(.body), .originTimedOut(OriginFailure("", proxyError: .httpResponseIncomplete))),
         (.notAllowed(.address), .notAllowed("The source's address is not allowed.")),
         (.tooLarge(limitBytes: 5), .tooLarge("The source is larger than 5 bytes.")),
-        (.unreachable(.dns), .originFailed(OriginTrouble("", proxyError: .dnsError))),
+        (.unreachable(.dns), .originFailed(OriginFailure("", proxyError: .dnsError))),
         (.hostUnavailable(retryAfter: .milliseconds(1_500)), .originUnavailable(retryAfterSeconds: 2)),
     ])
     func `Each failure of an origin has its own error`(cause: OriginError, expected: PipelineError) async throws {

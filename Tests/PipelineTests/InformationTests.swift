@@ -9,7 +9,7 @@ import Testing
 /// Documents about a source: cached like variants, but a header proves nothing.
 @Suite(.timeLimit(.minutes(2)))
 struct InformationTests {
-    private func told(_ details: PictureDetails = []) throws -> ImageRequest {
+    private func told(_ details: ImageDetails = []) throws -> ImageRequest {
         try ImageRequest(url: "http://example.com/a.png", output: OutputOptions(format: .json, details: details))
     }
 
@@ -67,7 +67,7 @@ struct InformationTests {
         await #expect(throws: PipelineError.corrupt) { _ = try await pipeline.image(for: picture) }
         var insisting = try told()
         insisting.pages = PageSelection(first: 1, count: 1)
-        insisting.cache.demand = CacheDemand(mode: .noStore, mayForce: true)
+        insisting.cache.policy = RequestCachePolicy(mode: .noStore, allowsForcedRefresh: true)
         _ = try? await pipeline.image(for: insisting)
         let fetches = origin.fetches.value
         await #expect(throws: PipelineError.self) { _ = try await pipeline.image(for: picture) }

@@ -11,8 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct PlaceholderTests {
     private func wanted(
-        _ bench: Bench, _ placeholders: PictureDetails = [.color, .blurHash, .thumbHash, .lqip],
-        mode: CacheMode = .standard, store: TierChoice = .all
+        _ bench: Bench, _ placeholders: ImageDetails = [.color, .blurHash, .thumbHash, .lqip],
+        mode: CacheMode = .default, store: TierSelection = .all
     ) throws -> ImageRequest {
         var request = try bench.request(mode: mode, store: store)
         request.placeholders = placeholders
@@ -100,7 +100,7 @@ struct PlaceholderTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test(arguments: [CacheMode.standard, .onlyIfCached])
+    @Test(arguments: [CacheMode.default, .onlyIfCached])
     func `A picture at hand goes out without what cannot be had`(mode: CacheMode) async throws {
         let bench = try Bench()
         try await bench.ask(store: .variants)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct PrefetchJobTests {
     private let wall = WallClock()
-    private let picture: PrefetchPicture
+    private let picture: PrefetchItem
 
     init() throws {
         picture = try .example("/a")

@@ -18,7 +18,7 @@ struct PrefetcherTests {
         Prefetcher(concurrency: concurrency, now: { [wall] in wall.now }, clock: clock, load: pictures.load)
     }
 
-    private func paths(_ count: Int, of name: String = "") throws -> [PrefetchPicture] {
+    private func paths(_ count: Int, of name: String = "") throws -> [PrefetchItem] {
         try (0..<count).map { try .example("/\(name)\($0)") }
     }
 
@@ -68,7 +68,7 @@ struct PrefetcherTests {
         #expect(failure.url == "http://example.com/1")
         #expect(failure.label == "/1")
         #expect(failure.error == .notFound(status: 404))
-        #expect(prefetcher.pictureCounts == (done: 2, failed: 1))
+        #expect(prefetcher.itemCounts == (done: 2, failed: 1))
     }
 
     @Test func `A busy server is waited for, since that is no fault of the picture`() async throws {
@@ -97,7 +97,7 @@ struct PrefetcherTests {
         #expect(job.progress.done == 0 && job.progress.failed == 0)
         prefetcher.cancel(other)
         #expect(other.progress.state == .done)
-        #expect(prefetcher.pictureCounts == (done: 2, failed: 0))
+        #expect(prefetcher.itemCounts == (done: 2, failed: 0))
     }
 
     @Test func `Cancelling ends the wait for a busy server`() async throws {
@@ -129,10 +129,10 @@ struct PrefetcherTests {
     }
 
     @Test func `A job has ten thousand pictures at most`() throws {
-        let picture = try PrefetchPicture.example("/0")
+        let picture = try PrefetchItem.example("/0")
         let prefetcher = prefetcher()
         _ = try prefetcher.start(Array(repeating: picture, count: 10_000))
-        #expect(throws: PrefetchError.tooManyPictures) {
+        #expect(throws: PrefetchError.tooManyItems) {
             try prefetcher.start(Array(repeating: picture, count: 10_001))
         }
         prefetcher.shutdown()

@@ -53,7 +53,7 @@ struct RequestKeysTests {
     @Test func `No two chains share a key by running into each other`() {
         struct Named: Transform {
             var key: String
-            func apply(_ picture: Picture, context: TransformContext) -> Picture { picture }
+            func apply(_ picture: ImageFrames, context: TransformContext) -> ImageFrames { picture }
         }
         let one = TransformChain([Named(key: "a,1:b")])
         let two = TransformChain([Named(key: "a"), Named(key: "b")])

@@ -225,7 +225,7 @@ struct RevalidationTests {
         #expect(
             try await bench.failure()?.cause
                 == .originFailed(
-                    OriginTrouble("The origin answered with status 500.", receivedStatus: 500)))
+                    OriginFailure("The origin answered with status 500.", receivedStatus: 500)))
     }
 
     @Test func `A picture that is gone is not answered from the caches, not even when its origin fails later`()

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SharingTests {
     /// A request that looked into the caches before another one filled them, and gets its turn after that.
-    @Test(arguments: [(CacheMode.standard, 1), (.noCache, 2)])
+    @Test(arguments: [(CacheMode.default, 1), (.noCache, 2)])
     func `A late request uses what was just learned, unless it wants the origin asked`(
         mode: CacheMode, fetches: Int
     ) async throws {
@@ -188,7 +188,7 @@ struct SharingTests {
         let bench = try Bench()
         try await bench.ask(width: 20)
         try await bench.ask(width: 10)
-        #expect(bench.processing.jobs.map(\.keepsDecoded) == [false, true])
+        #expect(bench.processing.jobs.map(\.cachesDecoded) == [false, true])
         await bench.pipeline.purge(.source(.example))
         #expect(bench.processing.forgotten == [try #require(bench.processing.jobs.first?.identity)])
     }

@@ -90,13 +90,13 @@ import Testing
         try damage.happen(fixture, file)
 
         #expect(await store.entry(for: key(1)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
         #expect(store.statistics.hits == 0)
         #expect(store.statistics.misses == 1)
         #expect(!fixture.folder.exists(file))
         #expect(fixture.log.count(of: "removing a damaged entry [\"entry\": \(key(1).entry)]") == 1)
         #expect(await store.entry(for: key(1)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
 
         store.store(entry(filler: 3), for: key(1))
         await store.flush()

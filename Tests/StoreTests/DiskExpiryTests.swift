@@ -53,7 +53,7 @@ import Testing
         #expect(store.statistics.expirations == 3 - left.count)
         #expect(await found(1...3, in: store) == left)
         #expect(fixture.folder.files(below: "entries").count == left.count)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         #expect(await store.removeExpired() == StoreTotals())
     }
 

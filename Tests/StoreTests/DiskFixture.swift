@@ -21,7 +21,7 @@ final class DiskFixture: Sendable {
     }
 
     /// Opens a store on the folder; the configuration can be changed first.
-    func open(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore {
+    func open(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(DiskStoreError) -> DiskStore {
         var configuration = DiskStore.Configuration(directory: folder.path)
         configuration.budgetBytes = budgetBytes
         change(&configuration)
@@ -31,10 +31,10 @@ final class DiskFixture: Sendable {
     }
 
     /// Opens a store, and returns it once index and files agree.
-    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore
+    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(DiskStoreError) -> DiskStore
     {
         let store = try await open(change)
-        await store.healed()
+        await store.waitUntilHealed()
         await store.flush()
         return store
     }

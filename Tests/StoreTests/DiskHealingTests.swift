@@ -28,12 +28,12 @@ import Testing
         let store = try await fixture.openHealed()
         // Damage within the index is met when it's read.
         for number in 1...9 { _ = await store.entry(for: key(number)) }
-        await store.healed()
+        await store.waitUntilHealed()
         #expect(store.statistics.entries == numbers.count)
         for number in 1...9 {
             let isThere = numbers.contains(number)
             #expect(await store.entry(for: key(number)) == (isThere ? Self.stored(number) : nil), "entry \(number)")
-            let sources = await store.sources(labelled: .equal("number:\(number)"))
+            let sources = await store.sources(matching: .equal("number:\(number)"))
             #expect(sources == (isThere ? [key(number).source] : []), "entry \(number)")
         }
         store.store(entry(), for: key(100))
@@ -127,7 +127,7 @@ import Testing
         let store = try await fixture.openHealed()
         #expect(store.statistics.entries == 9)
         #expect(await store.entry(for: key(5)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
         #expect(store.statistics.entries == 8)
     }
 
@@ -158,7 +158,7 @@ import Testing
         try fixture.folder.remove(String(DiskFixture.file(of: key(2)).dropLast(65)))
         let store = try await expectEntries(Array(3...9))
         #expect(fixture.log.lines == ["warning: disk cache: forgot entries whose files are missing [\"count\": 2]"])
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
     }
 
     @Test func `a truncated file is removed with its row`() async throws {
@@ -175,7 +175,7 @@ import Testing
         try fixture.folder.write(other, to: DiskFixture.file(of: key(1)))
         let store = try await fixture.openHealed()
         #expect(await store.entry(for: key(1)) == entry(50, filler: 200))
-        #expect(await store.sources(labelled: .equal("number:1")) == [])
+        #expect(await store.sources(matching: .equal("number:1")) == [])
         #expect(store.statistics.entries == 9)
     }
 

@@ -9,8 +9,8 @@ import Testing
 
     init() throws { fixture = try DiskFixture() }
 
-    private func sources(_ query: LabelQuery, in store: DiskStore) async -> Set<StoreKey> {
-        let found = await store.sources(labelled: query)
+    private func sources(_ query: LabelFilter, in store: DiskStore) async -> Set<StoreKey> {
+        let found = await store.sources(matching: query)
         #expect(Set(found).count == found.count, "each source is named once")
         return Set(found)
     }

@@ -62,12 +62,12 @@ import Testing
             if number.isMultiple(of: 3) { store.store(entry(20), for: key(number)) }
             if number.isMultiple(of: 5) { await store.remove(key(number)) }
         }
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 1...300 {
             let expected = number.isMultiple(of: 5) ? nil : entry(number.isMultiple(of: 3) ? 20 : 10)
             #expect(await store.entry(for: key(number)) == expected, "entry \(number)")
         }
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         let files = fixture.folder.files(below: "entries")
         #expect(store.statistics.entries == files.count)
         #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
@@ -120,7 +120,7 @@ import Testing
         #expect(fixture.log.count(of: "warning: disk cache: writing fails") == 1)
         try fixture.execute("DROP TRIGGER refusal")
         #expect(await store.storeAndWait(entry(), for: key(10)))
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 1...10 { #expect(await store.entry(for: key(number)) == entry(), "entry \(number)") }
         #expect(store.statistics.entries == 10)
         #expect(fixture.log.count(of: "took files back into the index [\"count\": 5]") == 1)
@@ -139,7 +139,7 @@ import Testing
     @Test func `writes that wait together are one transaction`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
-        await store.healed()
+        await store.waitUntilHealed()
         let before = try fixture.transactionCount()
         for number in 1...50 { store.store(entry(10, labels: ["host:a"]), for: key(number)) }
         gate.lift()

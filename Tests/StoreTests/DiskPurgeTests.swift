@@ -24,7 +24,7 @@ import Testing
         #expect(removed.bytes == bytes - store.statistics.bytes)
         #expect(store.statistics.entries == 1)
         #expect(fixture.folder.files(below: "entries") == [DiskFixture.file(of: key(2))])
-        #expect(await store.sources(labelled: .all) == [key(2).source])
+        #expect(await store.sources(matching: .all) == [key(2).source])
     }
 
     @Test func `many sources are removed in few transactions, and what they held is told before`() async throws {
@@ -32,7 +32,7 @@ import Testing
         for number in 0..<600 { store.store(entry(10), for: key(number / 2, number)) }
         await store.close()
         store = try await fixture.openHealed()
-        let sources = await store.sources(labelled: .all)
+        let sources = await store.sources(matching: .all)
         let totals = await store.totals(ofSources: sources + [key(1000).source])
         #expect(totals.count == 300)
         #expect(totals[key(7).source] == StoreTotals(entries: 2, bytes: 2 * fileBytes(body: 10, metadata: 5)))
@@ -92,7 +92,7 @@ import Testing
         try fixture.folder.remove("index.sqlite")
         store = try await fixture.open()
         await store.removeAll(ofSources: [key(1).source])
-        await store.healed()
+        await store.waitUntilHealed()
         #expect(await store.entry(for: key(1, 1)) == nil)
         #expect(await store.entry(for: key(2)) == entry())
         #expect(store.statistics.entries == 1)

@@ -38,7 +38,7 @@ import Testing
         #expect(await store.storeAndWait(wrong, for: key(2)))
         #expect(await store.entry(for: key(1)) == right)
         #expect(await store.entry(for: key(2)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
     }
 
     @Test func `a second entry under a key takes the place of the first`() async throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(store.statistics.entries == 1)
         #expect(await store.entry(for: key(1, 7)) == nil)
         #expect(await store.entry(for: key(2)) != nil)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
     }
 
     @Test func `a store without a budget keeps nothing and doesn't touch its directory`() async throws {
@@ -148,7 +148,7 @@ import Testing
 
     @Test func `a directory has one store at a time`() async throws {
         let store = try await fixture.open()
-        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
         await store.close()
         await #expect(throws: Never.self) { try await fixture.open() }
     }
@@ -156,7 +156,7 @@ import Testing
     @Test func `a directory that can't be created is refused with a reason`() async throws {
         try fixture.folder.write(Data(), to: "file")
         let path = fixture.folder("file/cache")
-        let error = await #expect(throws: StoreError.self) { try await fixture.open { $0.directory = path } }
+        let error = await #expect(throws: DiskStoreError.self) { try await fixture.open { $0.directory = path } }
         guard case .unusable(path, let reason) = error else {
             Issue.record("not refused as unusable: \(String(describing: error))")
             return
@@ -195,7 +195,7 @@ import Testing
         let statistics = store.statistics
         #expect(statistics.hits > 0)
         #expect(statistics.evictions > 0)
-        #expect(statistics.damaged == 0)
+        #expect(statistics.corrupt == 0)
         #expect(statistics.droppedWrites == 0)
         #expect(statistics.queuedWrites == 0)
         #expect(statistics.bytes <= 60_000)

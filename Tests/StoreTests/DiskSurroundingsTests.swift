@@ -39,12 +39,12 @@ import Testing
         #expect(await store.storeAndWait(entry(filler: 2), for: key(2)))
         #expect(await store.entry(for: key(2)) == entry(filler: 2))
         #expect(store.statistics.entries == 1)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         #expect(store.statistics.droppedWrites == 0)
-        #expect(await store.sources(labelled: .equal("host:a")) == [])
+        #expect(await store.sources(matching: .equal("host:a")) == [])
         #expect(messages == Self.gone)
         // It holds the new directory as it held the old one, and leaves it in good order.
-        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
         await store.close()
         let next = try await fixture.openHealed()
         #expect(await next.entry(for: key(2)) == entry(filler: 2))
@@ -56,12 +56,12 @@ import Testing
         let store = try await fill()
         try fixture.folder.remove(name)
         await store.remove(key(9))
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 1...8 { #expect(await store.entry(for: key(number))?.labels == ["host:a"], "entry \(number)") }
         #expect(await store.entry(for: key(9)) == nil)
         #expect(fixture.folder.exists(name))
         #expect(Array(messages.prefix(2)) == Self.gone)
-        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
     }
 
     @Test func `a folder of entries that is deleted leaves an empty store, not many damaged entries`() async throws {
@@ -70,7 +70,7 @@ import Testing
         for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
         #expect(await store.storeAndWait(entry(), for: key(1)))
         #expect(store.statistics.entries == 1)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         #expect(fixture.log.count(of: "starting empty, for the folder of entries is missing") == 1)
         #expect(fixture.log.count(of: "removing a damaged entry") == 0)
     }
@@ -110,7 +110,7 @@ import Testing
         }
         await store.flush()
         await store.removeExpired()
-        #expect(await store.sources(labelled: .equal("host:a")).count == 9)
+        #expect(await store.sources(matching: .equal("host:a")).count == 9)
         for number in 1...9 {
             #expect(await store.entry(for: key(number)) == entry(filler: UInt8(number), labels: ["host:a"]))
         }
@@ -119,7 +119,7 @@ import Testing
         #expect(
             fixture.log.count(of: "warning: disk cache: making the index again from the files")
                 == fixture.log.count(of: "notice: disk cache: no longer making the index again from the files"))
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
     }
 
     private static func destroy(_ path: String, at offset: Int) throws {
@@ -180,24 +180,24 @@ import Testing
         let volume = try Volume(bytes: 1 << 20)
         try volume.setReadOnly(true)
         let path = volume.path + "/cache"
-        await #expect(throws: StoreError.readOnly(directory: path)) { try await fixture.open { $0.directory = path } }
+        await #expect(throws: DiskStoreError.readOnly(directory: path)) { try await fixture.open { $0.directory = path } }
     }
 
     @Test(.enabled(if: getuid() != 0)) func `a directory that this user may not write to is refused as such`()
         async throws
     {
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.folder.path)
-        await #expect(throws: StoreError.readOnly(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.readOnly(directory: fixture.folder.path)) { try await fixture.open() }
     }
 
     @Test(arguments: [
-        (EROFS, StoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
+        (EROFS, DiskStoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
         (ENOSPC, .unusable(directory: "/c", reason: "create: why")),
     ])
     func `what the system says tells a read-only directory from one that fails otherwise`(
-        code: Int32, error: StoreError
+        code: Int32, error: DiskStoreError
     ) {
-        #expect(StoreError(StorageFault(operation: "create", reason: "why", code: code), directory: "/c") == error)
+        #expect(DiskStoreError(StorageFault(operation: "create", reason: "why", code: code), directory: "/c") == error)
     }
 
     @Test func `while writing fails, one entry at a time is tried and others are refused at once`() async throws {

@@ -12,17 +12,17 @@ import Testing
 
     /// What asking says once what it set going is done.
     private func isWorking(_ store: DiskStore) async -> Bool {
-        _ = store.isWorking()
+        _ = store.isHealthy()
         await store.flush()
-        return store.isWorking()
+        return store.isHealthy()
     }
 
     @Test func `a store that nothing befell works, and so does one that is disabled`() async throws {
         let store = try await fixture.openHealed { $0.directory = fixture.folder("cache") }
-        #expect(store.isWorking())
+        #expect(store.isHealthy())
         #expect(await store.storeAndWait(entry(), for: key(1)))
-        #expect(store.isWorking())
-        #expect(try await fixture.open { $0.budgetBytes = 0 }.isWorking())
+        #expect(store.isHealthy())
+        #expect(try await fixture.open { $0.budgetBytes = 0 }.isHealthy())
     }
 
     @Test func `a directory in whose place is a file fails until the file is gone, and nobody need write for that`()
@@ -46,7 +46,7 @@ import Testing
         let store = try await fixture.openHealed { $0.directory = fixture.folder("cache") }
         fixture.volume.withLock { $0 = 0.01 }
         #expect(await !store.storeAndWait(entry(), for: key(1)))
-        #expect(store.isWorking())
+        #expect(store.isHealthy())
     }
 
     @Test(.enabled(if: Volume.isMountable))

@@ -11,7 +11,7 @@ struct ListingTests {
         for number in 1...3 { store.store(entry(), for: key(number)) }
         #expect(store.peek(key(1)) == entry())
         #expect(store.peek(key(9)) == nil)
-        #expect(store.listing(ofSource: key(1).source, count: 9).count == 1)
+        #expect(store.summaries(ofSource: key(1).source, limit: 9).count == 1)
         #expect(store.statistics.hits == 0)
         #expect(store.statistics.misses == 0)
         store.store(entry(), for: key(4))
@@ -25,17 +25,17 @@ struct ListingTests {
         store.store(entry(), for: key(2))
         clock.advance(bySeconds: 5)
         for _ in 0..<2 { _ = store.entry(for: key(1, 2)) }
-        let listing = store.listing(ofSource: key(1).source, count: 9)
+        let listing = store.summaries(ofSource: key(1).source, limit: 9)
         #expect(listing.map(\.key) == [key(1, 1), key(1, 2), key(1, 3)].sorted { $0.entry.hex < $1.entry.hex })
         let second = listing.first { $0.key == key(1, 2) }
         #expect(
             second
-                == EntryListing(
+                == EntrySummary(
                     key: key(1, 2), bytes: MemoryStoreTests.costBytes, age: .seconds(5), hits: 2,
                     metadata: ByteBuffer(string: "notes")))
-        #expect(store.listing(ofSource: key(1).source, count: 2) == Array(listing.prefix(2)))
+        #expect(store.summaries(ofSource: key(1).source, limit: 2) == Array(listing.prefix(2)))
         store.store(entry(), for: key(1, 2))
-        #expect(store.listing(ofSource: key(1).source, count: 9).first { $0.key == key(1, 2) }?.hits == 0)
+        #expect(store.summaries(ofSource: key(1).source, limit: 9).first { $0.key == key(1, 2) }?.hits == 0)
     }
 
     @Test func `a peek at the disk is no hit and no use, and leaves damage where it is`() async throws {
@@ -62,7 +62,7 @@ struct ListingTests {
         bytes[bytes.count - 1] ^= 1
         try fixture.folder.write(bytes, to: file)
         #expect(await store.peek(key(3)) == nil)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         #expect(store.statistics.entries == 2)
     }
 
@@ -74,13 +74,13 @@ struct ListingTests {
         await store.flush()
         fixture.clock.advance(bySeconds: 5)
         let keys = [key(1, 1), key(1, 2), key(1, 3)].sorted { $0.entry.hex < $1.entry.hex }
-        let listing = await store.listing(ofSource: key(1).source, count: 9)
+        let listing = await store.summaries(ofSource: key(1).source, limit: 9)
         let bytes = fileBytes(body: 1000, metadata: 5)
-        #expect(listing == keys.map { EntryListing(key: $0, bytes: bytes, age: .seconds(5)) })
-        #expect(await store.listing(ofSource: key(1).source, count: 2) == Array(listing.prefix(2)))
+        #expect(listing == keys.map { EntrySummary(key: $0, bytes: bytes, age: .seconds(5)) })
+        #expect(await store.summaries(ofSource: key(1).source, limit: 2) == Array(listing.prefix(2)))
         await store.remove(keys[0])
-        #expect(await store.listing(ofSource: key(1).source, count: 9).map(\.key) == Array(keys[1...]))
+        #expect(await store.summaries(ofSource: key(1).source, limit: 9).map(\.key) == Array(keys[1...]))
         await store.close()
-        #expect(await store.listing(ofSource: key(1).source, count: 9).isEmpty)
+        #expect(await store.summaries(ofSource: key(1).source, limit: 9).isEmpty)
     }
 }

@@ -11,7 +11,7 @@ final class WriterGate: Sendable {
 
     func open(
         _ fixture: DiskFixture, _ change: (inout DiskStore.Configuration) -> Void = { _ in }
-    ) async throws(StoreError) -> DiskStore {
+    ) async throws(DiskStoreError) -> DiskStore {
         var configuration = DiskStore.Configuration(directory: fixture.folder.path)
         change(&configuration)
         return try await DiskStore(

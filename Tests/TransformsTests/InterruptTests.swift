@@ -22,7 +22,7 @@ struct InterruptTests {
         struct Passed: Transform {
             let flag: Flag
             var key: String { "passed" }
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+            func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
                 flag.raise()
                 return picture
             }

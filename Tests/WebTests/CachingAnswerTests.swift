@@ -16,7 +16,7 @@ struct CachingAnswerTests {
 
     private func site(
         _ picture: ImageResponse, _ location: CacheLocation = CacheLocation(), asked: Asked = Asked()
-    ) -> RouterResponder<WebContext> {
+    ) -> RouterResponder<ServerRequestContext> {
         let image = ImageEndpoint(configuration: WebConfiguration()) { request in
             asked.requests.withLock { $0.append(request) }
             return location
@@ -32,7 +32,7 @@ struct CachingAnswerTests {
     }
 
     private func respond(
-        _ site: RouterResponder<WebContext>, _ fields: String, _ method: HTTPRequest.Method = .get,
+        _ site: RouterResponder<ServerRequestContext>, _ fields: String, _ method: HTTPRequest.Method = .get,
         _ headers: HTTPFields = [:]
     ) async throws -> Response {
         let head = HTTPRequest(

@@ -5,8 +5,8 @@ import Testing
 
 /// One meaning, one text.
 struct CanonicalQueryTests {
-    private static let limits = GrammarLimits()
-    private let grammar = QueryGrammar(limits: limits)
+    private static let limits = QueryLimits()
+    private let grammar = ImageQueryGrammar(limits: limits)
 
     private func canonical(_ query: String) throws -> String {
         CanonicalQuery(try grammar.parse(query), limits: Self.limits).text
@@ -78,8 +78,8 @@ struct CanonicalQueryTests {
     }
 
     @Test func `what a server takes as given is left out there, and said elsewhere`() throws {
-        let linear = GrammarLimits(defaultResampling: .linear)
-        let query = try QueryGrammar(limits: linear).parse("url=x&w=5")
+        let linear = QueryLimits(defaultResampling: .linear)
+        let query = try ImageQueryGrammar(limits: linear).parse("url=x&w=5")
         #expect(CanonicalQuery(query, limits: linear).text == "url=x&w=5")
         #expect(CanonicalQuery(query, limits: Self.limits).text == "url=x&w=5&resample=linear")
     }

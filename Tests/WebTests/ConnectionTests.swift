@@ -94,9 +94,9 @@ struct ConnectionTests {
     @Test func `a connection that nobody serves, since the server goes down just then, is closed and nothing worse`()
         async throws
     {
-        let channel = GuardedChannel(
+        let channel = LimitedHTTP1Channel(
             responder: { _, _, _ in }, configuration: WebConfiguration(),
-            meter: RequestMeter(NOOPMetricsHandler.instance))
+            meter: RequestMetrics(NOOPMetricsHandler.instance))
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel.setup(channel: $0, logger: .quiet).map { _ in } }
             .bind(host: "127.0.0.1", port: 0).get()

@@ -13,7 +13,7 @@ import Yams
 /// Holds `openapi.yaml` against the grammar, the routes and the problems, both ways.
 struct ContractTests {
     private let contract: Node
-    private let grammar = QueryGrammar()
+    private let grammar = ImageQueryGrammar()
     private let purgeGrammar = PurgeGrammar()
 
     init() throws {
@@ -50,7 +50,7 @@ struct ContractTests {
     @Test(arguments: ["get", "head"])
     func `the contract's parameters of information are those of its grammar, in its order`(method: String) throws {
         let listed = try parameters(of: "/info", method)
-        let table = QueryGrammar.info().table
+        let table = ImageQueryGrammar.info().table
         #expect(listed.compactMap { $0["name"]?.string } == table.parameters.map(\.name) + ["exp", "s"])
         expect(listed, toDescribe: table)
     }
@@ -74,7 +74,7 @@ struct ContractTests {
         let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
         #expect(Set(required).isSubset(of: described))
         let png = try #require(Data(base64Encoded: Self.pixel))
-        for (details, members) in [(PictureDetails(), 0), (.all.union(.position), described.count)] {
+        for (details, members) in [(ImageDetails(), 0), (.all.union(.position), described.count)] {
             let job = ImageJob(
                 source: ByteBuffer(bytes: png), chain: TransformChain(Recipe()),
                 output: OutputOptions(format: .json, details: details))
@@ -181,7 +181,7 @@ struct ContractTests {
         for described in try parameters(of: "/info", "get").dropLast(2) {
             let pair = "\(try #require(described["name"]?.string))=\(try #require(described["example"]?.string))"
             let query = pair.hasPrefix("url=") ? pair : "url=https://example.com/photo.jpg&" + pair
-            #expect(throws: Never.self, "\(query)") { try QueryGrammar.info().parse(query) }
+            #expect(throws: Never.self, "\(query)") { try ImageQueryGrammar.info().parse(query) }
         }
         for described in try parameters(of: "/cache", "delete") {
             let name = try #require(described["name"]?.string)
@@ -233,14 +233,14 @@ struct ContractTests {
                 described[name.string ?? ""] = document
             }
         }
-        #expect(Set(described.keys) == Set(ProblemKind.allCases.map(\.rawValue)))
-        for kind in ProblemKind.allCases {
+        #expect(Set(described.keys) == Set(ProblemKind.all.map(\.rawValue)))
+        for kind in ProblemKind.all {
             #expect(described[kind.rawValue]?.type == kind.type)
             #expect(described[kind.rawValue]?.title == kind.title)
             #expect(described[kind.rawValue]?.status == kind.status.code)
         }
         let types = contract["components"]?["schemas"]?["Problem"]?["properties"]?["type"]?["enum"]?.sequence
-        #expect(types?.compactMap(\.string) == ProblemKind.allCases.map(\.type))
+        #expect(types?.compactMap(\.string) == ProblemKind.all.map(\.type))
     }
 
     @Test
@@ -256,7 +256,7 @@ struct ContractTests {
         }
         let listed = try #require(contract["paths"]?["/image"]?["get"]?["responses"]?.mapping).map { $0.key.string }
         let possible =
-            ProblemKind.allCases.filter { $0 != .methodNotAllowed && $0 != .adminTokenWrong }.map {
+            ProblemKind.all.filter { $0 != .methodNotAllowed && $0 != .adminTokenWrong }.map {
                 "\($0.status.code)"
             } + ["200", "304"]
         #expect(Set(listed) == Set(possible))

@@ -10,7 +10,7 @@ struct CrossOriginTests {
     private static let token = "correct-horse-battery"
     private let site = "https://www.example.com"
 
-    private func site(_ origins: CrossOrigins) -> TestSite {
+    private func site(_ origins: CORSPolicy) -> TestSite {
         var configuration = WebConfiguration.test(token: Self.token)
         configuration.access.origins = origins
         return TestSite(configuration: configuration)
@@ -62,7 +62,7 @@ struct CrossOriginTests {
 
     @Test(arguments: ["/cache", "/cache/entries?url=https://example.com/a.jpg", "/prefetch", "/metrics", "/"])
     func `nothing of administration is ever shared`(target: String) async throws {
-        for origins in [CrossOrigins.all, .listed([site])] {
+        for origins in [CORSPolicy.all, .listed([site])] {
             let fields: HTTPFields = [.origin: site, .authorization: "Bearer \(Self.token)"]
             for method in [HTTPRequest.Method.get, .options, .delete] {
                 let answer = try await site(origins).respond(target, method: method, fields: fields).headers

@@ -66,7 +66,7 @@ struct FrontDoorTests {
     @Test func `an error that nobody foresaw is a problem that tells nothing and is logged`() async throws {
         struct Secret: Error {}
         let log = LogRecorder()
-        let door = FrontDoor(routes: RouteTable([]), instruments: .idle(), logger: log.logger)
+        let door = RequestMiddleware(routes: RouteTable([]), observability: .idle(), logger: log.logger)
         let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/image?url=secret")
         let response = try await door.handle(
             Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test
@@ -101,7 +101,7 @@ struct FrontDoorTests {
         for (network, client) in [("192.0.2.0/24", "2001:db8::7"), ("10.0.0.0/8", "192.0.2.7")] {
             let log = LogRecorder()
             var configuration = WebConfiguration.test(token: nil)
-            configuration.visitors.trustedProxies = [try CIDR(parsing: network)]
+            configuration.clientLimits.trustedProxies = [try CIDR(parsing: network)]
             let name = try #require(HTTPField.Name("X-Forwarded-For"))
             let site = TestSite(configuration: configuration, logger: log.logger)
             _ = try await site.respond("/health/live", fields: [name: "2001:db8::7"])

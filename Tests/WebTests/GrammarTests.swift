@@ -5,7 +5,7 @@ import Testing
 
 /// Every parameter with values that are taken and values that are not.
 struct GrammarTests {
-    private let grammar = QueryGrammar()
+    private let grammar = ImageQueryGrammar()
 
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
@@ -185,7 +185,7 @@ struct GrammarTests {
     }
 
     @Test func `a query for information is the one for its document`() throws {
-        let info = QueryGrammar.info()
+        let info = ImageQueryGrammar.info()
         var caching = try info.parse("url=x&fields=cache,color")
         #expect(caching.tellsCaching)
         caching.tellsCaching = false
@@ -222,7 +222,7 @@ struct GrammarTests {
     }
 
     @Test func `limits are those of the server`() throws {
-        let narrow = QueryGrammar(limits: GrammarLimits(maxOutputSide: 100, maxFrames: 2, defaultResampling: .linear))
+        let narrow = ImageQueryGrammar(limits: QueryLimits(maxOutputSide: 100, maxFrames: 2, defaultResampling: .linear))
         #expect(try narrow.parse("url=x&w=100&n=2").recipe.resampling == .linear)
         #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&w=101") }
         #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&w=60&dpr=2") }

@@ -5,7 +5,7 @@ import Testing
 
 /// Equal meaning, equal query; different meaning, different query.
 struct MeaningTests {
-    private let grammar = QueryGrammar()
+    private let grammar = ImageQueryGrammar()
 
     private func parse(_ query: String) throws -> ImageQuery {
         try grammar.parse("url=https://example.com/a.jpg" + query)

@@ -14,7 +14,7 @@ struct MeterTests {
     private func site(
         _ picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) -> TestSite {
-        TestSite(operation: OperationEndpoint(instruments: .idle(metrics: metrics)), picture: picture)
+        TestSite(operation: OperationEndpoint(observability: .idle(metrics: metrics)), picture: picture)
     }
 
     @Test func `requests are counted and timed by route, method and class of status`() async throws {
@@ -56,7 +56,7 @@ struct MeterTests {
         (.stub(cache: CacheReport(variant: .memory), fallbackReason: .corrupt), "fallback"),
     ])
     func `a picture counts by where it came from`(picture: ImageResponse, result: String) async throws {
-        _ = try await PictureMeter(metrics).measure { () throws(PipelineError) in picture }
+        _ = try await ImageMetrics(metrics).measure { () throws(PipelineError) in picture }
         let counted = metrics.labels("darkroom_image_answers_total").filter {
             metrics.events("darkroom_image_answers_total", $0) > 0
         }
@@ -64,7 +64,7 @@ struct MeterTests {
     }
 
     @Test func `stages that a picture needed are timed, and no others`() async throws {
-        _ = try await PictureMeter(metrics).measure { () throws(PipelineError) in .stub() }
+        _ = try await ImageMetrics(metrics).measure { () throws(PipelineError) in .stub() }
         #expect(metrics.sum("darkroom_image_stage_duration_seconds", "fetch") == 31_250_000)
         #expect(metrics.sum("darkroom_image_stage_duration_seconds", "process") == 12_000_000)
         #expect(metrics.events("darkroom_image_stage_duration_seconds", "queue") == 0)
@@ -73,16 +73,16 @@ struct MeterTests {
 
     @Test func `a failure counts, and is passed on`() async throws {
         await #expect(throws: PipelineError.corrupt) {
-            try await PictureMeter(metrics).measure { () throws(PipelineError) in throw .corrupt }
+            try await ImageMetrics(metrics).measure { () throws(PipelineError) in throw .corrupt }
         }
         #expect(metrics.events("darkroom_image_answers_total", "failure") == 1)
     }
 
     @Test func `every metric that is counted here has its help`() async throws {
-        _ = try await PictureMeter(metrics).measure { () throws(PipelineError) in .stub() }
+        _ = try await ImageMetrics(metrics).measure { () throws(PipelineError) in .stub() }
         _ = try await site().respond("/health/live")
-        #expect(metrics.names == Set(Instruments.help.keys))
-        #expect(!Instruments.help.values.contains { $0.isEmpty })
+        #expect(metrics.names == Set(Observability.help.keys))
+        #expect(!Observability.help.values.contains { $0.isEmpty })
     }
 }
 

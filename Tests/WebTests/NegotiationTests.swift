@@ -10,7 +10,7 @@ struct NegotiationTests {
         #"text/plain;x="a,b;c\"";q=0, image/webp"#, "image/webp\t;q=1,",
     ])
     func `WebP is taken by who names it`(accept: String) {
-        #expect(Negotiation.takesWebP(accept: accept))
+        #expect(FormatNegotiation.acceptsWebP(accept))
     }
 
     @Test(arguments: [
@@ -21,7 +21,7 @@ struct NegotiationTests {
         #"text/plain;x="image/webp""#, #"text/plain;x=", image/webp"#, "image / webp",
     ])
     func `WebP is not taken by who does not name it, or refuses it`(accept: String?) {
-        #expect(!Negotiation.takesWebP(accept: accept))
+        #expect(!FormatNegotiation.acceptsWebP(accept))
     }
 
     @Test func `only auto looks at what is accepted`() {

@@ -50,10 +50,10 @@ struct OperationTests {
     }
 
     @Test func `readiness ends when the server is told to end, and liveness does not`() async throws {
-        let traffic = Traffic()
-        let site = TestSite(operation: OperationEndpoint(instruments: .idle(traffic: traffic)))
+        let serverState = ServerState()
+        let site = TestSite(operation: OperationEndpoint(observability: .idle(serverState: serverState)))
         #expect(try await site.respond("/health/ready").status == .ok)
-        traffic.drain()
+        serverState.startDraining()
         let response = try await site.respond("/health/ready")
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "1")
@@ -64,18 +64,18 @@ struct OperationTests {
     }
 
     @Test func `a server that is starting is not ready until it is open`() async throws {
-        let traffic = Traffic(isStarting: true)
-        let site = TestSite(operation: OperationEndpoint(instruments: .idle(traffic: traffic)))
+        let serverState = ServerState(isStarting: true)
+        let site = TestSite(operation: OperationEndpoint(observability: .idle(serverState: serverState)))
         #expect(try await site.problem("/health/ready").type == "/problems/unavailable")
         #expect(try await site.respond("/health/live").status == .ok)
-        traffic.open()
+        serverState.finishStarting()
         #expect(try await site.respond("/health/ready").status == .ok)
     }
 
     @Test func `a cache that fails ends readiness for as long as it does`() async throws {
         let works = Mutex(false)
         let site = TestSite(
-            operation: OperationEndpoint(instruments: .idle(cacheWorks: { works.withLock(\.self) })))
+            operation: OperationEndpoint(observability: .idle(isCacheHealthy: { works.withLock(\.self) })))
         #expect(try await site.problem("/health/ready").type == "/problems/cache-unavailable")
         #expect(try await site.respond("/health/ready").headers[.retryAfter] == "5")
         #expect(try await site.respond("/image?url=https://example.com/").status == .ok)
@@ -110,9 +110,9 @@ struct OperationTests {
     private func keys(_ node: Node?) -> Set<String>? { (node?.mapping?.keys.compactMap(\.string)).map(Set.init) }
 
     @Test func `a server that cannot make pictures is not ready`() async throws {
-        var instruments = Instruments.idle()
-        instruments.isWell = { false }
-        let site = TestSite(operation: OperationEndpoint(instruments: instruments))
+        var observability = Observability.idle()
+        observability.isHealthy = { false }
+        let site = TestSite(operation: OperationEndpoint(observability: observability))
         let response = try await site.respond("/health/ready")
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "5")

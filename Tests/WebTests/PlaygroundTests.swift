@@ -80,7 +80,7 @@ struct PlaygroundTests {
         let list = try #require(page.firstMatch(of: /const PARAMETERS = \[([^\]]+)\]/)).output.1
         let names = list.matches(of: /"([a-z]+)"/).map { String($0.output.1) }
         #expect(names.contains("url"))
-        #expect(Set(names).isSubset(of: QueryGrammar().table.parameters.map(\.name)))
+        #expect(Set(names).isSubset(of: ImageQueryGrammar().table.parameters.map(\.name)))
     }
 
     private func directives() throws -> [String: String] {

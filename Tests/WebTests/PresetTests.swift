@@ -18,7 +18,7 @@ struct PresetTests {
     private func configuration(isOnly: Bool = false, _ keys: SigningKey...) throws -> WebConfiguration {
         var configuration = WebConfiguration.test(token: Self.token)
         let rules = ["avatar": "w=96&h=96&fit=cover&output=webp", "hero": "w=1200&crop=0,0,9,9", "plain": ""]
-        for (name, query) in rules { try configuration.access.presets.add(name, query, limits: GrammarLimits()) }
+        for (name, query) in rules { try configuration.access.presets.add(name, query, limits: QueryLimits()) }
         configuration.access.presetsOnly = isOnly
         configuration.access.signingKeys = keys
         return configuration
@@ -66,7 +66,7 @@ struct PresetTests {
     ])
     func `a preset that means nothing is refused where it is made`(name: String, query: String) throws {
         var presets = try configuration().access.presets
-        let flaw = #expect(throws: Presets.Flaw.self) { try presets.add(name, query, limits: GrammarLimits()) }
+        let flaw = #expect(throws: Presets.Flaw.self) { try presets.add(name, query, limits: QueryLimits()) }
         #expect(flaw?.description.contains("preset") == true)
     }
 
@@ -104,7 +104,7 @@ struct PresetTests {
     }
 
     @Test func `jobs of prefetching know presets too, and what they make is what requests find`() throws {
-        let grammar = PrefetchGrammar(queries: QueryGrammar(), presets: try configuration().access.presets)
+        let grammar = PrefetchGrammar(queries: ImageQueryGrammar(), presets: try configuration().access.presets)
         var body = try PrefetchBody(parsing: ByteBuffer(string: #"{"urls": ["https://example.com/photo.jpg"]}"#))
         body.queries = ["preset=avatar", "w=96&h=96&fit=cover&output=webp"]
         let pictures = try grammar.pictures(of: body, takesWebP: false)

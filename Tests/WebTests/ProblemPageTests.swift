@@ -10,7 +10,7 @@ import Testing
 struct ProblemPageTests {
     private let site = TestSite()
 
-    @Test(arguments: ProblemKind.allCases)
+    @Test(arguments: ProblemKind.all)
     func `the type of each problem is the address of a page with cause and cure`(kind: ProblemKind) async throws {
         let response = try await site.respond(kind.type)
         #expect(response.status == .ok)
@@ -24,12 +24,12 @@ struct ProblemPageTests {
     }
 
     @Test func `no two kinds give the same cause`() {
-        #expect(Set(ProblemKind.allCases.map(\.cause)).count == ProblemKind.allCases.count)
+        #expect(Set(ProblemKind.all.map(\.cause)).count == ProblemKind.all.count)
     }
 
     @Test func `the index leads to every page`() async throws {
         let html = try await site.respond("/problems").text()
-        for kind in ProblemKind.allCases { #expect(html.contains("href=\"\(kind.type)\"")) }
+        for kind in ProblemKind.all { #expect(html.contains("href=\"\(kind.type)\"")) }
     }
 
     @Test(arguments: [

@@ -18,7 +18,7 @@ struct PurgeTests {
         var target: PurgeTarget?
         var soft = false
         var dryRun = false
-        var tiers = Tiers.all
+        var tiers = TierSet.all
     }
 
     /// Keeps the orders of an endpoint that always finds the same.

@@ -72,7 +72,7 @@ struct RateLimitTests {
 
     private func site() -> TestSite {
         var configuration = WebConfiguration.test(token: "t")
-        configuration.visitors.rateLimit = Rate("2/h")
+        configuration.clientLimits.rateLimit = Rate("2/h")
         return TestSite(configuration: configuration)
     }
 
@@ -100,7 +100,7 @@ struct RateLimitTests {
         let slow = try SigningKey(id: "slow", secret: secret, rate: Rate("1/h"))
         let plain = try SigningKey(id: "plain", secret: secret)
         var configuration = WebConfiguration.test(token: "t")
-        configuration.visitors.rateLimit = Rate("2/h")
+        configuration.clientLimits.rateLimit = Rate("2/h")
         configuration.access.signingKeys = [slow, plain]
         let clients = Mutex<[String]>([])
         let site = TestSite(configuration: configuration) { request in

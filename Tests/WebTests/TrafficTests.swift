@@ -4,13 +4,13 @@ import Testing
 
 struct TrafficTests {
     @Test func `requests count from their beginning to their end, also when the server goes down`() {
-        let traffic = Traffic()
-        traffic.begin()
-        traffic.begin()
-        #expect(!traffic.isDraining)
-        traffic.drain()
-        #expect(traffic.isDraining)
-        traffic.end()
-        #expect(traffic.underWay == 1)
+        let serverState = ServerState()
+        serverState.begin()
+        serverState.begin()
+        #expect(!serverState.isDraining)
+        serverState.startDraining()
+        #expect(serverState.isDraining)
+        serverState.end()
+        #expect(serverState.inFlightRequests == 1)
     }
 }

@@ -55,7 +55,7 @@ extension ImageResponse {
             body: ByteBuffer(string: body), format: .webp, digest: String(repeating: "0123456789abcdef", count: 4),
             lastModified: lastModified, age: age,
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
-            terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: cache,
+            cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: cache,
             timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
             fallbackReason: fallbackReason, placeholders: placeholders)
     }
@@ -66,8 +66,8 @@ extension Logger {
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-extension WebContext {
-    static let test = WebContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+extension ServerRequestContext {
+    static let test = ServerRequestContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
 }
 
 extension PurgeEndpoint {
@@ -86,25 +86,25 @@ extension PrefetchEndpoint {
     static func idle() -> PrefetchEndpoint { PrefetchEndpoint(Prefetcher { _ in .stub() }) }
 }
 
-extension Instruments {
+extension Observability {
     /// Counts nowhere, and tells the same every time.
     static func idle(
-        metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic(),
-        cacheWorks: @escaping @Sendable () -> Bool = { true }
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance, serverState: ServerState = ServerState(),
+        isCacheHealthy: @escaping @Sendable () -> Bool = { true }
     ) -> Self {
         let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
-        return Instruments(metrics: metrics, traffic: traffic) {
+        return Observability(metrics: metrics, serverState: serverState) {
             "# TYPE a gauge\na 1\n"
         } caches: {
             CacheTiers(memory: tier, disk: nil, decoded: tier)
-        } cacheWorks: {
+        } isCacheHealthy: {
             cacheWorks()
         }
     }
 }
 
 extension OperationEndpoint {
-    static func idle() -> OperationEndpoint { OperationEndpoint(instruments: .idle()) }
+    static func idle() -> OperationEndpoint { OperationEndpoint(observability: .idle()) }
 }
 
 extension Endpoints {
@@ -128,10 +128,10 @@ extension WebConfiguration {
 
 /// A site whose pictures come from a closure.
 struct TestSite {
-    let responder: RouterResponder<WebContext>
+    let responder: RouterResponder<ServerRequestContext>
 
     init(
-        door: Door = .main, configuration: WebConfiguration = .test(token: nil),
+        door: Listener = .main, configuration: WebConfiguration = .test(token: nil),
         purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(),
         operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
         picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }

@@ -19,7 +19,7 @@ func withServer(
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     let logger = Logger.quiet
     let configuration = WebConfiguration(
-        port: 0, adminToken: "t", visitors: Visitors(trustedProxies: proxies, connections: limits))
+        port: 0, adminToken: "t", clientLimits: ClientLimits(trustedProxies: proxies, connections: limits))
     let application = makeApplication(
         .idle(image: ImageEndpoint(configuration: configuration, picture: picture), prefetch: prefetch),
         configuration: configuration, logger: logger

@@ -96,7 +96,7 @@
                 _ = try await WorkerSite(try .script(script) { $0.isolation = .strict })
             }
             let site = try await WorkerSite(try .script(script))
-            #expect(site.processor.isWell)
+            #expect(site.processor.isHealthy)
         }
     }
 #endif

@@ -10,7 +10,7 @@ import Testing
 struct SupervisionTests {
     @Test func `A job that crashes its worker fails alone, and is refused from then on`() async throws {
         let site = try await WorkerSite()
-        await #expect(throws: ImageProcessingError.corrupt("a worker ended of it: signal 11")) {
+        await #expect(throws: ImageProcessingError.corrupt("decoding crashed a worker: signal 11")) {
             try await site.process(.drawing()) { worker, call in
                 if call == 1 { site.signal(SIGSEGV, [worker]) }
                 site.signal(SIGCONT, [worker])
@@ -19,14 +19,14 @@ struct SupervisionTests {
         }
         // Other pictures go on, and the killer is not tried again, whatever is wanted of it.
         _ = try site.processor.process(.drawing(identity: "other")) { false }
-        #expect(throws: ImageProcessingError.corrupt("a worker ended of it: signal 11")) {
+        #expect(throws: ImageProcessingError.corrupt("decoding crashed a worker: signal 11")) {
             try site.processor.process(.drawing(width: 7)) { false }
         }
         try await site.ready()
         let statistics = site.processor.statistics
         #expect(statistics.ended == [.crashed: 1] && statistics.started == 3)
         #expect(statistics.quarantined == 1 && statistics.refused == 1)
-        site.processor.forget(identity: "drawing")
+        site.processor.removeDecoded(identity: "drawing")
         _ = try site.processor.process(.drawing()) { false }
     }
 
@@ -127,7 +127,7 @@ struct SupervisionTests {
         site.signal(SIGKILL, workers)
         try await site.until { $0.processor.statistics.started == 4 }
         #expect(site.workers.isDisjoint(with: workers) && site.workers.count == 2)
-        #expect(site.processor.isWell)
+        #expect(site.processor.isHealthy)
         _ = try site.processor.process(.drawing()) { false }
     }
 
@@ -173,9 +173,9 @@ struct SupervisionTests {
         let site = try await WorkerSite()
         try await site.ready()
         for _ in 1..<site.pool.deathsOfALoop { site.pool.state.withLock { $0.noteDeath(.crashed, limit: 10) } }
-        #expect(site.processor.isWell)
+        #expect(site.processor.isHealthy)
         site.pool.state.withLock { $0.noteDeath(.crashed, limit: site.pool.deathsOfALoop) }
-        #expect(!site.processor.isWell)
+        #expect(!site.processor.isHealthy)
     }
 
     @Test func `A worker that never comes up is an error`() async throws {

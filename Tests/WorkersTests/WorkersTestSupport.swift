@@ -104,7 +104,7 @@ final class WorkerSite: Sendable {
 extension ImageJob {
     /// A drawing of 40 by 30 pixels.
     static func drawing(
-        identity: String? = "drawing", width: Int = 20, keepsDecoded: Bool = false, format: OutputFormat = .png
+        identity: String? = "drawing", width: Int = 20, cachesDecoded: Bool = false, format: OutputFormat = .png
     ) -> ImageJob {
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
@@ -113,7 +113,7 @@ extension ImageJob {
                 string: """
                     <svg xmlns="http://www.w3.org/2000/svg" width="40" height="30">\
                     <rect width="25" height="30" fill="#c40"/></svg>
-                    """), identity: identity, keepsDecoded: keepsDecoded, chain: TransformChain(recipe),
+                    """), identity: identity, cachesDecoded: cachesDecoded, chain: TransformChain(recipe),
             output: OutputOptions(format: format))
     }
 }

@@ -58,7 +58,7 @@ enum Widths {
             var recipe = Recipe()
             recipe.box = Box(width: width, height: nil)
             let job = ImageJob(
-                source: source, identity: "source", keepsDecoded: index > 0, chain: TransformChain(recipe),
+                source: source, identity: "source", cachesDecoded: index > 0, chain: TransformChain(recipe),
                 output: OutputOptions(format: .jpeg))
             let start = processMilliseconds
             _ = try processor.process(job) { false }

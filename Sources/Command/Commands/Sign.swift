@@ -26,14 +26,14 @@ struct Sign: AsyncParsableCommand {
         do {
             let layers = try await SettingLayers(
                 flags: [:], environment: ProcessInfo.processInfo.environment, file: config)
-            let signer = AddressSigner(try Settings(layers).webConfiguration)
+            let signer = URLSigner(try Settings(layers).webConfiguration)
             let lifetime = try expiresIn.map { try SettingText(spelling: "--expires-in", text: $0).duration() }
             print(
                 try signer.sign(
                     request, keyID: keyID, expires: lifetime.map { Date() + $0 / .seconds(1) }, inPath: path))
         } catch let error as SettingError {
             throw Self.failure(error.description, ExitCode(EX_CONFIG))
-        } catch let error as AddressSigner.Refusal {
+        } catch let error as URLSigner.Refusal {
             throw Self.failure(error.description, .failure)
         }
     }

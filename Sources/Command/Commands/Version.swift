@@ -7,7 +7,7 @@ struct Version: ParsableCommand {
         abstract: "Print the versions of Darkroom, libvips and the codecs, and the formats they read and write.")
 
     func run() {
-        let report = CodecReport()
+        let report = InstalledCodecs()
         print("darkroom \(Darkroom.release)")
         print("libvips \(report.libvips)")
         for codec in report.codecs { print(codec) }

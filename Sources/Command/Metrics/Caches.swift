@@ -36,7 +36,7 @@ extension CacheTier {
             entries: statistics.entries, bytes: statistics.bytes, budgetBytes: budgetBytes, hits: statistics.hits,
             misses: statistics.misses)
         evictions = statistics.evictions
-        damaged = statistics.damaged
+        damaged = statistics.corrupt
         droppedWrites = statistics.droppedWrites
         queuedWrites = statistics.queuedWrites
         queuedBytes = statistics.queuedBytes

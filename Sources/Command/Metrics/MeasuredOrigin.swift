@@ -11,7 +11,7 @@ struct MeasuredOrigin: OriginFetching {
         case downloaded
         case notModified = "not_modified"
         case notFound = "not_found"
-        case refusedStatus = "refused_status"
+        case unexpectedStatus = "refused_status"
         case badAnswer = "bad_answer"
         case badRedirect = "bad_redirect"
         case tooLarge = "too_large"
@@ -68,7 +68,7 @@ struct MeasuredOrigin: OriginFetching {
 
     func refusal(of source: SourceURL) -> OriginError? { origin.refusal(of: source) }
 
-    func forgetOutages(ofHost host: String?) { origin.forgetOutages(ofHost: host) }
+    func clearOutages(ofHost host: String?) { origin.clearOutages(ofHost: host) }
 }
 
 extension MeasuredOrigin.Result {
@@ -76,7 +76,7 @@ extension MeasuredOrigin.Result {
         self =
             switch error {
             case .notFound, .localNotFound: .notFound
-            case .refusedStatus: .refusedStatus
+            case .unexpectedStatus: .unexpectedStatus
             case .emptyBody, .unacceptableEncoding: .badAnswer
             case .tooManyRedirects, .badRedirect: .badRedirect
             case .tooLarge: .tooLarge

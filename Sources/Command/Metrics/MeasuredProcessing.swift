@@ -60,7 +60,7 @@ struct MeasuredProcessing: ImageProcessing {
         try processing.plan(job, interrupt: interrupt)
     }
 
-    func forget(identity: String) { processing.forget(identity: identity) }
+    func removeDecoded(identity: String) { processing.removeDecoded(identity: identity) }
 
     func shrinkMemory(toFraction fraction: Double) { processing.shrinkMemory(toFraction: fraction) }
 }

@@ -9,11 +9,11 @@ struct Readings: Sendable {
     let caches: Caches
     let pipeline: ImagePipeline
     let prefetcher: Prefetcher
-    let traffic: Traffic
+    let serverState: ServerState
     /// Nil = there are none.
     let workers: WorkerImageProcessor?
     let startedAt: Date
-    let bytesInFlight: @Sendable () -> Int
+    let inFlightBytes: @Sendable () -> Int
 
     var families: [MetricFamily] {
         cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
@@ -23,7 +23,7 @@ struct Readings: Sendable {
         [
             MetricFamily(
                 "darkroom_http_requests_under_way", .gauge, help: "Requests that have no answer yet.",
-                Double(traffic.underWay))
+                Double(serverState.inFlightRequests))
         ]
     }
 
@@ -39,7 +39,7 @@ struct Readings: Sendable {
             ("darkroom_pixel_memory_budget_bytes", "What that may come to.", load.budgetBytes),
             (
                 "darkroom_downloads_in_flight_bytes",
-                "Bytes of downloads under way, with those that are whole but still in work.", bytesInFlight()
+                "Bytes of downloads under way, with those that are whole but still in work.", inFlightBytes()
             ),
         ]
         return gauges.map { MetricFamily($0, .gauge, help: $1, Double($2)) } + [
@@ -53,7 +53,7 @@ struct Readings: Sendable {
     }
 
     private var prefetchFamilies: [MetricFamily] {
-        let counts = prefetcher.pictureCounts
+        let counts = prefetcher.itemCounts
         return [
             MetricFamily(
                 "darkroom_prefetch_jobs_running", .gauge, help: "Prefetching jobs that have not ended.",
@@ -90,13 +90,13 @@ struct Readings: Sendable {
 
     private var workerFamilies: [MetricFamily] {
         guard let statistics = workers?.statistics else { return [] }
-        let ends = WorkerStatistics.End.allCases.map { end in
+        let ends = WorkerStatistics.EndReason.allCases.map { end in
             MetricFamily.Series(
                 SeriesLabels([("reason", end.rawValue)]), .number(Double(statistics.ended[end] ?? 0)))
         }
         let readings: [(name: String, kind: MetricFamily.Kind, help: String, value: Int)] = [
             ("darkroom_workers", .gauge, "Worker processes that are ready or busy.", statistics.ready),
-            ("darkroom_workers_wanted", .gauge, "Worker processes that there are when all is well.", statistics.wanted),
+            ("darkroom_workers_wanted", .gauge, "Worker processes that there are when all is well.", statistics.configured),
             (
                 "darkroom_worker_resident_memory_bytes", .gauge,
                 "Memory of all worker processes that is in the machine's.", statistics.residentBytes

@@ -5,7 +5,7 @@ import Synchronization
 /// What a person reads when the server is up: where it listens, and a command to try.
 final class Announcement: Sendable {
     private let settings: Settings
-    private let ports = Mutex<[Door: Int]>([:])
+    private let ports = Mutex<[Listener: Int]>([:])
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -13,7 +13,7 @@ final class Announcement: Sendable {
 
     /// Takes down that a door is open.
     /// - Returns: whether all are.
-    func note(_ door: Door, at port: Int) -> Bool {
+    func note(_ door: Listener, at port: Int) -> Bool {
         ports.withLock { ports in
             ports[door] = port
             return ports.count == (settings.adminPort == nil ? 1 : 2)

@@ -12,7 +12,7 @@ struct DiskTier {
         configuration.budgetBytes = settings.cacheDiskBytes
         configuration.maxAge = settings.cacheMaxAge
         configuration.expiry = settings.cacheExpireBy
-        do throws(StoreError) {
+        do throws(DiskStoreError) {
             return try await DiskStore(configuration, logger: logger)
         } catch {
             switch error {

@@ -3,27 +3,27 @@ import Hummingbird
 import ServiceLifecycle
 
 /// The server at one of its doors.
-struct DoorService: Service {
-    let door: Door
+struct ListenerService: Service {
+    let door: Listener
     let application: any ApplicationProtocol
 
-    /// Throws a ``DoorFailure``.
+    /// Throws a ``ListenerFailure``.
     func run() async throws {
         do {
             try await application.run()
         } catch {
-            throw DoorFailure(door: door, reason: error)
+            throw ListenerFailure(door: door, reason: error)
         }
     }
 }
 
 /// A door that could not be opened.
-struct DoorFailure: Error {
-    let door: Door
+struct ListenerFailure: Error {
+    let door: Listener
     let reason: any Error
 }
 
-extension DoorFailure {
+extension ListenerFailure {
     /// A sentence that names the settings at fault.
     func sentence(_ settings: Settings) -> String {
         switch door {

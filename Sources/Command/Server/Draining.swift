@@ -7,12 +7,12 @@ import ServiceLifecycle
 /// As the last service of its group it is the first that is shut down. The doors before it follow one by one: each stops to listen, closes
 /// connections without a request, and gives the others `shutdown-grace`.
 struct Draining: Service {
-    let traffic: Traffic
+    let serverState: ServerState
     let prefetcher: Prefetcher
 
     func run() async throws {
         guard (try? await gracefulShutdown()) != nil else { return }
-        traffic.drain()
+        serverState.startDraining()
         prefetcher.shutdown()
     }
 }

@@ -19,7 +19,7 @@ struct ImageServer {
     private let settings: Settings
     private let logger: Logger
     private let registry = PrometheusRegistry(
-        help: [Instruments.help, MeasuredOrigin.help, MeasuredProcessing.help].reduce(into: [:]) {
+        help: [Observability.help, MeasuredOrigin.help, MeasuredProcessing.help].reduce(into: [:]) {
             $0.merge($1) { first, _ in first }
         })
     private let startedAt = Date()
@@ -52,7 +52,7 @@ struct ImageServer {
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
             logger: logger)
         let failure = await serve(
-            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels, client),
+            pipeline, prefetcher, observability(of: pipeline, prefetcher, caches, pixels, client),
             beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
         prefetcher.shutdown()
         pipeline.shutdown()
@@ -64,27 +64,27 @@ struct ImageServer {
 
     /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
     private func serve(
-        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments, beside upkeep: [any Service]
+        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ observability: Observability, beside upkeep: [any Service]
     ) async -> (any Error)? {
         let announcement = Announcement(settings)
         let doors = makeApplications(
-            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             logger: logger
         ) { door, channel in
             guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
-            instruments.traffic.open()
+            observability.serverState.finishStarting()
             announcement.print()
-        }.map(DoorService.init)
+        }.map(ListenerService.init)
         do {
             try await ServiceGroup(
                 // Shut down from the last to the first: whoever runs the server can still see it drain.
                 services: upkeep + doors.reversed()
-                    + [Draining(traffic: instruments.traffic, prefetcher: prefetcher)],
+                    + [Draining(serverState: observability.serverState, prefetcher: prefetcher)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
             ).run()
             return nil
         } catch {
-            complain((error as? DoorFailure)?.sentence(settings) ?? "\(error).")
+            complain((error as? ListenerFailure)?.sentence(settings) ?? "\(error).")
             return ExitCode.failure
         }
     }
@@ -104,24 +104,24 @@ struct ImageServer {
             logger: logger)
     }
 
-    private func instruments(
+    private func observability(
         of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork,
         _ client: GuardedHTTPClient
-    ) -> Instruments {
-        let traffic = Traffic(isStarting: true)
+    ) -> Observability {
+        let serverState = ServerState(isStarting: true)
         let readings = Readings(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState, workers: pixels.workers,
             startedAt: startedAt
-        ) { client.bytesInFlight }
-        var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
+        ) { client.inFlightBytes }
+        var observability = Observability(metrics: registry, serverState: serverState) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
-        } cacheWorks: {
-            caches.disk?.isWorking() ?? true
+        } isCacheHealthy: {
+            caches.disk?.isHealthy() ?? true
         }
-        instruments.isWell = { pixels.isWell }
-        return instruments
+        observability.isHealthy = { pixels.isHealthy }
+        return observability
     }
 
     private func openDisk() async throws -> DiskStore? {
@@ -136,8 +136,8 @@ struct ImageServer {
     /// What the settings say, with no more connections than the system allows.
     private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
-        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
-            settings.visitors.connections.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
+        configuration.clientLimits.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+            settings.clientLimits.connections.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
         return configuration
     }
 

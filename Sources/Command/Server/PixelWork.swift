@@ -23,7 +23,7 @@ struct PixelWork: Sendable {
         }
     }
 
-    var isWell: Bool { workers?.isWell ?? true }
+    var isHealthy: Bool { workers?.isHealthy ?? true }
 
     func stop() { workers?.stop() }
 

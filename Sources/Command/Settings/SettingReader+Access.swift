@@ -2,7 +2,7 @@ import DarkroomWeb
 
 extension SettingReader {
     /// Who may ask for what.
-    func access(_ limits: GrammarLimits) throws(SettingError) -> Access {
+    func access(_ limits: QueryLimits) throws(SettingError) -> Access {
         var access = Access()
         access.presets = try presets(limits)
         access.presetsOnly = try required(.presetsOnly).boolean()
@@ -15,7 +15,7 @@ extension SettingReader {
         return access
     }
 
-    private func presets(_ limits: GrammarLimits) throws(SettingError) -> Presets {
+    private func presets(_ limits: QueryLimits) throws(SettingError) -> Presets {
         var presets = Presets()
         for text in try layers.list(.presets) {
             guard let equals = text.text.firstIndex(of: "=") else {
@@ -47,7 +47,7 @@ extension SettingReader {
         return keys
     }
 
-    private func origins() throws(SettingError) -> CrossOrigins {
+    private func origins() throws(SettingError) -> CORSPolicy {
         let texts = try layers.list(.corsOrigins)
         if texts.map(\.text) == ["*"] { return .all }
         var origins: Set<String> = []

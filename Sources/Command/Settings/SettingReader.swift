@@ -51,8 +51,8 @@ struct SettingReader {
             maxOutputPixels: try integer(.maxOutputPixels, 1...4_000_000_000))
     }
 
-    func visitors() throws(SettingError) -> Visitors {
-        Visitors(
+    func clientLimits() throws(SettingError) -> ClientLimits {
+        ClientLimits(
             trustedProxies: try list(.trustedProxies) { text throws(SettingError) in try text.network() },
             rateLimit: try layers.text(.rateLimit)?.rate(), connections: try connections())
     }

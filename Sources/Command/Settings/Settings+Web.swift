@@ -9,7 +9,7 @@ extension Settings {
             host: host, port: port, adminHost: adminHost, adminPort: adminPort, variantMaxAge: variantMaxAge,
             allowLongerMaxAge: allowLongerMaxAge, allowForcedRefresh: allowForcedRefresh, allowGPS: allowGPS,
             adminToken: adminToken, fallbackStatus: fallbackStatus, publicURL: publicURL,
-            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: GrammarLimits(limits, resampling),
-            maxSourceBytes: maxSourceBytes, visitors: visitors, access: access)
+            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: QueryLimits(limits, resampling),
+            maxSourceBytes: maxSourceBytes, clientLimits: clientLimits, access: access)
     }
 }

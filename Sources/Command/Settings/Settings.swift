@@ -16,7 +16,7 @@ struct Settings: Equatable, Sendable {
     var adminHost: String
     /// Nil = administration has no port of its own.
     var adminPort: Int?
-    var visitors: Visitors
+    var clientLimits: ClientLimits
     var cacheDirectory: String
     var cacheDiskBytes: Int
     var cacheMemoryBytes: Int
@@ -72,7 +72,7 @@ struct Settings: Equatable, Sendable {
         port = try read.integer(.port, 0...65_535)
         adminHost = try read.required(.adminHost).text
         adminPort = try read.layers.text(.adminPort)?.integer(in: 0...65_535)
-        visitors = try read.visitors()
+        clientLimits = try read.clientLimits()
         cacheDirectory = try read.required(.cacheDir).text
         cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
         cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
@@ -108,7 +108,7 @@ struct Settings: Equatable, Sendable {
         downloads = try read.downloads(memoryBudgetBytes: decoders.memoryBudgetBytes)
         logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
         logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
-        access = try read.access(GrammarLimits(limits, resampling))
+        access = try read.access(QueryLimits(limits, resampling))
         openProxy = try read.required(.openProxy).boolean()
     }
 
@@ -124,7 +124,7 @@ struct Settings: Equatable, Sendable {
         try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
         try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
         try require(
-            visitors.connections.maxConnectionsPerClient <= visitors.connections.maxConnections,
+            clientLimits.connections.maxConnectionsPerClient <= clientLimits.connections.maxConnections,
             .maxConnectionsPerClient, .maxConnections)
         try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
         try require(downloads.maxPerHost <= downloads.max, .downloadsPerHost, .maxDownloads)
@@ -165,7 +165,7 @@ struct DownloadTerms: Equatable, Sendable {
     var order: DownloadOrder
 }
 
-extension GrammarLimits {
+extension QueryLimits {
     /// What queries may ask for.
     init(_ limits: PixelLimits, _ resampling: Resampling) {
         self.init(

@@ -6,7 +6,7 @@ import Synchronization
 /// A download asks before it takes bytes in, for its announced length at once, else bit by bit; while there is no room its
 /// connection is not read. Room goes to the oldest first. When nothing but downloads under way holds bytes, so that waiting would never
 /// end, the oldest goes on in spite of the bound, which may then be passed by what one download may have.
-final class BytesInFlight: Sendable {
+final class InFlightByteBudget: Sendable {
     private struct Entry {
         var bytes = 0
         var isWhole = false
@@ -38,13 +38,13 @@ final class BytesInFlight: Sendable {
     func whenRoom(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.onRoom = call } }
 
     /// A new download's hold, which has no bytes yet. Its bytes are free again when nobody has the hold any more.
-    func open() -> BytesHold {
+    func open() -> ByteReservation {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.entries[state.lastNumber] = Entry()
             return state.lastNumber
         }
-        return BytesHold(self, number: number)
+        return ByteReservation(self, number: number)
     }
 
     /// Succeeds once the download may have so many bytes in all; fails when it ends before that.
@@ -80,7 +80,7 @@ final class BytesInFlight: Sendable {
 
     private func change(_ change: (inout State) -> EventLoopPromise<Void>?) {
         let (orphan, granted, onRoom) = state.withLock { state in (change(&state), grant(&state), state.onRoom) }
-        orphan?.fail(BytesHold.Closed())
+        orphan?.fail(ByteReservation.Closed())
         for promise in granted { promise.succeed() }
         onRoom?()
     }
@@ -103,13 +103,13 @@ final class BytesInFlight: Sendable {
 }
 
 /// One download's part of the bytes in flight; it is given back when nobody has this any more.
-package final class BytesHold: Sendable {
+package final class ByteReservation: Sendable {
     struct Closed: Error {}
 
-    private let bytes: BytesInFlight
+    private let bytes: InFlightByteBudget
     private let number: Int
 
-    fileprivate init(_ bytes: BytesInFlight, number: Int) {
+    fileprivate init(_ bytes: InFlightByteBudget, number: Int) {
         self.bytes = bytes
         self.number = number
     }

@@ -4,15 +4,15 @@ import Synchronization
 /// free goes to the highest priority at that moment, among equals to the client with the fewest downloads, and then by
 /// ``DownloadOrder``. A host that is full never holds up another host's downloads. While the bytes in flight are as many as may be,
 /// nobody new is let in.
-final class DownloadGate: Sendable {
+final class DownloadLimiter: Sendable {
     private let lines: Mutex<Lines>
     private let downloadsPerHost: Int
     private let maxDownloads: Int
-    private let bytes: BytesInFlight
+    private let bytes: InFlightByteBudget
 
     init(
         downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder = .fifo,
-        bytes: BytesInFlight = BytesInFlight(budgetBytes: .max)
+        bytes: InFlightByteBudget = InFlightByteBudget(budgetBytes: .max)
     ) {
         self.downloadsPerHost = max(1, downloadsPerHost)
         self.maxDownloads = max(1, maxDownloads)

@@ -10,16 +10,16 @@ extension ResponseCollector.Progress {
     func response(
         from url: SourceURL, sentFields: HTTPFields, ending: Result<Void, any Error>
     ) throws(ExchangeFailure) -> OriginResponse {
-        if case .refused(let error) = judgement { throw ExchangeFailure(error) }
+        if case .refused(let error) = evaluation { throw ExchangeFailure(error) }
         if case .failure(let thrown) = ending, wantsMore {
             throw ExchangeFailure(thrown, requestSent: requestedAt != nil, headReceived: head != nil)
         }
         guard let head, let requestedAt else { throw ExchangeFailure(.unreachable(.malformed)) }
         let (status, fields) = (Int(head.status.code), HTTPFields(head.headers))
-        let refusal = OriginRefusal(status: status, headers: fields, requestedAt: requestedAt, receivedAt: receivedAt)
-        switch judgement {
+        let refusal = UnusableResponse(status: status, headers: fields, requestedAt: requestedAt, receivedAt: receivedAt)
+        switch evaluation {
         case .missing: throw ExchangeFailure(.notFound(refusal))
-        case .unwanted: throw ExchangeFailure(.refusedStatus(refusal))
+        case .unwanted: throw ExchangeFailure(.unexpectedStatus(refusal))
         case .content where body.readableBytes == 0: throw ExchangeFailure(.emptyBody)
         case .content, .notModified, .redirect, .refused, nil: break
         }
@@ -30,7 +30,7 @@ extension ResponseCollector.Progress {
 
     /// Whether the transfer had to go on after what was received.
     private var wantsMore: Bool {
-        switch judgement {
+        switch evaluation {
         case .content, nil: true
         case .notModified, .redirect, .missing, .unwanted, .refused: false
         }

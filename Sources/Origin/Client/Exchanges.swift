@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOSSL
 
 /// One request to one vetted address, and its response.
-struct Exchanges: Sendable {
+struct PinnedTransport: Sendable {
     enum Reply {
         /// An original, or the word that the known one is still right.
         case answer(OriginResponse)
@@ -15,9 +15,9 @@ struct Exchanges: Sendable {
 
     private let settings: GuardedHTTPClient.Settings
     private let clients: PinnedClients
-    private let bytes: BytesInFlight
+    private let bytes: InFlightByteBudget
 
-    init(settings: GuardedHTTPClient.Settings, bytes: BytesInFlight, eventLoopGroup: any EventLoopGroup) {
+    init(settings: GuardedHTTPClient.Settings, bytes: InFlightByteBudget, eventLoopGroup: any EventLoopGroup) {
         self.settings = settings
         self.bytes = bytes
         clients = Self.makeClients(settings: settings, eventLoopGroup: eventLoopGroup)
@@ -55,9 +55,9 @@ struct Exchanges: Sendable {
         }
         guard let ending else { throw ExchangeFailure(.cancelled) }
         let progress = collector.finish()
-        if case .redirect(let location) = progress.judgement { return .redirect(location: location) }
+        if case .redirect(let location) = progress.evaluation { return .redirect(location: location) }
         var response = try progress.response(from: hop.url, sentFields: headers.selecting, ending: ending)
-        response.hold = hold
+        response.reservation = hold
         return .answer(response)
     }
 
@@ -105,7 +105,7 @@ extension HTTPClient.Configuration {
         tracing.tracer = nil
         // The backstop: should pinning ever break, the connection ends before a request is written.
         http1_1ConnectionDebugInitializer = { channel in
-            Exchanges.checkPeer(of: channel, is: key.address).flatMap { StatusGuard.install(on: channel) }
+            PinnedTransport.checkPeer(of: channel, is: key.address).flatMap { StatusGuard.install(on: channel) }
         }
     }
 }

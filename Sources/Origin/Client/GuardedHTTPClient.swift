@@ -21,10 +21,10 @@ import NIOHTTP1
 public struct GuardedHTTPClient: OriginFetching {
     private let settings: Settings
     private let sourceGuard: SourceGuard
-    private let gate: DownloadGate
-    private let circuits: Circuits
-    private let exchanges: Exchanges
-    private let bytes: BytesInFlight
+    private let gate: DownloadLimiter
+    private let circuits: CircuitBreakerTable
+    private let exchanges: PinnedTransport
+    private let bytes: InFlightByteBudget
     private let clock: any Clock<Duration>
     private let jitter: @Sendable () -> Duration
     private let logger: Logger
@@ -44,12 +44,12 @@ public struct GuardedHTTPClient: OriginFetching {
     ) {
         self.init(
             settings: settings, resolver: resolver, eventLoopGroup: eventLoopGroup, clock: clock, jitter: jitter,
-            circuits: Circuits(logger: logger), logger: logger)
+            circuits: CircuitBreakerTable(logger: logger), logger: logger)
     }
 
     init(
         settings: Settings, resolver: any NameResolver, eventLoopGroup: any EventLoopGroup,
-        clock: any Clock<Duration>, jitter: @escaping @Sendable () -> Duration, circuits: Circuits, logger: Logger
+        clock: any Clock<Duration>, jitter: @escaping @Sendable () -> Duration, circuits: CircuitBreakerTable, logger: Logger
     ) {
         self.settings = settings
         self.clock = clock
@@ -57,11 +57,11 @@ public struct GuardedHTTPClient: OriginFetching {
         self.circuits = circuits
         self.logger = logger
         sourceGuard = SourceGuard(hosts: settings.hosts, addresses: settings.addresses, resolver: resolver)
-        bytes = BytesInFlight(budgetBytes: settings.maxInFlightBytes)
-        gate = DownloadGate(
+        bytes = InFlightByteBudget(budgetBytes: settings.maxInFlightBytes)
+        gate = DownloadLimiter(
             downloadsPerHost: settings.downloadsPerHost, maxDownloads: settings.maxDownloads,
             order: settings.downloadOrder, bytes: bytes)
-        exchanges = Exchanges(settings: settings, bytes: bytes, eventLoopGroup: eventLoopGroup)
+        exchanges = PinnedTransport(settings: settings, bytes: bytes, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
             logger.warning(
                 "TLS certificates of some hosts are not verified",
@@ -70,7 +70,7 @@ public struct GuardedHTTPClient: OriginFetching {
     }
 
     /// Bytes of downloads under way, and of those that are whole but still worked with.
-    package var bytesInFlight: Int { bytes.usedBytes }
+    package var inFlightBytes: Int { bytes.usedBytes }
 
     /// Ends all transfers and connections; later fetches fail as cancelled.
     public func shutdown() async {
@@ -81,7 +81,7 @@ public struct GuardedHTTPClient: OriginFetching {
     /// far are forgotten.
     ///
     /// - Parameter host: as in ``SourceURL/Host/description``.
-    public func forgetOutages(ofHost host: String? = nil) {
+    public func clearOutages(ofHost host: String? = nil) {
         circuits.forget(host: host)
     }
 
@@ -89,7 +89,7 @@ public struct GuardedHTTPClient: OriginFetching {
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
         let progress = DownloadProgress()
-        return try await within(settings.downloadTimeout, clock: clock, expire: progress.expire) {
+        return try await withDeadline(settings.downloadTimeout, clock: clock, onExpiry: progress.expire) {
             () async throws(OriginError) in try await follow(request, progress: progress)
         }
     }
@@ -120,9 +120,9 @@ public struct GuardedHTTPClient: OriginFetching {
 
     /// One hop: the slot is held for it alone, so that a chain of redirects never holds two.
     private func ask(_ hop: OriginRequest, retries: inout Int, progress: DownloadProgress) async throws(OriginError)
-        -> Exchanges.Reply
+        -> PinnedTransport.Reply
     {
-        let peer = Circuits.Peer(hop.url)
+        let peer = CircuitBreakerTable.Peer(hop.url)
         // Nobody stands in line for nothing; who stands there when an outage begins learns of it at the front.
         try circuits.check(peer)
         progress.enter(.waiting)
@@ -140,7 +140,7 @@ public struct GuardedHTTPClient: OriginFetching {
     }
 
     private func reach(_ hop: OriginRequest, retries: inout Int, progress: DownloadProgress) async throws(OriginError)
-        -> Exchanges.Reply
+        -> PinnedTransport.Reply
     {
         progress.enter(.resolving)
         let addresses = try await sourceGuard.vet(hop.url)
@@ -163,7 +163,7 @@ public struct GuardedHTTPClient: OriginFetching {
 
     private func exchange(
         _ hop: OriginRequest, at address: IPAddress, retries: inout Int, progress: DownloadProgress
-    ) async throws(ExchangeFailure) -> Exchanges.Reply {
+    ) async throws(ExchangeFailure) -> PinnedTransport.Reply {
         do throws(ExchangeFailure) {
             return try await exchanges.run(hop, at: address, phases: progress)
         } catch {

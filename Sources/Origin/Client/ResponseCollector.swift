@@ -12,14 +12,14 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var requestedAt: Date?
         var head: HTTPResponseHead?
         var receivedAt = Date.distantPast
-        var judgement: Judgement?
+        var evaluation: Judgement?
         var body = ByteBuffer()
         /// How large it may become without asking for more room.
         var roomBytes = 0
 
         /// What has come in so far, with its announced length.
         var partial: PartialOriginal? {
-            guard case .content(let sizeHint) = judgement else { return nil }
+            guard case .content(let sizeHint) = evaluation else { return nil }
             return PartialOriginal(body: body, expectedBytes: sizeHint > 0 ? sizeHint : nil)
         }
     }
@@ -36,12 +36,12 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     private let maxSourceBytes: Int
     private let isConditional: Bool
     /// Let go with the result: whoever keeps this longer keeps no bytes.
-    private let hold: Mutex<BytesHold?>
+    private let hold: Mutex<ByteReservation?>
     private let phases: DownloadProgress
     private let onProgress: @Sendable (PartialOriginal) -> Void
 
     init(
-        maxSourceBytes: Int, isConditional: Bool, hold: BytesHold, phases: DownloadProgress,
+        maxSourceBytes: Int, isConditional: Bool, hold: ByteReservation, phases: DownloadProgress,
         onProgress: @escaping @Sendable (PartialOriginal) -> Void
     ) {
         self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max))
@@ -67,17 +67,17 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        let judgement = Judgement(head, maxSourceBytes: maxSourceBytes, isConditional: isConditional)
+        let evaluation = ResponseAction(head, maxSourceBytes: maxSourceBytes, isConditional: isConditional)
         phases.enter(.body)
         state.withLock {
             $0.head = head
             $0.receivedAt = Date()
-            $0.judgement = judgement
-            if case .content(let sizeHint) = judgement {
+            $0.evaluation = evaluation
+            if case .content(let sizeHint) = evaluation {
                 $0.body.reserveCapacity(min(sizeHint, Self.maxReservedBytes))
             }
         }
-        switch judgement {
+        switch evaluation {
         // Until there is room for what is announced, nothing is read.
         case .content(let sizeHint) where sizeHint > 0: return makeRoom(for: sizeHint, task)
         // "Not modified" has no body, so its connection is as good as new.
@@ -89,7 +89,7 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let partial = state.withLock { state -> PartialOriginal? in
             guard state.body.readableBytes + buffer.readableBytes <= maxSourceBytes else {
-                state.judgement = .refused(.tooLarge(limitBytes: maxSourceBytes))
+                state.evaluation = .refused(.tooLarge(limitBytes: maxSourceBytes))
                 return nil
             }
             state.body.writeImmutableBuffer(buffer)

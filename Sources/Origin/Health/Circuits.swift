@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 
 /// The circuit breakers of all hosts that lately failed. Hosts that answer take no memory.
-final class Circuits: Sendable {
+final class CircuitBreakerTable: Sendable {
     /// Whom a connection leads to, by name: addresses come and go.
     struct Peer: Hashable {
         let host: String
@@ -136,7 +136,7 @@ extension CircuitBreaker.Outcome {
             case .unreachable(.dns), .unreachable(.refused), .unreachable(.connect), .unreachable(.tls),
                 .unreachable(.certificate), .unreachable(.reset), .timedOut(.resolving), .timedOut(.connecting):
                 .failed
-            case .notFound, .refusedStatus, .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding,
+            case .notFound, .unexpectedStatus, .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding,
                 .emptyBody, .loop, .unreachable(.incomplete), .timedOut(.body):
                 .answered
             // Somebody is there, but it was too slow, or no HTTP server.

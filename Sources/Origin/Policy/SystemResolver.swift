@@ -32,7 +32,7 @@ public final class SystemResolver: NameResolver {
 
     /// All addresses that `getaddrinfo` finds, in its order (RFC 6724).
     public func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
-        try await within(timeout, clock: ContinuousClock(), expire: Self.expire) {
+        try await withDeadline(timeout, clock: ContinuousClock(), onExpiry: Self.expire) {
             [pool] () async throws(OriginError) in
             try await Self.lookUp(name, on: pool)
         }

@@ -18,22 +18,22 @@ struct ExplainRequest: Sendable {
         let found = await Holdings(of: wanted, in: keep)
         let inUse = keep.inUse[wanted.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
         let known = inUse?.record ?? found.record
-        let judgement = try await judge(found, known: known, inUse: inUse, wanted)
+        let evaluation = try await judge(found, known: known, inUse: inUse, wanted)
         let atHand = inUse ?? found.original
-        let original = try await self.original(atHand, known, judgement, wanted, fetch: fetch)
-        let plan = try await plan(original, wanted, judgement)
+        let original = try await self.original(atHand, known, evaluation, wanted, fetch: fetch)
+        let plan = try await plan(original, wanted, evaluation)
         let now = answer.now()
         let freshness = known?.freshness
         var explanation = Explanation(
             source: wanted.request.source.canonical, fallback: wanted.request.fallback?.canonical, keys: keys,
             caches: found.entries,
             freshness: Explanation.Verdict(
-                judgement: judgement, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
+                evaluation: evaluation, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
                 remaining: freshness?.remaining(at: now)),
             format: found.variant?.format ?? wanted.request.output.format, plan: plan, limits: [])
         if case .planned(let plan) = plan {
             explanation.format = plan.format
-            explanation.limits = plan.uses(of: limits)
+            explanation.limits = plan.usage(of: limits)
         }
         return explanation
     }
@@ -41,21 +41,21 @@ struct ExplainRequest: Sendable {
     /// What the caches' answer would be; throws where the request would fail without the origin's having a say.
     private func judge(
         _ found: Holdings, known: SourceRecord?, inUse: Original?, _ wanted: Wanted
-    ) async throws(PipelineError) -> CacheJudgement {
-        let demand = wanted.request.cache.demand
+    ) async throws(PipelineError) -> CacheEvaluation {
+        let demand = wanted.request.cache.policy
         let isSelected = await answer.isSelected(known, wanted)
-        var judgement = CacheJudgement(
-            stored: known?.freshness, isSelected: isSelected, demand: demand, now: answer.now())
-        switch judgement.decision {
+        var evaluation = CacheEvaluation(
+            stored: known?.freshness, isSelected: isSelected, policy: demand, now: answer.now())
+        switch evaluation.decision {
         case .use, .useAndRevalidate:
             if let known, found.variant == nil {
                 try refuseUndecodable(known, wanted)
-                if found.original == nil, inUse == nil { judgement = .gone(known.freshness, demand: demand) }
+                if found.original == nil, inUse == nil { evaluation = .gone(known.freshness, policy: demand) }
             }
         case .ask, .refuse: break
         }
-        guard case .ask = judgement.decision else { return judgement }
-        return try await asking(judgement, known, wanted)
+        guard case .ask = evaluation.decision else { return evaluation }
+        return try await asking(evaluation, known, wanted)
     }
 
     private func refuseUndecodable(_ known: SourceRecord, _ wanted: Wanted) throws(PipelineError) {
@@ -68,22 +68,22 @@ struct ExplainRequest: Sendable {
 
     /// The origin would have to be asked: whether that is allowed and promises anything.
     private func asking(
-        _ judgement: CacheJudgement, _ known: SourceRecord?, _ wanted: Wanted
-    ) async throws(PipelineError) -> CacheJudgement {
+        _ evaluation: CacheEvaluation, _ known: SourceRecord?, _ wanted: Wanted
+    ) async throws(PipelineError) -> CacheEvaluation {
         if !wanted.insists, let failure = answer.failures.peek(of: wanted, now: answer.now()) {
             guard let known, await answer.mayUse(stale: known, because: failure, wanted) else { throw failure }
             return .staleIfError(known.freshness)
         }
         guard await answer.delegate.shouldDownload(wanted.request.source) else { throw .notDownloadable }
         if let refusal = answer.origin.refusal(of: wanted.request.source) { throw PipelineError(refusal) }
-        return judgement
+        return evaluation
     }
 
     private func original(
-        _ atHand: Original?, _ known: SourceRecord?, _ judgement: CacheJudgement, _ wanted: Wanted, fetch: Bool
+        _ atHand: Original?, _ known: SourceRecord?, _ evaluation: CacheEvaluation, _ wanted: Wanted, fetch: Bool
     ) async throws(PipelineError) -> Original? {
-        guard fetch, judgement.ground != .staleIfError else { return atHand }
-        switch judgement.decision {
+        guard fetch, evaluation.reason != .staleIfError else { return atHand }
+        switch evaluation.decision {
         case .refuse: return atHand
         case .ask(let reason):
             return try await answer.download(wanted, known: known, because: reason.status, orElse: atHand)
@@ -94,11 +94,11 @@ struct ExplainRequest: Sendable {
     }
 
     private func plan(
-        _ original: Original?, _ wanted: Wanted, _ judgement: CacheJudgement
+        _ original: Original?, _ wanted: Wanted, _ evaluation: CacheEvaluation
     ) async throws(PipelineError) -> Explanation.PlanOutcome {
         guard let original else {
             return .missing(
-                judgement.decision == .refuse
+                evaluation.decision == .refuse
                     ? "Only a stored answer is wanted, and the source is not stored."
                     : "The source is not in the caches; with fetch it is downloaded for this.")
         }

@@ -17,7 +17,7 @@ public struct Explanation: Sendable {
     /// How the picture is made, or would be made if it were not in a cache.
     public var plan: PlanOutcome
     /// What the plan takes of the limits that play a part.
-    public var limits: [LimitUse]
+    public var limits: [LimitUsage]
 
     /// Keys are SHA-256 in 64 hexadecimal digits.
     public struct Keys: Hashable, Sendable {
@@ -36,7 +36,7 @@ public struct Explanation: Sendable {
 
     /// Whether what is stored may be used.
     public struct Verdict: Hashable, Sendable {
-        public var judgement: CacheJudgement
+        public var evaluation: CacheEvaluation
         /// For how long the source is fresh, counted from the origin's making of it; nil here and below = it is not known.
         public var lifetime: Duration?
         public var age: Duration?
@@ -66,7 +66,7 @@ public struct CachedEntry: Hashable, Sendable {
     /// SHA-256, 64 hexadecimal digits.
     public var key: String
     /// The tiers that have it.
-    public var tiers: Tiers = []
+    public var tiers: TierSet = []
     /// What it takes there, in the lower tier that has it; nil = it is nowhere.
     public var bytes: Int?
     /// Since it was stored, in the lower tier that has it; nil = that is not known.

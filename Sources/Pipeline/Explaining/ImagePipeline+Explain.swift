@@ -7,7 +7,7 @@ extension ImagePipeline {
     /// nothing: no entry counts as used, nothing is stored, and no origin is asked unless `fetch` says so.
     ///
     /// - Parameter fetch: whether the source is downloaded where the request itself would have to, so that there is a plan. It is
-    ///   not kept, since only its header is read. The judgement is that from before the download.
+    ///   not kept, since only its header is read. The evaluation is that from before the download.
     /// - Throws: what the request itself would end in, as far as that can be told without decoding. A request's fallback is
     ///   not followed.
     public func explain(_ request: ImageRequest, fetch: Bool = false) async throws(PipelineError) -> Explanation {

@@ -45,8 +45,8 @@ extension SourceEntries {
         record = known.map { Record($0, now: now) }
         var table = EntryTable(source: key)
         if let held { table.note(record: held) }
-        for listing in keep.memory.listing(ofSource: key, count: Self.maxCount) { table.note(listing, .memory) }
-        for listing in await keep.disk?.listing(ofSource: key, count: Self.maxCount) ?? [] {
+        for listing in keep.memory.summaries(ofSource: key, limit: Self.maxCount) { table.note(listing, .memory) }
+        for listing in await keep.disk?.summaries(ofSource: key, limit: Self.maxCount) ?? [] {
             table.note(listing, .disk)
         }
         entries = Array(table.entries.prefix(Self.maxCount))
@@ -83,7 +83,7 @@ private struct EntryTable {
         table[key.entry] = entry
     }
 
-    mutating func note(_ listing: EntryListing, _ tier: Tiers) {
+    mutating func note(_ listing: EntrySummary, _ tier: TierSet) {
         var entry = table[listing.key.entry] ?? CachedEntry(kind: kind(of: listing.key), listing.key)
         entry.tiers.formUnion(tier)
         entry.bytes = listing.bytes

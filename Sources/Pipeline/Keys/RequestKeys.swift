@@ -71,7 +71,7 @@ private struct KeyParts {
 
     /// Where the output holds one frame only, how many were asked for changes nothing.
     mutating func append(_ pages: PageSelection, in output: OutputOptions) {
-        let several = output.format.map(\.holdsSeveral) ?? true
+        let several = output.format.map(\.supportsMultipleFrames) ?? true
         append(count: pages.first)
         append(count: several ? pages.count ?? 0 : 1)
     }

@@ -52,7 +52,7 @@ public final class PrefetchJob: Identifiable, Sendable {
     }
 
     /// Counts what became of one picture; false when the job had ended before.
-    func note(_ outcome: Result<Int, PipelineError>, of picture: PrefetchPicture) -> Bool {
+    func note(_ outcome: Result<Int, PipelineError>, of picture: PrefetchItem) -> Bool {
         change { state in
             switch outcome {
             case .success(let bytes):

@@ -1,5 +1,5 @@
 /// One picture of a prefetching job.
-public struct PrefetchPicture: Sendable {
+public struct PrefetchItem: Sendable {
     /// What is wanted. Its priority and its fallback do not count: prefetching is background work, and another picture is not the
     /// one that was meant.
     public var request: ImageRequest

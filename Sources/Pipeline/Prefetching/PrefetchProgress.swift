@@ -36,8 +36,8 @@ public struct PrefetchFailure: Sendable {
 
 /// Why a job does not begin.
 public enum PrefetchError: Error, Hashable, Sendable {
-    /// It has more than ``Prefetcher/maxPictures``.
-    case tooManyPictures
+    /// It has more than ``Prefetcher/maxItems``.
+    case tooManyItems
     /// ``Prefetcher/maxJobs`` are running; one of them may be done after so long.
     case tooManyJobs(retryAfterSeconds: Int)
     /// The prefetcher was shut down.

@@ -2,13 +2,13 @@
 struct PrefetchRotation: Sendable {
     private struct Line {
         let job: PrefetchJob
-        var pictures: ArraySlice<PrefetchPicture>
+        var pictures: ArraySlice<PrefetchItem>
     }
 
     /// None is empty; the first has its turn.
     private var lines: [Line] = []
 
-    mutating func append(_ pictures: [PrefetchPicture], of job: PrefetchJob) {
+    mutating func append(_ pictures: [PrefetchItem], of job: PrefetchJob) {
         guard !pictures.isEmpty else { return }
         lines.append(Line(job: job, pictures: pictures[...]))
     }
@@ -18,7 +18,7 @@ struct PrefetchRotation: Sendable {
     }
 
     /// Nil when nothing waits.
-    mutating func next() -> (job: PrefetchJob, picture: PrefetchPicture)? {
+    mutating func next() -> (job: PrefetchJob, picture: PrefetchItem)? {
         guard !lines.isEmpty else { return nil }
         var line = lines.removeFirst()
         guard let picture = line.pictures.popFirst() else { return nil }

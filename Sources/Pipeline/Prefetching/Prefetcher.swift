@@ -14,7 +14,7 @@ import Synchronization
 /// ```
 public final class Prefetcher: Sendable {
     /// Pictures that one job may have.
-    public static let maxPictures = 10_000
+    public static let maxItems = 10_000
     /// Jobs that are running or remembered. Those that have ended are forgotten after an hour, or earlier when there is need.
     public static let maxJobs = 64
 
@@ -58,8 +58,8 @@ public final class Prefetcher: Sendable {
     }
 
     /// Begins a job. Its pictures are worked on in the order given, in turns with those of other jobs.
-    public func start(_ pictures: [PrefetchPicture]) throws(PrefetchError) -> PrefetchJob {
-        guard pictures.count <= Self.maxPictures else { throw .tooManyPictures }
+    public func start(_ pictures: [PrefetchItem]) throws(PrefetchError) -> PrefetchJob {
+        guard pictures.count <= Self.maxItems else { throw .tooManyItems }
         return try state.withLock { state throws(PrefetchError) in
             guard !state.isShutDown else { throw .shutDown }
             forgetOld(&state)
@@ -74,7 +74,7 @@ public final class Prefetcher: Sendable {
 
     /// The same for pictures that need no labels.
     public func start(_ requests: [ImageRequest]) throws(PrefetchError) -> PrefetchJob {
-        try start(requests.map { PrefetchPicture($0) })
+        try start(requests.map { PrefetchItem($0) })
     }
 
     /// Those that are running or remembered, the newest first.
@@ -112,7 +112,7 @@ public final class Prefetcher: Sendable {
     package var runningCount: Int { state.withLock { $0.jobs.count { $0.endedAt == nil } } }
 
     /// Pictures that became ready, and that failed, since the beginning.
-    package var pictureCounts: (done: Int, failed: Int) {
+    package var itemCounts: (done: Int, failed: Int) {
         state.withLock { ($0.donePictures, $0.failedPictures) }
     }
 
@@ -128,7 +128,7 @@ public final class Prefetcher: Sendable {
         }
     }
 
-    private func work(on picture: PrefetchPicture, of job: PrefetchJob, as number: Int) async {
+    private func work(on picture: PrefetchItem, of job: PrefetchJob, as number: Int) async {
         let outcome = await outcome(of: picture.request)
         state.withLock { state in
             state.underWay[number] = nil

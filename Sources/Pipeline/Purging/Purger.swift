@@ -18,7 +18,7 @@ struct Purger: Sendable {
     private static let listedSources = 1_000
 
     func purge(
-        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: Tiers, keyFilter: any CacheKeyFilter
+        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, keyFilter: any CacheKeyFilter
     ) async -> PurgeReport {
         if !dryRun { stopWork(target, keyFilter) }
         let sources = await sources(of: target, tiers, keyFilter)
@@ -56,7 +56,7 @@ struct Purger: Sendable {
             keep.generations.advance(source)
             keep.inUse.forget([source])
             failures.forget([source])
-            origin.forgetOutages(ofHost: url.hostName)
+            origin.clearOutages(ofHost: url.hostName)
             return
         }
         // Which of the sources under way are meant is not known yet: tags come with the answer.
@@ -66,14 +66,14 @@ struct Purger: Sendable {
             target.means(url: url, host: host) || target.means(tags: record?.response.tags ?? [])
         }
         switch target {
-        case .host(let host): origin.forgetOutages(ofHost: host)
-        case .everything: origin.forgetOutages(ofHost: nil)
+        case .host(let host): origin.clearOutages(ofHost: host)
+        case .everything: origin.clearOutages(ofHost: nil)
         case .source, .prefix, .tag: break
         }
     }
 
     private func sources(
-        of target: PurgeTarget, _ tiers: Tiers, _ keyFilter: any CacheKeyFilter
+        of target: PurgeTarget, _ tiers: TierSet, _ keyFilter: any CacheKeyFilter
     ) async -> [StoreKey] {
         if case .source(let url) = target { return [RequestKeys.source(keyFilter.identity(of: url))] }
         var found: Set<StoreKey> = []
@@ -84,13 +84,13 @@ struct Purger: Sendable {
                 })
         }
         if tiers.contains(.disk), let disk = keep.disk {
-            found.formUnion(await disk.sources(labelled: target.query))
+            found.formUnion(await disk.sources(matching: target.query))
         }
         return Array(found)
     }
 
     /// Their names are in their records, which may have to be read from disk.
-    private func report(on sources: [StoreKey], _ tiers: Tiers, named: Bool) async -> PurgeReport {
+    private func report(on sources: [StoreKey], _ tiers: TierSet, named: Bool) async -> PurgeReport {
         var report = PurgeReport()
         let onDisk = tiers.contains(.disk) ? await keep.disk?.totals(ofSources: sources) ?? [:] : [:]
         for source in sources {
@@ -113,12 +113,12 @@ struct Purger: Sendable {
 
     /// The disk goes first. Who reads there meanwhile might bring it back to memory, but not once the generation has risen
     /// again; and what they have brought back until then goes now.
-    private func remove(_ sources: [StoreKey], _ tiers: Tiers) async {
+    private func remove(_ sources: [StoreKey], _ tiers: TierSet) async {
         if tiers.contains(.disk) { await keep.disk?.removeAll(ofSources: sources) }
         for source in sources { keep.generations.advance(source) }
         // Pictures kept for speed go by their content, which the record names.
         for source in sources {
-            if let record = keep.records.inMemory(source) { processing.forget(identity: record.content.hex) }
+            if let record = keep.records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
         }
         if tiers.contains(.memory) {
             keep.records.forget(sources)
@@ -126,7 +126,7 @@ struct Purger: Sendable {
         }
     }
 
-    private func removeEverything(_ tiers: Tiers) async {
+    private func removeEverything(_ tiers: TierSet) async {
         if tiers.contains(.disk) { await keep.disk?.removeEverything() }
         keep.generations.advanceAll()
         if tiers.contains(.memory) {
@@ -167,7 +167,7 @@ extension PurgeTarget {
     }
 
     /// How the disk finds them.
-    fileprivate var query: LabelQuery {
+    fileprivate var query: LabelFilter {
         switch self {
         case .source(let source): .equal("url:\(source.canonical)")
         case .prefix(let prefix): .prefix("url:\(prefix)")

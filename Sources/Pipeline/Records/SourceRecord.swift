@@ -22,7 +22,7 @@ final class SourceRecord: Sendable {
     /// The hash of the content.
     let content: StoreKey
     let freshness: Freshness
-    let terms: ClientTerms
+    let cachePolicy: ClientCachePolicy
     /// What the origin says about the content's last change.
     let lastModified: Date?
     /// Whether it has to be held against what the origin would be sent now.
@@ -42,7 +42,7 @@ final class SourceRecord: Sendable {
         self.response = response
         self.content = content
         freshness = response.freshness(policy)
-        terms = ClientTerms(response, policy: policy)
+        terms = ClientCachePolicy(response, policy: policy)
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
         self.askedAt = askedAt

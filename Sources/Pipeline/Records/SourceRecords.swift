@@ -48,7 +48,7 @@ final class SourceRecords: Sendable {
         _ = consume freed
     }
 
-    func store(_ record: SourceRecord, for source: StoreKey, in tiers: Tiers) {
+    func store(_ record: SourceRecord, for source: StoreKey, in tiers: TierSet) {
         if tiers.contains(.memory) {
             let freed = table.withLock { $0.insert(record, cost: record.costBytes, for: source) }
             _ = consume freed

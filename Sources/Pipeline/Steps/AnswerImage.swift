@@ -72,7 +72,7 @@ struct AnswerImage: Sendable {
 
     private func decide(_ known: SourceRecord?, isSelected: Bool, _ wanted: Wanted) -> CacheDecision {
         CacheDecision.decide(
-            stored: known?.freshness, isSelected: isSelected, demand: wanted.request.cache.demand, now: now())
+            stored: known?.freshness, isSelected: isSelected, policy: wanted.request.cache.policy, now: now())
     }
 
     /// `Vary` (RFC 9111 §4.1), held against what the origin would be sent now.
@@ -242,7 +242,7 @@ struct AnswerImage: Sendable {
     }
 
     func mayUse(stale known: SourceRecord, because error: PipelineError, _ wanted: Wanted) async -> Bool {
-        guard error.excusesStale, wanted.mayUseStale, known.freshness.mayServeStaleOnError(at: now()) else {
+        guard error.excusesStale, wanted.mayUseStale, known.freshness.allowsStaleOnError(at: now()) else {
             return false
         }
         return await isSelected(known, wanted)
@@ -280,18 +280,18 @@ struct AnswerImage: Sendable {
 extension Wanted {
     /// Whether the origin may be asked for the sake of this request.
     fileprivate var mayAsk: Bool {
-        let demand = request.cache.demand
+        let demand = request.cache.policy
         return demand.mode != .onlyIfCached && !demand.directives.onlyIfCached
     }
 
     /// Whether the client takes what is in the caches at all.
     fileprivate var mayUseStale: Bool {
-        let mode = request.cache.demand.mode
+        let mode = request.cache.policy.mode
         return mode != .reload && mode != .noStore
     }
 
     func question(known: SourceRecord?, _ reason: CacheStatus.Reason) -> AskOrigin.Question {
-        switch request.cache.demand.mode {
+        switch request.cache.policy.mode {
         case .reload, .noStore: .contentPastCaches
         default: known == nil || reason == .varyMiss || reason == .miss ? .content : .whetherChanged
         }

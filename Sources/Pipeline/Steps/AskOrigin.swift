@@ -53,7 +53,7 @@ struct AskOrigin: Sendable {
                 // It speaks of something else than what we know.
                 guard question != .contentPastCaches else {
                     throw .originFailed(
-                        OriginTrouble("The origin did not send the picture.", proxyError: .httpProtocolError))
+                        OriginFailure("The origin did not send the picture.", proxyError: .httpProtocolError))
                 }
                 return try await self(wanted, .contentPastCaches, known: known, urgency: urgency, report: report)
             }
@@ -69,7 +69,7 @@ struct AskOrigin: Sendable {
             return Answer(record: record, original: nil, status: 304, isProven: true)
         }
         guard let accepted = await delegate.accept(response, for: wanted.request) else {
-            throw .originFailed(OriginTrouble("The origin's answer was refused by this server's rules."))
+            throw .originFailed(OriginFailure("The origin's answer was refused by this server's rules."))
         }
         let kept = await delegate.willCacheResponse(accepted, for: wanted.request)
         let content = kept ?? accepted
@@ -82,7 +82,7 @@ struct AskOrigin: Sendable {
             wanted,
             Original(
                 body: content.body, record: record, layer: nil, mayBeStored: mayBeStored,
-                replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.hold),
+                replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation),
             known: known)
     }
 

@@ -93,7 +93,7 @@ struct KeepResults: Sendable {
     }
 
     /// The bytes before the record: a record without them costs a download, bytes without their record cost nothing.
-    private func keep(_ original: Original, in places: TierChoice, _ wanted: Wanted) {
+    private func keep(_ original: Original, in places: TierSelection, _ wanted: Wanted) {
         guard original.layer == nil else { return }
         let entry = LoadOriginal.entry(original)
         let fresh = original.claimBytes(places.originals)

@@ -17,7 +17,7 @@ struct ProduceVariant: Sendable {
     struct Production: Hashable, Sendable {
         let variant: EntryKey
         let content: StoreKey
-        let store: TierChoice
+        let store: TierSelection
         let waitsForDisk: Bool
         /// Nobody joins what began before a purge.
         let moment: Generations.Moment
@@ -76,7 +76,7 @@ struct ProduceVariant: Sendable {
     func job(_ wanted: Wanted, _ original: Original) -> ImageJob {
         let request = wanted.request
         return ImageJob(
-            source: original.body, identity: original.record.content.hex, keepsDecoded: original.layer != nil,
+            source: original.body, identity: original.record.content.hex, cachesDecoded: original.layer != nil,
             pages: request.pages, chain: wanted.chain, resampling: request.recipe.resampling,
             output: request.output, limits: limits)
     }

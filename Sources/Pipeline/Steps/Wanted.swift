@@ -16,9 +16,9 @@ struct Wanted: Sendable {
 
     /// Whether the client insists on asking the origin, whatever is remembered.
     var insists: Bool {
-        let demand = request.cache.demand
-        if demand.mode.asksOrigin { return true }
-        return demand.mayForce && (demand.directives.noCache || demand.directives.maxAge == .zero)
+        let demand = request.cache.policy
+        if demand.mode.forcesOriginRequest { return true }
+        return demand.allowsForcedRefresh && (demand.directives.noCache || demand.directives.maxAge == .zero)
     }
 
     /// The document that tells the placeholders of this very picture: the same content by the same chain. Nil = none are wanted.
@@ -41,7 +41,7 @@ struct Wanted: Sendable {
     var inBackground: Wanted {
         var wanted = self
         wanted.request.priority = .background
-        wanted.request.cache.demand = CacheDemand()
+        wanted.request.cache.policy = RequestCachePolicy()
         wanted.request.cache.waitsForDisk = false
         wanted.urgency = Urgency(.background)
         wanted.watcher = nil

@@ -14,13 +14,13 @@ final class Original: Sendable {
     /// Whether the caches knew other content of the source.
     let replacesKnown: Bool
     /// Keeps downloaded bytes counted as long as this lives; nil = they are not.
-    private let hold: BytesHold?
-    private let stored = Mutex((bytes: Tiers(), record: Tiers()))
+    private let hold: ByteReservation?
+    private let stored = Mutex((bytes: TierSet(), record: TierSet()))
     private let settled = Mutex(false)
 
     init(
         body: ByteBuffer, record: SourceRecord, layer: CacheReport.Layer?, mayBeStored: Bool = true,
-        replacesKnown: Bool = false, hold: BytesHold? = nil
+        replacesKnown: Bool = false, hold: ByteReservation? = nil
     ) {
         self.body = body
         self.record = record
@@ -36,7 +36,7 @@ final class Original: Sendable {
     func settle() { settled.withLock { $0 = true } }
 
     /// The tiers among these that nobody has stored the bytes in: several productions hold one original, and one stores it.
-    func claimBytes(_ tiers: Tiers) -> Tiers {
+    func claimBytes(_ tiers: TierSet) -> TierSet {
         stored.withLock { stored in
             defer { stored.bytes.formUnion(tiers) }
             return tiers.subtracting(stored.bytes)
@@ -44,7 +44,7 @@ final class Original: Sendable {
     }
 
     /// The same for the record.
-    func claimRecord(_ tiers: Tiers) -> Tiers {
+    func claimRecord(_ tiers: TierSet) -> TierSet {
         stored.withLock { stored in
             defer { stored.record.formUnion(tiers) }
             return tiers.subtracting(stored.record)

@@ -15,17 +15,17 @@ final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
     /// Takes the lock, or throws at once if someone else has it.
-    init(_ directory: CacheDirectory) throws(StoreError) {
+    init(_ directory: CacheDirectory) throws(DiskStoreError) {
         path = directory.lock
         let opened = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard opened >= 0 else {
-            throw StoreError(Files.fault("create lock file"), directory: directory.path)
+            throw DiskStoreError(Files.fault("create lock file"), directory: directory.path)
         }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             let fault = Files.fault("lock")
             close(opened)
             throw fault.code == EWOULDBLOCK
-                ? .inUse(directory: directory.path) : StoreError(fault, directory: directory.path)
+                ? .inUse(directory: directory.path) : DiskStoreError(fault, directory: directory.path)
         }
         descriptor = Mutex(opened)
     }

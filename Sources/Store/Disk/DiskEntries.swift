@@ -48,7 +48,7 @@ final class DiskEntries: Sendable {
     private let closed = Atomic(false)
 
     /// Takes the directory and opens its index. What else has to be done is left to `runUpkeep()`.
-    init(_ configuration: DiskStore.Configuration, environment: DiskEnvironment) throws(StoreError) {
+    init(_ configuration: DiskStore.Configuration, environment: DiskEnvironment) throws(DiskStoreError) {
         directory = CacheDirectory(configuration.directory)
         self.configuration = configuration
         self.environment = environment
@@ -56,10 +56,10 @@ final class DiskEntries: Sendable {
         lock = Mutex(nil)
         do {
             try open()
-        } catch let error as StoreError {
+        } catch let error as DiskStoreError {
             throw error
         } catch let fault as StorageFault {
-            throw StoreError(fault, directory: configuration.directory)
+            throw DiskStoreError(fault, directory: configuration.directory)
         } catch {
             throw .unusable(directory: configuration.directory, reason: String(describing: error))
         }

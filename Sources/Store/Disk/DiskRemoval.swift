@@ -25,8 +25,8 @@ extension DiskEntries {
 
     /// The sources with such a label. Nil if the index doesn't say, for instance because it is damaged: then a new one
     /// can be asked once it is made.
-    func sources(labelled query: LabelQuery) -> [StoreKey]? {
-        attempt(isTriedAgain: false) { place throws(StorageFault) in try place.index.sources(labelled: query) }
+    func sources(matching query: LabelFilter) -> [StoreKey]? {
+        attempt(isTriedAgain: false) { place throws(StorageFault) in try place.index.sources(matching: query) }
     }
 
     /// What there is of each of these sources.
@@ -35,9 +35,9 @@ extension DiskEntries {
     }
 
     /// What there is of a source, but for what was removed and is still on the volume.
-    func listing(ofSource source: StoreKey, count: Int) -> [EntryListing] {
+    func summaries(ofSource source: StoreKey, limit count: Int) -> [EntrySummary] {
         let listed = attempt { place throws(StorageFault) in
-            try place.index.listing(ofSource: source, count: count, now: place.index.clock.microseconds)
+            try place.index.summaries(ofSource: source, limit: count, now: place.index.clock.microseconds)
         }
         return (listed ?? []).filter { entry in !owed.withLock { $0.covers(entry.key) } }
     }

@@ -47,13 +47,13 @@ public final class DiskStore: Storing {
     ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
     ///   - freeFraction: the free part, 0 to 1, of the volume that holds a path; nil if it can't be told. Under 0.05
     ///     nothing is written. By default the system is asked.
-    /// - Throws: ``StoreError`` if another store has the directory open, or if it can't be created or written.
+    /// - Throws: ``DiskStoreError`` if another store has the directory open, or if it can't be created or written.
     public init(
         _ configuration: Configuration, logger: Logger = Logger(label: "darkroom.store"),
         now: @escaping @Sendable () -> Date = Date.init,
         uptime: @escaping @Sendable () -> Duration = DiskStore.uptime,
         freeFraction: @escaping @Sendable (_ path: String) -> Double? = DiskStore.freeFraction(ofVolume:)
-    ) async throws(StoreError) {
+    ) async throws(DiskStoreError) {
         var configuration = configuration
         configuration.readers = max(1, configuration.readers)
         let environment = DiskEnvironment(logger: logger, now: now, uptime: uptime, freeFraction: freeFraction)
@@ -65,7 +65,7 @@ public final class DiskStore: Storing {
             return
         }
         let entries = try await readers[0].perform { [configuration] in
-            Result { () throws(StoreError) in try DiskEntries(configuration, environment: environment) }
+            Result { () throws(DiskStoreError) in try DiskEntries(configuration, environment: environment) }
         }.get()
         tier = Tier(entries: entries, writer: WriterThread(entries))
     }
@@ -146,10 +146,10 @@ public final class DiskStore: Storing {
 
     /// The sources that have an entry with such a label. After a crash, or when the index was lost, this waits until
     /// all files are in the index again.
-    public func sources(labelled query: LabelQuery) async -> [StoreKey] {
+    public func sources(matching query: LabelFilter) async -> [StoreKey] {
         for _ in 0..<2 {
             await healed()
-            if let found = await change({ $0.sources(labelled: query) }) ?? [] { return found }
+            if let found = await change({ $0.sources(matching: query) }) ?? [] { return found }
         }
         return []
     }
@@ -160,8 +160,8 @@ public final class DiskStore: Storing {
     }
 
     /// What there is of a source by the index: the first `count` entries in the order of their keys.
-    public func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
-        await change { $0.listing(ofSource: source, count: count) } ?? []
+    public func summaries(ofSource source: StoreKey, limit count: Int) async -> [EntrySummary] {
+        await change { $0.summaries(ofSource: source, limit: count) } ?? []
     }
 
     /// Returns once all that was stored before is on disk or dropped, room is made for it, and the index knows the last

@@ -79,7 +79,7 @@ extension DiskIndex {
     }
 
     /// The sources that have an entry with such a label.
-    func sources(labelled query: LabelQuery) throws(StorageFault) -> [StoreKey] {
+    func sources(matching query: LabelFilter) throws(StorageFault) -> [StoreKey] {
         let (sql, arguments): (String, StatementArguments) =
             switch query {
             case .equal(let label): ("SELECT source FROM label WHERE label = ?", [Data(label.utf8)])
@@ -101,7 +101,7 @@ extension DiskIndex {
     /// The first entries of a source in the order of their keys.
     ///
     /// - Parameter now: in microseconds since 1970.
-    func listing(ofSource source: StoreKey, count: Int, now: Int64) throws(StorageFault) -> [EntryListing] {
+    func listing(ofSource source: StoreKey, count: Int, now: Int64) throws(StorageFault) -> [EntrySummary] {
         try Self.attempt("list a source") {
             try pool.unsafeRead { database in
                 let rows = try Row.fetchAll(
@@ -111,7 +111,7 @@ extension DiskIndex {
                 return rows.compactMap { row in
                     guard let key = EntryKey(row: row) else { return nil }
                     let (age, isOverflow) = now.subtractingReportingOverflow(Int64.fromDatabaseValue(row[3]) ?? now)
-                    return EntryListing(
+                    return EntrySummary(
                         key: key, bytes: fileBytes(row[2]), age: .microseconds(isOverflow ? 0 : max(0, age)))
                 }
             }

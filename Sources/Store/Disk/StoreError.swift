@@ -7,7 +7,7 @@
 #endif
 
 /// Why a disk store can't be opened. Damage is never a reason: it is healed.
-public enum StoreError: Error, Equatable, Sendable {
+public enum DiskStoreError: Error, Equatable, Sendable {
     /// Another store, of this process or another, has this directory open.
     case inUse(directory: String)
     /// The directory is on a read-only volume, or this user may not write to it.
@@ -16,7 +16,7 @@ public enum StoreError: Error, Equatable, Sendable {
     case unusable(directory: String, reason: String)
 }
 
-extension StoreError {
+extension DiskStoreError {
     /// What such a fault means for a directory about to be opened.
     init(_ fault: StorageFault, directory: String) {
         switch fault.code {
@@ -26,7 +26,7 @@ extension StoreError {
     }
 }
 
-extension StoreError: CustomStringConvertible {
+extension DiskStoreError: CustomStringConvertible {
     /// One sentence for whoever set the directory.
     public var description: String {
         switch self {

@@ -52,11 +52,11 @@ public final class MemoryStore: Sendable {
 
     /// What there is of a source, without a sign that anyone asked for it: the first `count` entries in the order of their
     /// keys.
-    public func listing(ofSource source: StoreKey, count: Int) -> [EntryListing] {
+    public func summaries(ofSource source: StoreKey, limit count: Int) -> [EntrySummary] {
         let now = uptime()
         let held = state.withLock { $0.listed(ofSource: source) }
         return held.map { held, hits in
-            EntryListing(
+            EntrySummary(
                 key: held.key, bytes: held.costBytes, age: now - held.storedAt, hits: hits,
                 metadata: held.entry.metadata)
         }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)

@@ -3,7 +3,7 @@ import Foundation
 /// Scales down what would be too large, instead of refusing it (SDWebImage's `scaleDownLargeImages`).
 ///
 /// Part of `Resize`, so that the picture is resampled once, and of its key, so that a result under other limits is another variant.
-public struct FitLimits: Hashable, Sendable {
+public struct ScaleDownLimits: Hashable, Sendable {
     /// Pixels of a result's longer side.
     public var maxSide: Int
     /// Pixels of a result.

@@ -31,7 +31,7 @@ public struct Picture: Sendable {
     public var isAnimated: Bool { frames.count > 1 }
 
     /// The picture with `change` made to every frame. Where that changes the size, the extent becomes the new raster.
-    public func mapFrames(_ change: (VipsImage) throws(VipsError) -> VipsImage) throws(VipsError) -> Picture {
+    public func mapFrames(_ change: (VipsImage) throws(VipsError) -> VipsImage) throws(VipsError) -> ImageFrames {
         var changed = self
         changed.frames = []
         changed.frames.reserveCapacity(frames.count)

@@ -57,7 +57,7 @@ public struct Recipe: Hashable, Codable, Sendable {
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }
 
     /// The recipe with a canvas that is within the limits, where its result is to be of the canvas's exact size.
-    fileprivate func fitting(_ limits: FitLimits?) -> Recipe {
+    fileprivate func fitting(_ limits: ScaleDownLimits?) -> Recipe {
         guard let limits, let canvas = box.size, fit == .cover || fit == .contain else { return self }
         var recipe = self
         let fitted = limits.fitted(canvas)
@@ -74,7 +74,7 @@ extension TransformChain {
     ///
     /// - Parameter limits: what `Recipe.scaleDown` scales down to; without it they play no part. Pass those of the `ImageJob`.
     public init(_ given: Recipe, limits: PixelLimits = PixelLimits()) {
-        let fit = given.scaleDown ? FitLimits(limits, rotationDegrees: given.rotationDegrees % 360) : nil
+        let fit = given.scaleDown ? ScaleDownLimits(limits, rotationDegrees: given.rotationDegrees % 360) : nil
         let recipe = given.fitting(fit)
         let placed = recipe.box.size == nil ? nil : recipe.fit
         let steps: [(any Transform)?] = [

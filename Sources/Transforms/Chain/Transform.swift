@@ -7,7 +7,7 @@ public import DarkroomVips
 ///     var block: Int
 ///     var key: String { "pixelate(\(block))" }
 ///
-///     func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+///     func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
 ///         try picture.mapFrames { frame throws(VipsError) in
 ///             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
 ///                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
@@ -28,7 +28,7 @@ public protocol Transform: Sendable {
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan
 
     /// Makes the new picture. Runs on a pixel thread; may be lazy, since the end of the chain renders all.
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture
+    func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames
 }
 
 extension Transform {

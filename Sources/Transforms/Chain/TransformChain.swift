@@ -49,7 +49,7 @@ public struct TransformChain: Sendable {
     ///
     /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until the resize
     /// of a picture that the decoder shrank, the plan knows the true size and the raster does not.
-    func apply(to picture: Picture, start: ChainPlan, interrupt: @escaping Interrupt) throws -> Picture {
+    func apply(to picture: ImageFrames, start: ChainPlan, interrupt: @escaping Interrupt) throws -> ImageFrames {
         var isShrunk = start.size != picture.size
         var picture = picture
         var plan = start

@@ -11,7 +11,7 @@ struct Decoder {
 
     /// All pixels that `parameters` name.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
-        if header.format == .gif, GIFBlocks.isCutOff(source) { throw .corrupt("GIF: ends inside a block") }
+        if header.format == .gif, GIFBlocks.isTruncated(source) { throw .corrupt("GIF: ends inside a block") }
         let readable = header.format == .svg ? try SVGSource.plain(source) : source
         do {
             let image = try header.format.loader.withImage(
@@ -38,7 +38,7 @@ struct Decoder {
     /// The picture that these pixels, decoded now or before, are.
     func picture(
         _ pixels: DecodedPixels, _ parameters: DecodeParameters
-    ) throws(ImageProcessingError) -> Picture {
+    ) throws(ImageProcessingError) -> ImageFrames {
         do {
             return Picture(
                 frames: try pixels.frames(parameters.frames), extent: pixels.extent, orientation: pixels.orientation,

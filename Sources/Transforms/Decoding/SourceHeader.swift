@@ -19,7 +19,7 @@ public struct SourceHeader: Hashable, Sendable {
     /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
-        if format == .png, PNGChunks.overreach(source) { throw .corrupt("PNG: ends inside a chunk") }
+        if format == .png, PNGChunks.exceedsSource(source) { throw .corrupt("PNG: ends inside a chunk") }
         let readable = format == .svg ? try SVGSource.plain(source) : source
         do {
             self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image throws(VipsError) in

@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// What this machine's libvips is and can do.
-public struct CodecReport: Sendable {
+public struct InstalledCodecs: Sendable {
     /// libvips' version.
     public let libvips: String
     /// The codec libraries it has loaded, as `name version`.

@@ -14,7 +14,7 @@ struct Encoder {
     }
 
     /// Pixels that are still lazy are computed on the way, so whatever can fail in the chain fails here at the latest.
-    func encode(_ picture: Picture) throws(ImageProcessingError) -> ByteBuffer {
+    func encode(_ picture: ImageFrames) throws(ImageProcessingError) -> ByteBuffer {
         let saver = try requireWritable(picture.size)
         do {
             let notice = CopyrightNotice(of: picture.first)
@@ -46,16 +46,16 @@ struct Encoder {
     }
 
     /// A format without alpha shows white where nothing is.
-    private func opaque(_ picture: Picture) throws(VipsError) -> Picture {
-        guard picture.first.hasAlpha, !format.holdsAlpha else { return picture }
+    private func opaque(_ picture: ImageFrames) throws(VipsError) -> ImageFrames {
+        guard picture.first.hasAlpha, !format.supportsAlpha else { return picture }
         return try picture.mapFrames { frame throws(VipsError) in
             try frame.applying("flatten", ["background": .doubles(Color.white.rgb)])
         }
     }
 
     /// All pixels in memory. libvips takes several frames as one tall image with `page-height`.
-    private func joinedFrames(of picture: Picture) throws(VipsError) -> VipsImage {
-        guard picture.isAnimated, format.holdsSeveral else { return try picture.first.rendered(interrupt: interrupt) }
+    private func joinedFrames(of picture: ImageFrames) throws(VipsError) -> VipsImage {
+        guard picture.isAnimated, format.supportsMultipleFrames else { return try picture.first.rendered(interrupt: interrupt) }
         return try VipsImage.stacked(picture.frames, interrupt: interrupt).setting(
             ints: ["page-height": picture.size.height, "loop": picture.loop],
             arrays: picture.delays.isEmpty ? [:] : ["delay": picture.delays])
@@ -89,6 +89,6 @@ struct Encoder {
         }
     }
 
-    /// Names every choice above and those of `Decoder` and `PictureTeller`, for `EncoderEpoch`: a change there must change stored variants' keys.
+    /// Names every choice above and those of `Decoder` and `ImageDescriber`, for `EncoderEpoch`: a change there must change stored variants' keys.
     static let defaultsRevision = "2"
 }

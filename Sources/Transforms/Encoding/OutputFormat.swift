@@ -29,17 +29,17 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     public var isText: Bool { saver == nil }
 
     /// Whether transparency survives.
-    public var holdsAlpha: Bool { self != .jpeg }
+    public var supportsAlpha: Bool { self != .jpeg }
     /// Whether frames keep their delays.
-    public var holdsAnimation: Bool { self == .webp || self == .gif }
+    public var supportsAnimation: Bool { self == .webp || self == .gif }
     /// Whether several pages or frames fit in one file.
-    public var holdsSeveral: Bool { holdsAnimation || self == .tiff }
+    public var supportsMultipleFrames: Bool { supportsAnimation || self == .tiff }
     /// Whether `quality` means anything.
     public var isLossy: Bool { defaultQuality != nil }
     /// Whether a lossy format also has a lossless mode.
-    public var hasLosslessMode: Bool { self == .webp || self == .avif || self == .jxl }
+    public var supportsLossless: Bool { self == .webp || self == .avif || self == .jxl }
     /// Whether the format can be stored coarse to fine.
-    public var hasInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
+    public var supportsInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
 
     /// Quality 1…100 where none is asked for; nil for formats without one.
     public var defaultQuality: Int? {

@@ -11,19 +11,19 @@ public struct OutputOptions: Hashable, Sendable {
     /// Whether it is stored coarse to fine (progressive JPEG, interlaced PNG and GIF).
     public let interlaced: Bool
     /// What a document tells besides the header; only `json` has a use for it.
-    public let details: PictureDetails
+    public let details: ImageDetails
 
     /// The source's own format at its default quality, unless said otherwise.
     public init(
         format: OutputFormat? = nil, quality: Int? = nil, lossless: Bool = false, interlaced: Bool = false,
-        details: PictureDetails = []
+        details: ImageDetails = []
     ) {
-        let lossless = lossless && (format?.hasLosslessMode ?? true)
+        let lossless = lossless && (format?.supportsLossless ?? true)
         let usable = !lossless && (format?.isLossy ?? true) && quality != format?.defaultQuality
         self.format = format
         self.lossless = lossless
         self.quality = usable ? quality : nil
-        self.interlaced = interlaced && (format?.hasInterlacing ?? true)
+        self.interlaced = interlaced && (format?.supportsInterlacing ?? true)
         self.details = format == .json ? details : []
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 
 /// Turns the chain's result into one of the text formats.
-struct PictureTeller {
+struct ImageDescriber {
     let job: ImageJob
     let header: SourceHeader
     let interrupt: Interrupt
@@ -15,7 +15,7 @@ struct PictureTeller {
     }
 
     /// - Parameter picture: what `chain` gave.
-    func tell(_ picture: Picture, as format: OutputFormat) throws(ImageProcessingError) -> ByteBuffer {
+    func tell(_ picture: ImageFrames, as format: OutputFormat) throws(ImageProcessingError) -> ByteBuffer {
         var document = format == .json ? try SourceDocument(of: job, header) : nil
         do {
             let frame = try picture.first.convertedToSRGB().rendered(interrupt: interrupt)

@@ -7,14 +7,14 @@ extension ImagePlan {
     /// Throws whatever that would throw before it decodes.
     init(of job: ImageJob) throws(ImageProcessingError) {
         let header = try SourceHeader(of: job.source)
-        let several = job.output.format?.holdsSeveral ?? header.format.isAnimation
+        let several = job.output.format?.supportsMultipleFrames ?? header.format.isAnimation
         let framesUsed = try job.pages.framesUsed(of: header, several: several)
         guard !job.output.isHeaderOnly else {
             self.init(headerOnly: header, bytes: job.source.readableBytes)
             return
         }
         var making = job
-        if job.output.format?.isText ?? false { making.chain = PictureTeller.chain(of: job) }
+        if job.output.format?.isText ?? false { making.chain = ImageDescriber.chain(of: job) }
         let last = try InProcessImageProcessor.planned(making, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header) { false }
         let parameters = try decoder.parameters(
@@ -40,7 +40,7 @@ extension ImagePlan {
         steps = try job.steps(from: header, raster)
         self.format = format
         size = last.size
-        frames = format.holdsSeveral ? framesUsed : 1
+        frames = format.supportsMultipleFrames ? framesUsed : 1
         isExact = last.isSizeKnown
         largest = last.largest
         let cost = JobCost(

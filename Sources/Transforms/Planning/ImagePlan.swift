@@ -66,7 +66,7 @@ public struct ImagePlan: Hashable, Codable, Sendable {
 }
 
 /// How much of a limit something takes.
-public struct LimitUse: Hashable, Sendable {
+public struct LimitUsage: Hashable, Sendable {
     /// The limit's setting on the command line.
     public var setting: String
     public var value: Int
@@ -84,22 +84,22 @@ public struct LimitUse: Hashable, Sendable {
 
 extension ImagePlan {
     /// What it takes of the limits that play a part.
-    public func uses(of limits: PixelLimits) -> [LimitUse] {
+    public func uses(of limits: PixelLimits) -> [LimitUsage] {
         guard !steps.isEmpty else { return [] }
-        var uses = [LimitUse(setting: "max-source-pixels", value: sourceSize.area, limit: limits.maxSourcePixels)]
+        var uses = [LimitUsage(setting: "max-source-pixels", value: sourceSize.area, limit: limits.maxSourcePixels)]
         if framesUsed > 1 {
             let (pixels, isOverflow) = sourceSize.area.multipliedReportingOverflow(by: framesUsed)
             uses.append(
-                LimitUse(
+                LimitUsage(
                     setting: "max-animation-pixels", value: isOverflow ? .max : pixels, limit: limits.maxAnimationPixels
                 ))
-            uses.append(LimitUse(setting: "max-frames", value: framesUsed, limit: limits.maxFrames))
+            uses.append(LimitUsage(setting: "max-frames", value: framesUsed, limit: limits.maxFrames))
         }
         uses.append(
-            LimitUse(
+            LimitUsage(
                 setting: "max-output-side", value: max(size.width, size.height), limit: limits.maxOutputSide))
         uses.append(
-            LimitUse(
+            LimitUsage(
                 setting: "max-output-pixels", value: max(size.area, largest.area), limit: limits.maxOutputPixels))
         return uses
     }

@@ -17,7 +17,7 @@ public struct Blur: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             try frame.premultiplying { colors throws(VipsError) in
                 guard let sigma else { return try colors.convolving(Self.mild) }

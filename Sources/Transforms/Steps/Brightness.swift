@@ -17,7 +17,7 @@ public struct Brightness: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let table = VipsImage.curve { $0 + Double(percent) / 100 }
         return try picture.mappingTones(by: table)
     }

@@ -30,7 +30,7 @@ public struct ContainExtend: Transform, Hashable {
         return plan.giving(canvas).giving(alpha: plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard picture.size != canvas else { return picture }
         let fill = background ?? .transparent
         let free = PixelSize(width: canvas.width - picture.size.width, height: canvas.height - picture.size.height)

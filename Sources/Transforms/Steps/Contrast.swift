@@ -18,7 +18,7 @@ public struct Contrast: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let slope = Double(abs(percent)) / 10
         guard slope > 0 else { return picture }
         let table = VipsImage.curve { percent > 0 ? Self.steeper($0, slope) : Self.flatter($0, slope) }

@@ -29,7 +29,7 @@ public struct CoverCrop: Transform, Hashable {
         plan.giving(canvas(for: plan.size, isVector: plan.isVector))
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let size = canvas(for: picture.size, isVector: context.plan.isVector)
         guard size != picture.size else { return picture }
         let corner = try position.corner(of: size, in: picture.size) ?? interesting(size, of: picture.first)

@@ -26,7 +26,7 @@ public struct Crop: Transform, Hashable, Codable {
         return plan.needingEveryPixel().giving(PixelSize(width: width, height: height))
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try check(within: picture.size)
         return try picture.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: x, y: y, size: PixelSize(width: width, height: height))

@@ -10,7 +10,7 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             try frame.changingColor { color throws(VipsError) in try changing(color) }
         }

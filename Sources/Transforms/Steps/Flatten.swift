@@ -16,7 +16,7 @@ public struct Flatten: Transform, Hashable {
         plan.giving(alpha: plan.hasAlpha && background.alpha < 255)
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard picture.first.hasAlpha else { return picture }
         return try picture.mapFrames { frame throws(VipsError) in
             guard background.alpha < 255 else {

@@ -7,7 +7,7 @@ public struct Flop: Transform, Hashable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try Mirror.flop.apply(picture)
     }
 }

@@ -12,7 +12,7 @@ public struct Gamma: Transform, Hashable, Codable {
     public var exponent: Double
 
     /// An exponent of `exponents`.
-    public init(exponent: Double = Gamma.standard) {
+    public init(exponent: Double = Gamma.defaultExponent) {
         self.exponent = exponent
     }
 
@@ -20,7 +20,7 @@ public struct Gamma: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mappingTones(by: .curve { pow($0, 1 / exponent) })
     }
 }

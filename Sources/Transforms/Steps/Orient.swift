@@ -32,9 +32,9 @@ public struct Orient: Transform, Hashable {
         steps(for: plan.sourceOrientation).contains(.transpose) ? plan.transposed() : plan
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture { try turned(picture) }
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames { try turned(picture) }
 
-    func turned(_ picture: Picture) throws(VipsError) -> Picture {
+    func turned(_ picture: ImageFrames) throws(VipsError) -> ImageFrames {
         var upright = picture
         for step in steps(for: picture.orientation) { upright = try step.apply(upright) }
         upright.orientation = 1
@@ -70,7 +70,7 @@ enum Mirror: Hashable {
         }
     }
 
-    func apply(_ picture: Picture) throws(VipsError) -> Picture {
+    func apply(_ picture: ImageFrames) throws(VipsError) -> ImageFrames {
         var mirrored = try picture.mapFrames { frame throws(VipsError) in
             switch self {
             case .flop: try frame.applying("flip", ["direction": "horizontal"])

@@ -25,11 +25,11 @@ public struct Resize: Transform, Hashable {
     /// How it is scaled.
     public var resampling: Resampling
     /// Nil = what comes out too large is refused.
-    public var limits: FitLimits?
+    public var limits: ScaleDownLimits?
 
     /// Scales into a box, without enlarging unless said otherwise.
     public init(
-        box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast, limits: FitLimits? = nil
+        box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast, limits: ScaleDownLimits? = nil
     ) {
         self.box = box
         self.fit = fit
@@ -39,7 +39,7 @@ public struct Resize: Transform, Hashable {
     }
 
     /// Nil where the recipe has neither a box nor limits.
-    init?(_ recipe: Recipe, within limits: FitLimits?) {
+    init?(_ recipe: Recipe, within limits: ScaleDownLimits?) {
         guard limits != nil || recipe.box.width != nil || recipe.box.height != nil else { return nil }
         let oneSided = recipe.box.size == nil
         self.init(
@@ -61,7 +61,7 @@ public struct Resize: Transform, Hashable {
         return plan.scaling(to: limits.fitted(geometry.scaled))
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let target = context.plan.size
         guard target != picture.size || picture.extent != Extent(picture.size) else { return picture }
         let sampler = ExactSampler(extent: picture.extent, target: target, linearLight: resampling == .linear)
@@ -72,7 +72,7 @@ public struct Resize: Transform, Hashable {
 
 extension Picture {
     /// The picture after a step that brought its true extent to the whole raster.
-    func fillingRaster() -> Picture {
+    func fillingRaster() -> ImageFrames {
         var picture = self
         picture.extent = Extent(size)
         return picture

@@ -29,7 +29,7 @@ public struct Rotate: Transform, Hashable {
         ).giving(alpha: plan.hasAlpha || fillsCorners)
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             if degrees.isMultiple(of: 90) {
                 return try frame.applying("rot", ["angle": .string("d\(degrees % 360)")])

@@ -14,7 +14,7 @@ public struct Tint: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let swatch = try VipsImage.fromBytes([color.red, color.green, color.blue], width: 1, height: 1, bands: 3)
             .applying("copy", ["interpretation": "srgb"]).applying("colourspace", ["space": "lab"])
             .pixel(x: 0, y: 0)

@@ -9,7 +9,7 @@ public struct ToSRGB: Transform, Hashable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in try frame.convertedToSRGB() }
     }
 }

@@ -3,7 +3,7 @@ import DarkroomVips
 /// What several colour steps do alike.
 extension Picture {
     /// Looks every colour sample up in a table of 256 bytes.
-    func mappingTones(by table: VipsImage) throws(VipsError) -> Picture {
+    func mappingTones(by table: VipsImage) throws(VipsError) -> ImageFrames {
         try mapFrames { frame throws(VipsError) in
             try frame.changingColor { color throws(VipsError) in
                 try color.applying("maplut", ["lut": .image(table)])

@@ -21,7 +21,7 @@ public struct Trim: Transform, Hashable, Codable {
 
     public var key: String { "trim(\(threshold))" }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard min(picture.size.width, picture.size.height) >= Self.leastSide else { return picture }
         var kept: Area?
         for frame in picture.frames {

@@ -7,7 +7,7 @@ package struct Access: Hashable, Sendable {
     /// Whether pictures are made by presets alone.
     package var presetsOnly = false
     /// The sites whose scripts may read answers.
-    package var origins = CrossOrigins.none
+    package var origins = CORSPolicy.none
 
     /// Everybody may ask for everything.
     package init() {}

@@ -2,7 +2,7 @@ import DarkroomPipeline
 package import Foundation
 
 /// Signs requests, for whoever has the keys of a server.
-package struct AddressSigner: Sendable {
+package struct URLSigner: Sendable {
     private let configuration: WebConfiguration
 
     /// Why something can't be signed: a sentence.
@@ -53,16 +53,16 @@ package struct AddressSigner: Sendable {
 
     /// What a path takes.
     private struct Language {
-        let presets: PermittedRoute.Presets
-        let read: @Sendable (QueryString, GrammarLimits) throws(InvalidParameter) -> ImageQuery?
+        let presets: Authorizer.PresetUse
+        let read: @Sendable (QueryString, QueryLimits) throws(InvalidParameter) -> ImageQuery?
     }
 
     private static let languages: [String: Language] = [
         "/image": Language(presets: .taken) { query, limits throws(InvalidParameter) in
-            try QueryGrammar(limits: limits).parse(query)
+            try ImageQueryGrammar(limits: limits).parse(query)
         },
         "/info": Language(presets: .needless) { query, limits throws(InvalidParameter) in
-            try QueryGrammar.info(limits: limits).parse(query)
+            try ImageQueryGrammar.info(limits: limits).parse(query)
         },
         "/explain": Language(presets: .taken) { query, limits throws(InvalidParameter) in
             try ExplainGrammar(limits: limits).parse(query).image

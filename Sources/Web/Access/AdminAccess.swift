@@ -10,7 +10,7 @@ enum AdminAccess: Sendable {
     case anybody
 
     /// Whoever has the token, where one is set; without one those who reach a port that there is for this alone.
-    init(_ configuration: WebConfiguration, at door: Door) {
+    init(_ configuration: WebConfiguration, at door: Listener) {
         if let token = configuration.adminToken {
             self = .bearer(AdminToken(token))
         } else {
@@ -29,7 +29,7 @@ enum AdminAccess: Sendable {
     private func require(in fields: HTTPFields) throws(Problem) {
         switch self {
         case .nobody: throw .adminDisabled
-        case .bearer(let token): guard token.isCarried(by: fields) else { throw .adminTokenWrong }
+        case .bearer(let token): guard token.isPresent(in: fields) else { throw .adminTokenWrong }
         case .anybody: break
         }
     }

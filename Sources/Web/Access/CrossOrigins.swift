@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// The sites whose scripts may read what is answered (CORS, Fetch Standard §3.3).
-package enum CrossOrigins: Hashable, Sendable {
+package enum CORSPolicy: Hashable, Sendable {
     case none
     case all
     /// Each as browsers write it: scheme, host and port, without the port that is standard and without a path.
@@ -10,12 +10,12 @@ package enum CrossOrigins: Hashable, Sendable {
 }
 
 /// Tells browsers which scripts may read the answers of some routes.
-struct CrossOriginSharing<Context: RequestContext>: RouterMiddleware {
-    private let origins: CrossOrigins
+struct CORSMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let origins: CORSPolicy
     private let routes: RouteTable
 
     /// - Parameter paths: as their routes spell them.
-    init(origins: CrossOrigins, paths: [String]) {
+    init(origins: CORSPolicy, paths: [String]) {
         self.origins = origins
         routes = RouteTable(paths.map { path in Route(path) { _, _ throws(Problem) in throw .noSuchRoute() } })
     }
@@ -54,7 +54,7 @@ struct CrossOriginSharing<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-extension CrossOrigins {
+extension CORSPolicy {
     /// Answers browsers that ask beforehand what they may send (Fetch Standard §4.8): reading, and no credentials.
     func preflights(of routes: [Route]) -> [Route] {
         guard self != .none else { return [] }

@@ -21,10 +21,10 @@ struct Permit: Sendable {
         if expires != nil {
             // Nothing stale: that would be past the end.
             (control.staleWhileRevalidate, control.staleIfError, control.isImmutable) = (nil, nil, false)
-            if control.storage != .nobody { control.mustRevalidate = true }
+            if control.storage != .noStore { control.mustRevalidate = true }
         }
-        if isPersonal, case .anyone(let maxAge) = control.storage {
-            control.storage = .client(maxAge: maxAge)
+        if isPersonal, case .public(let maxAge) = control.storage {
+            control.storage = .private(maxAge: maxAge)
             (control.sharedMaxAge, control.proxyRevalidate) = (nil, false)
         }
         return control

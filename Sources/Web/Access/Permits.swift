@@ -19,11 +19,11 @@ struct Permits: Sendable {
     }
 
     /// The route, for what may be asked of it.
-    func guarding(_ route: PermittedRoute) -> Route {
+    func guarding(_ route: AuthorizedRoute) -> Route {
         Route(route.path) { request, context throws(Problem) in
-            try request.requireReadableTarget()
+            try request.requireParsableTarget()
             let query = try route.query(request, context)
-            let isAdmin = token?.isCarried(by: request.headers) == true
+            let isAdmin = token?.isPresent(in: request.headers) == true
             var permit = try permit(query, at: route.signedPath, route.presets, isAdmin: isAdmin)
             permit.client = permit.key.flatMap { $0.rate == nil ? nil : "key \($0.id)" } ?? context.client
             return try await route.respond(request, context, permit)
@@ -32,7 +32,7 @@ struct Permits: Sendable {
 
     /// The one story of a request's rights: who signed it, until when it is good, and what its parameters come to.
     func permit(
-        _ asked: QueryString, at path: String, _ presetUse: PermittedRoute.Presets, isAdmin: Bool
+        _ asked: QueryString, at path: String, _ presetUse: Authorizer.PresetUse, isAdmin: Bool
     ) throws(Problem) -> Permit {
         do throws(InvalidParameter) { try asked.requireUnique() } catch { throw Problem(error) }
         var permit = Permit(query: asked)
@@ -73,7 +73,7 @@ struct Permits: Sendable {
     /// What may stand beside a preset where nothing else may: where the picture comes from, and what its bytes do not depend on.
     private static let besidePresets: Set<String> = ["url", "default", "filename", "preset", "fetch"]
 
-    private func requirePreset(_ permit: Permit, _ presetUse: PermittedRoute.Presets) throws(Problem) {
+    private func requirePreset(_ permit: Permit, _ presetUse: Authorizer.PresetUse) throws(Problem) {
         let allowed = permit.key?.presets
         guard presetsOnly || allowed != nil else { return }
         if presetUse == .missing { throw .presetsOnly(nil) }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// A route that answers only what a ``Permit`` allows. ``Permits`` makes a route of it; there is no other way to one.
-struct PermittedRoute: Sendable {
+struct AuthorizedRoute: Sendable {
     /// What presets mean there.
     enum Presets: Sendable {
         /// `preset` is taken, and needed where pictures are made by presets alone.
@@ -18,13 +18,13 @@ struct PermittedRoute: Sendable {
     let signedPath: String
     let presets: Presets
     /// Gives the parameters as they were sent.
-    let query: @Sendable (Request, WebContext) throws(Problem) -> QueryString
-    var respond: @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+    let query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
+    var respond: @Sendable (Request, ServerRequestContext, Permit) async throws(Problem) -> Response
 
     /// Parameters are in the query of the target.
     init(
         _ path: String, presets: Presets,
-        respond: @escaping @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+        respond: @escaping @Sendable (Request, ServerRequestContext, Permit) async throws(Problem) -> Response
     ) {
         self.init(
             path, signedAs: path, presets: presets,
@@ -35,8 +35,8 @@ struct PermittedRoute: Sendable {
     /// Parameters are elsewhere.
     init(
         _ path: String, signedAs signedPath: String, presets: Presets,
-        query: @escaping @Sendable (Request, WebContext) throws(Problem) -> QueryString,
-        respond: @escaping @Sendable (Request, WebContext, Permit) async throws(Problem) -> Response
+        query: @escaping @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString,
+        respond: @escaping @Sendable (Request, ServerRequestContext, Permit) async throws(Problem) -> Response
     ) {
         self.path = path
         self.signedPath = signedPath

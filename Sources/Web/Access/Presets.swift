@@ -18,7 +18,7 @@ package struct Presets: Hashable, Sendable {
     /// - Parameters:
     ///   - name: 1 to 32 letters, digits, hyphens and underscores of ASCII, not given yet.
     ///   - query: as it would follow `/image?`, without `url`.
-    package mutating func add(_ name: String, _ query: String, limits: GrammarLimits) throws(Flaw) {
+    package mutating func add(_ name: String, _ query: String, limits: QueryLimits) throws(Flaw) {
         guard SigningKey.isName(name) else {
             throw Flaw(description: "a preset's name has 1 to 32 letters A-Z and a-z, digits, - and _")
         }
@@ -28,7 +28,7 @@ package struct Presets: Hashable, Sendable {
             guard !parameters.pairs.contains(where: { $0.name == "url" }) else {
                 throw InvalidParameter("url", "A preset has no 'url'; that is what requests give.")
             }
-            _ = try QueryGrammar(limits: limits).parse(
+            _ = try ImageQueryGrammar(limits: limits).parse(
                 QueryString(pairs: [QueryString.Pair(name: "url", value: "file")] + parameters.pairs))
             queries[name] = parameters
         } catch {
@@ -48,7 +48,7 @@ package struct Presets: Hashable, Sendable {
     }
 
     private func unknown(_ name: String) -> InvalidParameter {
-        let matches = NearMatches.of(name, among: names).map { "'\($0)'" }
+        let matches = NameSuggestions.of(name, among: names).map { "'\($0)'" }
         let hint = matches.isEmpty ? "" : " Did you mean \(matches.joined(separator: " or "))?"
         return InvalidParameter(
             "preset", "There is no preset '\(InvalidParameter.clipped(name))' on this server.\(hint)")

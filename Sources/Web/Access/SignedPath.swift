@@ -14,7 +14,7 @@ enum SignedPath {
     }
 
     /// The parameters, with the signature as the one that it stands for. Nothing of it may be given a second time.
-    @Sendable static func query(_ request: Request, _ context: WebContext) throws(Problem) -> QueryString {
+    @Sendable static func query(_ request: Request, _ context: ServerRequestContext) throws(Problem) -> QueryString {
         guard request.uri.query ?? "" == "" else {
             throw Problem(.invalidParameter, "The parameters are in the path here, and there may be none behind a '?'.")
         }

@@ -7,7 +7,7 @@ import Hummingbird
 import NIOCore
 
 /// The answer that carries a picture, or 304 where the client has it.
-struct ImageAnswer {
+struct ImageHTTPResponse {
     let picture: ImageResponse
     let query: ImageQuery
     let permit: Permit
@@ -78,7 +78,7 @@ struct ImageAnswer {
     private var cacheControl: String {
         // The next answer may have them.
         guard !isIncomplete, caching == nil else { return CacheControl.noStore.description }
-        let control = picture.terms.cacheControl(
+        let control = picture.cachePolicy.cacheControl(
             age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
         return permit.bounding(control).description
     }

@@ -7,16 +7,16 @@ struct RateLimit: Sendable {
     private let limiter: RateLimiter
 
     init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {
-        rate = configuration.visitors.rateLimit
+        rate = configuration.clientLimits.rateLimit
         token = configuration.adminToken.map(AdminToken.init)
         self.limiter = limiter
     }
 
     /// The route, for clients that do not ask too often. Whoever carries the admin token may, and a key's own rate stands for that of all.
-    func guarding(_ route: PermittedRoute) -> PermittedRoute {
+    func guarding(_ route: AuthorizedRoute) -> AuthorizedRoute {
         var route = route
         route.respond = { [respond = route.respond] request, context, permit throws(Problem) in
-            if let rate = permit.key?.rate ?? rate, token?.isCarried(by: request.headers) != true,
+            if let rate = permit.key?.rate ?? rate, token?.isPresent(in: request.headers) != true,
                 let wait = limiter.admit(permit.client, rate)
             {
                 throw .rateLimited(rate, wait: wait)

@@ -2,7 +2,7 @@ package import DarkroomNetwork
 import DarkroomOrigin
 
 /// Who clients are taken for, and what each of them may do.
-package struct Visitors: Equatable, Sendable {
+package struct ClientLimits: Equatable, Sendable {
     /// Proxies that are believed when they say for whom they ask.
     package var trustedProxies: [CIDR]
     /// How often each client may ask for pictures; nil = as often as it likes.

@@ -32,7 +32,7 @@ package struct ConnectionLimits: Hashable, Sendable {
     }
 
     /// Requests that a connection may have unanswered; what is sent beyond is not read, and the connection ends with the last answer.
-    static let maxUnanswered = 64
+    static let maxPipelinedRequests = 64
     /// Bytes of one header field, or of the request's target.
     static let maxFieldBytes = 64 << 10
     /// Bytes of all header fields and the target.

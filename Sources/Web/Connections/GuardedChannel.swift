@@ -20,7 +20,7 @@ import NIOHTTP1
 /// request, costs every connection its keep-alive. Here a channel handler sees the client's end of stream, and the one
 /// task that serves the connection is cancelled: nothing is spent per request. A client that closes only its sending
 /// side is gone too, and so is one that still takes its answer a while after the server was told to end.
-struct GuardedChannel: ServerChildChannel {
+struct LimitedHTTP1Channel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: Arrival
         /// Succeeds once nothing more can come from the client.
@@ -35,12 +35,12 @@ struct GuardedChannel: ServerChildChannel {
     private let limits: ConnectionLimits
     private let clients: ConnectionTable
     private let proxies: TrustedProxies
-    private let meter: RequestMeter
+    private let meter: RequestMetrics
 
     /// - Parameter meter: counts what is refused before it becomes a request.
-    init(responder: @escaping HTTPChannelHandler.Responder, configuration: WebConfiguration, meter: RequestMeter) {
-        limits = configuration.visitors.connections
-        proxies = TrustedProxies(networks: configuration.visitors.trustedProxies)
+    init(responder: @escaping HTTPChannelHandler.Responder, configuration: WebConfiguration, meter: RequestMetrics) {
+        limits = configuration.clientLimits.connections
+        proxies = TrustedProxies(networks: configuration.clientLimits.trustedProxies)
         clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
         self.meter = meter
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(

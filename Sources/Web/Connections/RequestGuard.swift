@@ -44,7 +44,7 @@ final class RequestGuard: ChannelDuplexHandler {
         guard !isDeaf else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            guard exchange.unanswered < ConnectionLimits.maxUnanswered else { return fallSilent() }
+            guard exchange.unanswered < ConnectionLimits.maxPipelinedRequests else { return fallSilent() }
             if let problem = Problem(malformed: head) { return refuse(problem, context) }
             isLastRequest = head.endsConnection
             exchange.noteHead(at: context.eventLoop.now)

@@ -12,7 +12,7 @@ struct EntriesEndpoint: Sendable {
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
-        try request.requireReadableTarget()
+        try request.requireParsableTarget()
         return .json(EntriesDocument(await entries(try wanted(by: request))))
     }
 

@@ -90,7 +90,7 @@ struct ExplainDocument: Encodable {
         case .planned(let plan):
             (self.plan, planMissing) = (PlanDocument(plan), nil)
             limits.insert(
-                LimitUse(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
+                LimitUsage(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
                 at: 0)
         case .missing(let reason): (plan, planMissing) = (nil, reason)
         }
@@ -109,7 +109,7 @@ extension ExplainDocument.Request {
         query.fallback = explanation.fallback
         let canonical = CanonicalQuery(query, limits: configuration.limits)
         self.init(
-            canonical: "/image?" + canonical.text, address: PictureAddress(configuration)(query, permit),
+            canonical: "/image?" + canonical.text, address: ImageURLBuilder(configuration)(query, permit),
             url: query.url,
             parameters: canonical.parameters.filter { $0.name != "url" })
     }
@@ -125,10 +125,10 @@ extension ExplainDocument.Keys {
 
 extension ExplainDocument.Freshness {
     fileprivate init(_ verdict: Explanation.Verdict) {
-        let judgement = verdict.judgement
+        let evaluation = verdict.evaluation
         self.init(
-            decision: judgement.decision.name, because: judgement.ground.rawValue, reason: judgement.reason,
-            rfc: judgement.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
+            decision: evaluation.decision.name, because: evaluation.reason.rawValue, reason: evaluation.explanation,
+            rfc: evaluation.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
             remainingSeconds: verdict.remaining?.inSeconds)
     }
 }

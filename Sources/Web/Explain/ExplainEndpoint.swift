@@ -18,15 +18,15 @@ struct ExplainEndpoint: Sendable {
         grammar = ExplainGrammar(limits: image.configuration.limits)
     }
 
-    var routes: [PermittedRoute] {
-        let route = PermittedRoute("/explain", presets: .taken) { request, _, permit throws(Problem) in
+    var routes: [AuthorizedRoute] {
+        let route = AuthorizedRoute("/explain", presets: .taken) { request, _, permit throws(Problem) in
             try await respond(to: request, permit)
         }
         return [route]
     }
 
     private func respond(to request: Request, _ permit: Permit) async throws(Problem) -> Response {
-        guard !request.headers.passedThrough(image.configuration.viaPseudonym) else { throw .loop }
+        guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
         let (query, fetch) = try query(of: permit)
         let wanted = try image.imageRequest(query, of: request, permit)
         do throws(PipelineError) {

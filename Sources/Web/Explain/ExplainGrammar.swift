@@ -1,12 +1,12 @@
 /// The language of `/explain` queries: that of `/image`, and `fetch`.
 struct ExplainGrammar: Sendable {
     let table: ParameterTable<ExplainDraft>
-    private let limits: GrammarLimits
+    private let limits: QueryLimits
 
-    init(limits: GrammarLimits) {
+    init(limits: QueryLimits) {
         self.limits = limits
         table = ParameterTable(
-            QueryGrammar.parameters(limits).map { $0.within(\ExplainDraft.image) }
+            ImageQueryGrammar.parameters(limits).map { $0.within(\ExplainDraft.image) }
                 + [Parameter("fetch", .boolean, standard: "false") { $0.fetch = $1 }])
     }
 

@@ -16,17 +16,17 @@ struct CanonicalQuery: Hashable, Sendable {
 
     let parameters: [Parameter]
 
-    init(_ query: ImageQuery, limits: GrammarLimits) {
+    init(_ query: ImageQuery, limits: QueryLimits) {
         var list = ParameterList()
         list.add("url", query.url)
         list.add("default", query.fallback)
         list.add(query.recipe, limits)
         list.add(query.output)
-        list.add("placeholder", PictureDetails.placeholderNames, query.placeholders)
+        list.add("placeholder", ImageDetails.placeholderNames, query.placeholders)
         list.add("n", query.pages.count)
         list.add("page", query.pages.first, unless: 1)
-        list.add("cache", query.cache.rawValue, unless: CacheMode.standard.rawValue)
-        list.add("store", TierChoice.names.name(of: query.store), unless: "all")
+        list.add("cache", query.cache.rawValue, unless: CacheMode.default.rawValue)
+        list.add("store", TierSelection.names.name(of: query.store), unless: "all")
         list.add("wait", query.waitsForDisk ? "stored" : nil)
         list.add("priority", query.priority.flatMap(Priority.names.name(of:)))
         list.add("maxage", query.maxAge.map { "\($0.components.seconds)s" })
@@ -65,13 +65,13 @@ private struct ParameterList {
     mutating func add(_ name: String, _ flag: Bool) { add(name, flag ? "true" : nil) }
 
     mutating func add(
-        _ name: String, _ names: [(name: String, detail: PictureDetails)], _ details: PictureDetails
+        _ name: String, _ names: [(name: String, detail: ImageDetails)], _ details: ImageDetails
     ) {
         let told = names.filter { details.contains($0.detail) }.map(\.name)
         add(name, told.isEmpty ? nil : told.joined(separator: ","))
     }
 
-    mutating func add(_ recipe: Recipe, _ limits: GrammarLimits) {
+    mutating func add(_ recipe: Recipe, _ limits: QueryLimits) {
         add("w", recipe.box.width)
         add("h", recipe.box.height)
         add("fit", recipe.fit.rawValue, unless: Fit.inside.rawValue)
@@ -117,7 +117,7 @@ private struct ParameterList {
             add("il", interlaced)
         case .explicit(let options):
             add("output", options.format?.rawValue)
-            add("fields", PictureDetails.names, options.details)
+            add("fields", ImageDetails.names, options.details)
             add("q", options.quality)
             add("ll", options.lossless)
             add("il", options.interlaced)

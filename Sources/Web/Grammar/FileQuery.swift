@@ -9,11 +9,11 @@ package struct FileQuery: Sendable {
 
     /// - Parameter parameters: names and values, not percent-encoded; nil = given without a value.
     package init(
-        _ parameters: [(name: String, value: String?)], limits: GrammarLimits = GrammarLimits()
+        _ parameters: [(name: String, value: String?)], limits: QueryLimits = QueryLimits()
     ) throws(FileQueryError) {
         let pairs = parameters.map { name, value in value.map { "\(name)=\(Self.encoded($0))" } ?? name }
         do throws(InvalidParameter) {
-            let query = try QueryGrammar(limits: limits).parse((["url=file"] + pairs).joined(separator: "&"))
+            let query = try ImageQueryGrammar(limits: limits).parse((["url=file"] + pairs).joined(separator: "&"))
             recipe = query.recipe
             pages = query.pages
             output = query.output.options(takesWebP: false)

@@ -12,13 +12,13 @@ struct ImageQuery: Hashable, Sendable {
     var pages: PageSelection
     var output: Output
     /// What is told beside the picture: some of `color`, `blurHash`, `thumbHash` and `lqip`.
-    var placeholders: PictureDetails
+    var placeholders: ImageDetails
     /// Whether the answer tells besides where the document and its source are cached.
     var tellsCaching: Bool
     /// What the caches may answer, and whether the origin has to be asked.
     var cache: CacheMode
     /// Where results are kept.
-    var store: TierChoice
+    var store: TierSelection
     /// Whether the answer waits until its entries are on disk.
     var waitsForDisk: Bool
     /// Nil = what the `Priority` field says.
@@ -42,7 +42,7 @@ struct ImageQuery: Hashable, Sendable {
     }
 
     /// Weighs the parts of a draft against each other, and leaves out what does nothing.
-    init(_ draft: QueryDraft, limits: GrammarLimits) throws(InvalidParameter) {
+    init(_ draft: QueryDraft, limits: QueryLimits) throws(InvalidParameter) {
         guard let url = draft.url else {
             throw InvalidParameter(
                 "url", "The parameter 'url' is missing; it is the percent-encoded address of the source picture.")

@@ -1,5 +1,5 @@
 /// Guesses what somebody meant who mistyped a name, or wrote it out (`width` for `w`).
-enum NearMatches {
+enum NameSuggestions {
     /// At most three names, the nearest first.
     static func of(_ given: String, among names: [String]) -> [String] {
         let given = Array(given.lowercased().utf8.prefix(longest))

@@ -27,7 +27,7 @@ struct ParameterTable<Draft>: Sendable {
     }
 
     private func unknown(_ name: String) -> InvalidParameter {
-        let matches = NearMatches.of(name, among: parameters.map(\.name)).map { "'\($0)'" }
+        let matches = NameSuggestions.of(name, among: parameters.map(\.name)).map { "'\($0)'" }
         let hint = matches.isEmpty ? "" : " Did you mean \(matches.joined(separator: " or "))?"
         return InvalidParameter(name, "There is no parameter '\(InvalidParameter.clipped(name))'.\(hint)")
     }

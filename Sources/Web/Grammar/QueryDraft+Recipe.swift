@@ -3,7 +3,7 @@ import DarkroomTransforms
 extension QueryDraft {
     /// The recipe that the values come to. Values that change no pixel leave the recipe as it is by default, so that
     /// equal pictures have equal recipes.
-    func recipe(_ limits: GrammarLimits) throws(InvalidParameter) -> Recipe {
+    func recipe(_ limits: QueryLimits) throws(InvalidParameter) -> Recipe {
         var recipe = Recipe(resampling: limits.defaultResampling)
         recipe.orientation = orientation
         recipe.crop = crop
@@ -27,7 +27,7 @@ extension QueryDraft {
     }
 
     /// Box, fit, position and resampling, of which each means something only with the one before.
-    private func placeInBox(_ recipe: inout Recipe, _ limits: GrammarLimits) throws(InvalidParameter) {
+    private func placeInBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
         let enlarge = try enlargement()
         let position = try position()
         recipe.box = Box(width: try side("w", width, limits), height: try side("h", height, limits))
@@ -44,7 +44,7 @@ extension QueryDraft {
     }
 
     /// CSS pixels times `dpr`.
-    private func side(_ name: String, _ side: Int?, _ limits: GrammarLimits) throws(InvalidParameter) -> Int? {
+    private func side(_ name: String, _ side: Int?, _ limits: QueryLimits) throws(InvalidParameter) -> Int? {
         guard let side else { return nil }
         let pixels = pixelRatio.times(side)
         guard pixels <= limits.maxOutputSide else {

@@ -37,8 +37,8 @@ struct QueryDraft: Sendable {
     var filter: Filter?
     var resampling: Resampling?
     var output = OutputName.auto
-    var details: PictureDetails?
-    var placeholders: PictureDetails = []
+    var details: ImageDetails?
+    var placeholders: ImageDetails = []
     var tellsPosition = false
     var tellsCaching = false
     var quality: Int?
@@ -46,8 +46,8 @@ struct QueryDraft: Sendable {
     var interlaced = false
     var frames: Int?
     var firstPage = 1
-    var cache = CacheMode.standard
-    var store = TierChoice.all
+    var cache = CacheMode.default
+    var store = TierSelection.all
     var waitsForDisk = false
     var priority: Priority?
     var maxAge: Duration?

@@ -2,9 +2,9 @@ import DarkroomHTTPCaching
 import DarkroomPipeline
 import DarkroomTransforms
 
-extension QueryGrammar {
+extension ImageQueryGrammar {
     /// Every parameter of `/image`, in the order of the documentation.
-    static func parameters(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
+    static func parameters(_ limits: QueryLimits) -> [Parameter<QueryDraft>] {
         source + box(limits) + geometry + colors + effects + encoding(limits) + caching
             + delivery
     }
@@ -12,7 +12,7 @@ extension QueryGrammar {
     /// Those of `/info` alone.
     static let information: [Parameter<QueryDraft>] = [
         Parameter("fields", Form.names(of: InformationField.names)) { draft, fields in
-            draft.details = PictureDetails(fields.compactMap(\.detail))
+            draft.details = ImageDetails(fields.compactMap(\.detail))
             draft.tellsCaching = fields.contains(.caching)
         },
         Parameter("gps", .boolean, standard: "false") { $0.tellsPosition = $1 },
@@ -23,7 +23,7 @@ extension QueryGrammar {
         Parameter("default", .url) { $0.fallback = $1 },
     ]
 
-    private static func box(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
+    private static func box(_ limits: QueryLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("w", .integer(1...limits.maxOutputSide)) { $0.width = $1 },
             Parameter("h", .integer(1...limits.maxOutputSide)) { $0.height = $1 },
@@ -56,7 +56,7 @@ extension QueryGrammar {
         Parameter("con", .integer(Contrast.percents), standard: "0") { $0.contrast = $1 },
         Parameter("sat", .number(Saturation.factors), standard: "1") { $0.saturation = $1 },
         Parameter("hue", .integer(Hue.degrees), standard: "0") { $0.hue = $1 },
-        Parameter("gam", .number(Gamma.exponents).bare(Gamma.standard), standard: "1") { $0.gamma = $1 },
+        Parameter("gam", .number(Gamma.exponents).bare(Gamma.defaultExponent), standard: "1") { $0.gamma = $1 },
         Parameter("tint", .color) { $0.tint = $1 },
         Parameter("filt", .choice(Filter.self)) { $0.filter = $1 },
     ]
@@ -66,11 +66,11 @@ extension QueryGrammar {
         Parameter("sharp", Form.number(Sharpen.sigmas).map { Sharpen(sigma: $0) }.bare(Sharpen())) { $0.sharpen = $1 },
     ]
 
-    private static func encoding(_ limits: GrammarLimits) -> [Parameter<QueryDraft>] {
+    private static func encoding(_ limits: QueryLimits) -> [Parameter<QueryDraft>] {
         [
             Parameter("output", .output, standard: "auto") { $0.output = $1 },
-            Parameter("fields", Form.names(of: PictureDetails.names + [("all", .all)])) { $0.details = $1 },
-            Parameter("placeholder", Form.names(of: PictureDetails.placeholderNames)) { $0.placeholders = $1 },
+            Parameter("fields", Form.names(of: ImageDetails.names + [("all", .all)])) { $0.details = $1 },
+            Parameter("placeholder", Form.names(of: ImageDetails.placeholderNames)) { $0.placeholders = $1 },
             Parameter("q", .integer(1...100)) { $0.quality = $1 },
             Parameter("ll", .boolean, standard: "false") { $0.lossless = $1 },
             Parameter("il", .boolean, standard: "false") { $0.interlaced = $1 },
@@ -80,8 +80,8 @@ extension QueryGrammar {
     }
 
     private static let caching: [Parameter<QueryDraft>] = [
-        Parameter("cache", .choice(CacheMode.self), standard: CacheMode.standard.rawValue) { $0.cache = $1 },
-        Parameter("store", .choice(TierChoice.names), standard: "all") { $0.store = $1 },
+        Parameter("cache", .choice(CacheMode.self), standard: CacheMode.default.rawValue) { $0.cache = $1 },
+        Parameter("store", .choice(TierSelection.names), standard: "all") { $0.store = $1 },
         Parameter("wait", .choice(["stored": true])) { $0.waitsForDisk = $1 },
         Parameter("priority", .choice(Priority.names)) { $0.priority = $1 },
     ]
@@ -114,34 +114,34 @@ extension Form where Value == OutputName {
 
 /// What `fields` of `/info` may name.
 private enum InformationField: Hashable {
-    case detail(PictureDetails)
+    case detail(ImageDetails)
     case caching
 
-    var detail: PictureDetails? {
+    var detail: ImageDetails? {
         if case .detail(let detail) = self { detail } else { nil }
     }
 
     static var names: [(String, Set<InformationField>)] {
-        (PictureDetails.names + [("all", .all)]).map { ($0.name, [.detail($0.detail)]) } + [("cache", [.caching])]
+        (ImageDetails.names + [("all", .all)]).map { ($0.name, [.detail($0.detail)]) } + [("cache", [.caching])]
     }
 }
 
-extension PictureDetails {
+extension ImageDetails {
     /// What queries and documents call them, in the order of the documentation.
-    static let names: [(name: String, detail: PictureDetails)] = [
+    static let names: [(name: String, detail: ImageDetails)] = [
         ("color", .color), ("palette", .palette), ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("lqip", .lqip),
         ("exif", .exif),
     ]
 
     /// Those that may stand in for a picture.
-    static let placeholderNames: [(name: String, detail: PictureDetails)] = names.filter {
+    static let placeholderNames: [(name: String, detail: ImageDetails)] = names.filter {
         ![.palette, .exif].contains($0.detail)
     }
 }
 
-extension TierChoice {
+extension TierSelection {
     /// What queries call them.
-    static let names: KeyValuePairs<String, TierChoice> = [
+    static let names: KeyValuePairs<String, TierSelection> = [
         "all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none,
     ]
 }

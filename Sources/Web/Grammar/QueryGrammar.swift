@@ -1,7 +1,7 @@
 package import DarkroomTransforms
 
 /// What queries may ask for on this server.
-package struct GrammarLimits: Hashable, Sendable {
+package struct QueryLimits: Hashable, Sendable {
     /// Pixels of a result's longer side, which bounds `w` and `h` before and after `dpr`.
     package var maxOutputSide: Int
     /// Frames or pages that `n` may ask for.
@@ -20,26 +20,26 @@ package struct GrammarLimits: Hashable, Sendable {
 ///
 /// Names are those of weserv/images; the semantics are exact: what is unknown, given twice, out of range or at odds
 /// with something else is refused, never guessed.
-struct QueryGrammar: Sendable {
-    let limits: GrammarLimits
+struct ImageQueryGrammar: Sendable {
+    let limits: QueryLimits
     let table: ParameterTable<QueryDraft>
     private var draft = QueryDraft()
 
-    init(limits: GrammarLimits = GrammarLimits()) {
+    init(limits: QueryLimits = QueryLimits()) {
         self.limits = limits
         table = ParameterTable(Self.parameters(limits))
     }
 
-    private init(limits: GrammarLimits, _ parameters: [Parameter<QueryDraft>]) {
+    private init(limits: QueryLimits, _ parameters: [Parameter<QueryDraft>]) {
         self.limits = limits
         table = ParameterTable(parameters)
     }
 
     /// The language of `/info`: what means something for `output=json` of an unchanged picture, and what only `/info` tells.
-    static func info(limits: GrammarLimits = GrammarLimits()) -> QueryGrammar {
+    static func info(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar {
         let shared = ["url", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
         let parameters = parameters(limits).filter { shared.contains($0.name) }
-        var grammar = QueryGrammar(limits: limits, Array(parameters.prefix(1)) + information + parameters.dropFirst())
+        var grammar = ImageQueryGrammar(limits: limits, Array(parameters.prefix(1)) + information + parameters.dropFirst())
         grammar.draft.output = .format(.json)
         return grammar
     }

@@ -5,11 +5,11 @@ import NIOCore
 
 /// What whoever runs the server asks of it: its metrics, its caches and its health.
 struct OperationEndpoint: Sendable {
-    let instruments: Instruments
+    let observability: Observability
 
     var adminRoutes: [Route] {
         [
-            Route("/cache") { _, _ in .json(instruments.caches()) },
+            Route("/cache") { _, _ in .json(observability.caches()) },
             Route("/metrics") { _, _ in metrics() },
         ]
     }
@@ -29,7 +29,7 @@ struct OperationEndpoint: Sendable {
                 .contentType: Self.textFormat, .cacheControl: CacheControl.noStore.description,
                 .xContentTypeOptions: "nosniff",
             ],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: instruments.exposition())))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: observability.exposition())))
     }
 
     /// `GET /health/live`: the process answers.
@@ -37,10 +37,10 @@ struct OperationEndpoint: Sendable {
 
     /// `GET /health/ready`: new requests may be sent here.
     func readiness() throws(Problem) -> Response {
-        guard !instruments.traffic.isDraining else { throw .goingDown }
-        guard !instruments.traffic.isStarting else { throw .starting }
-        guard instruments.isWell() else { throw .unwell }
-        guard instruments.cacheWorks() else { throw .cacheUnavailable }
+        guard !observability.serverState.isDraining else { throw .goingDown }
+        guard !observability.serverState.isStarting else { throw .starting }
+        guard observability.isHealthy() else { throw .unwell }
+        guard observability.cacheWorks() else { throw .cacheUnavailable }
         return .json(Health())
     }
 

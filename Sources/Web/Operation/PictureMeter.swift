@@ -2,7 +2,7 @@ import CoreMetrics
 import DarkroomPipeline
 
 /// Counts pictures by what the caches had to do with them, and times what was done for them.
-struct PictureMeter: Sendable {
+struct ImageMetrics: Sendable {
     /// What became of one request for a picture.
     enum Outcome: String, CaseIterable {
         case memoryHit = "hit_memory"
@@ -64,7 +64,7 @@ struct PictureMeter: Sendable {
     }
 }
 
-extension PictureMeter.Outcome {
+extension ImageMetrics.Outcome {
     init(_ picture: ImageResponse) {
         let cache = picture.cache
         if picture.fallbackReason != nil {

@@ -5,7 +5,7 @@ import Synchronization
 /// Counts and times requests by route, method and class of status, and failures by their kind.
 ///
 /// Labels come from closed lists, whatever clients send: a label of theirs would be a series of theirs.
-final class RequestMeter: Sendable {
+final class RequestMetrics: Sendable {
     private struct Kind: Hashable {
         let route: String
         let method: String
@@ -29,7 +29,7 @@ final class RequestMeter: Sendable {
 
     init(_ metrics: any MetricsFactory) {
         self.metrics = metrics
-        let counters = ProblemKind.allCases.map { kind in
+        let counters = ProblemKind.all.map { kind in
             (
                 kind,
                 Counter(

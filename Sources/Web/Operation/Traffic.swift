@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The requests under way, and whether more are wanted.
-package final class Traffic: Sendable {
+package final class ServerState: Sendable {
     private struct State {
         var underWay = 0
         var isStarting: Bool

@@ -100,7 +100,7 @@ struct InvalidBody: Error, Hashable {
     static let notJSON = InvalidBody(nil, "The body is no JSON document (RFC 8259).")
 
     fileprivate init(unknown name: String, known: [String]) {
-        let matches = NearMatches.of(name, among: known).map { "'\($0)'" }
+        let matches = NameSuggestions.of(name, among: known).map { "'\($0)'" }
         let hint = matches.isEmpty ? "" : " Did you mean \(matches.joined(separator: " or "))?"
         self.init(name, "There is no member '\(InvalidParameter.clipped(name))'.\(hint)")
     }

@@ -15,12 +15,12 @@ struct PrefetchEndpoint: Sendable {
 
     /// - Parameter clock: runs the heartbeat of event streams.
     init(
-        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(), presets: Presets = Presets(),
+        _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
         self.clock = clock
-        grammar = PrefetchGrammar(queries: QueryGrammar(limits: limits), presets: presets)
+        grammar = PrefetchGrammar(queries: ImageQueryGrammar(limits: limits), presets: presets)
     }
 
     var routes: [Route] {
@@ -46,8 +46,8 @@ struct PrefetchEndpoint: Sendable {
     /// `POST /prefetch`.
     private func start(_ request: Request) async throws(Problem) -> Response {
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
-        let takesWebP = Negotiation.takesWebP(accept: request.headers[.accept])
-        let pictures: [PrefetchPicture]
+        let takesWebP = FormatNegotiation.acceptsWebP(request.headers[.accept])
+        let pictures: [PrefetchItem]
         do throws(InvalidBody) {
             pictures = try grammar.pictures(of: PrefetchBody(parsing: json), takesWebP: takesWebP)
         } catch {
@@ -65,13 +65,13 @@ struct PrefetchEndpoint: Sendable {
     }
 
     /// `DELETE /prefetch/{id}`.
-    private func cancel(_ context: WebContext) throws(Problem) -> Response {
+    private func cancel(_ context: ServerRequestContext) throws(Problem) -> Response {
         let job = try job(of: context)
         prefetcher.cancel(job)
         return .json(PrefetchDocument(job))
     }
 
-    private func job(of context: WebContext) throws(Problem) -> PrefetchJob {
+    private func job(of context: ServerRequestContext) throws(Problem) -> PrefetchJob {
         guard let job = context.parameters.get("id").flatMap(UUID.init).flatMap(prefetcher.job) else {
             throw .noSuchJob
         }
@@ -97,8 +97,8 @@ extension Request {
 extension Problem {
     fileprivate init(_ error: PrefetchError) {
         switch error {
-        case .tooManyPictures:
-            self.init(.invalidBody, "A job may have \(Prefetcher.maxPictures) pictures, so send several.")
+        case .tooManyItems:
+            self.init(.invalidBody, "A job may have \(Prefetcher.maxItems) pictures, so send several.")
         case .tooManyJobs(let seconds):
             self.init(
                 .overloaded,

@@ -4,7 +4,7 @@ import DarkroomTransforms
 
 /// The language of prefetching: each source with each query, all in the words of `/image`.
 struct PrefetchGrammar: Sendable {
-    let queries: QueryGrammar
+    let queries: ImageQueryGrammar
     var presets = Presets()
 
     /// A query and what it came to.
@@ -16,21 +16,21 @@ struct PrefetchGrammar: Sendable {
     /// The pictures that a body asks for, all of a source's together, so that it is downloaded once and still at hand for each.
     ///
     /// - Parameter takesWebP: what `output=auto` means.
-    func pictures(of body: PrefetchBody, takesWebP: Bool) throws(InvalidBody) -> [PrefetchPicture] {
+    func pictures(of body: PrefetchBody, takesWebP: Bool) throws(InvalidBody) -> [PrefetchItem] {
         let count = body.urls.count * max(1, body.queries.count + body.widths.count)
-        guard count <= Prefetcher.maxPictures else {
+        guard count <= Prefetcher.maxItems else {
             throw InvalidBody(
-                "urls", "These are \(count) pictures; a job may have \(Prefetcher.maxPictures), so send several.")
+                "urls", "These are \(count) pictures; a job may have \(Prefetcher.maxItems), so send several.")
         }
         let readings = try readings(of: body)
-        var pictures: [PrefetchPicture] = []
+        var pictures: [PrefetchItem] = []
         pictures.reserveCapacity(count)
         for (index, url) in body.urls.enumerated() {
             let plain = try request(for: url, named: "urls[\(index)]")
             for reading in readings {
                 var request = plain
                 reading.query.fill(&request, takesWebP: takesWebP)
-                pictures.append(PrefetchPicture(request, label: reading.text))
+                pictures.append(PrefetchItem(request, label: reading.text))
             }
         }
         return pictures
@@ -82,7 +82,7 @@ extension ImageQuery {
         request.recipe = recipe
         request.pages = pages
         request.output = output.options(takesWebP: takesWebP)
-        request.cache = CacheUse(
-            demand: CacheDemand(mode: cache, mayForce: true), store: store, waitsForDisk: waitsForDisk)
+        request.cache = CacheOptions(
+            policy: RequestCachePolicy(mode: cache, allowsForcedRefresh: true), store: store, waitsForDisk: waitsForDisk)
     }
 }

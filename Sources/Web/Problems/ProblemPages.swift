@@ -13,7 +13,7 @@ enum ProblemPages {
     }
 
     static var index: Page {
-        let rows = ProblemKind.allCases.sorted { $0.status.code < $1.status.code }.map { kind in
+        let rows = ProblemKind.all.sorted { $0.status.code < $1.status.code }.map { kind in
             "<li><b>\(kind.status.code)</b> <a href=\"\(kind.type)\">\(Page.escaped(kind.title))</a></li>"
         }
         return Page(

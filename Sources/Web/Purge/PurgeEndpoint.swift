@@ -4,12 +4,12 @@ import Hummingbird
 
 /// `DELETE /cache`: removes what is cached of the sources that a query names.
 struct PurgeEndpoint: Sendable {
-    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: Tiers) async -> PurgeReport
+    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
     let removeExpired: @Sendable () async -> PurgeReport
     private let grammar = PurgeGrammar()
 
     init(
-        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, Tiers) async -> PurgeReport,
+        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, TierSet) async -> PurgeReport,
         removeExpired: @escaping @Sendable () async -> PurgeReport
     ) {
         self.purge = purge
@@ -21,7 +21,7 @@ struct PurgeEndpoint: Sendable {
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
-        try request.requireReadableTarget()
+        try request.requireParsableTarget()
         let query: PurgeQuery
         do throws(InvalidParameter) {
             query = try grammar.parse(request.uri.query ?? "")
@@ -33,7 +33,7 @@ struct PurgeEndpoint: Sendable {
 
     private func obey(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
         let target: PurgeTarget
-        var tiers = Tiers.all
+        var tiers = TierSet.all
         switch query.scope {
         case .url(let url): target = .source(try ImageRequest(url, givenAs: "url").source)
         case .prefix(let prefix): target = .prefix(prefix)

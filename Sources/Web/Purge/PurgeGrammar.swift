@@ -18,7 +18,7 @@ struct PurgeGrammar: Sendable {
         Parameter("tag", .tag) { $0.tag = $1 },
         Parameter("all", .boolean, standard: "false") { $0.all = $1 },
         Parameter("expired", .boolean, standard: "false") { $0.expired = $1 },
-        Parameter("tier", .choice(["memory": Tiers.memory, "disk": .disk])) { $0.tier = $1 },
+        Parameter("tier", .choice(["memory": TierSet.memory, "disk": .disk])) { $0.tier = $1 },
         Parameter("soft", .boolean, standard: "false") { $0.soft = $1 },
         Parameter("dry_run", .boolean, standard: "false") { $0.dryRun = $1 },
     ]

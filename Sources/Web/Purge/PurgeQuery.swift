@@ -10,7 +10,7 @@ struct PurgeQuery: Hashable, Sendable {
         case host(String)
         case tag(String)
         /// Everything in these tiers.
-        case all(Tiers)
+        case all(TierSet)
         /// What the disk cache's own maximum age gives up.
         case expired
     }
@@ -51,7 +51,7 @@ struct PurgeDraft: Sendable {
     var tag: String?
     var all = false
     var expired = false
-    var tier: Tiers?
+    var tier: TierSet?
     var soft = false
     var dryRun = false
 

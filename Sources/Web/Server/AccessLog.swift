@@ -10,7 +10,7 @@ struct AccessLog: Sendable {
     let logger: Logger
 
     /// - Parameter bytes: of the body that is sent; nil = not known beforehand.
-    func note(_ request: Request, _ response: Response, bytes: Int?, took duration: Duration, _ context: WebContext) {
+    func note(_ request: Request, _ response: Response, bytes: Int?, took duration: Duration, _ context: ServerRequestContext) {
         guard logger.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [
             "method": "\(InvalidParameter.clipped(request.method.rawValue))",

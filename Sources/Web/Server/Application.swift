@@ -9,14 +9,14 @@ import Tracing
 ///
 /// - Parameters:
 ///   - prefetcher: takes the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the server.
-///   - instruments: where it counts, and what it tells whoever runs it.
+///   - observability: where it counts, and what it tells whoever runs it.
 ///   - logger: takes one line at `info` for each request.
 ///   - onServerRunning: called for each door with the listening channel, whose local address has the port.
 package func makeApplications(
-    configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, instruments: Instruments,
-    logger: Logger, onServerRunning: @escaping @Sendable (Door, any Channel) async -> Void = { _, _ in }
-) -> [(door: Door, application: any ApplicationProtocol)] {
-    let meter = PictureMeter(instruments.metrics)
+    configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
+    logger: Logger, onServerRunning: @escaping @Sendable (Listener, any Channel) async -> Void = { _, _ in }
+) -> [(door: Listener, application: any ApplicationProtocol)] {
+    let meter = ImageMetrics(observability.metrics)
     let image = ImageEndpoint(configuration: configuration) {
         await pipeline.location(of: $0)
     } picture: { request throws(PipelineError) in
@@ -34,7 +34,7 @@ package func makeApplications(
         },
         entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
         prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, presets: configuration.access.presets),
-        operation: OperationEndpoint(instruments: instruments), srcset: SrcsetEndpoint(configuration: configuration))
+        operation: OperationEndpoint(observability: observability), srcset: SrcsetEndpoint(configuration: configuration))
     return configuration.doors.map { door in
         let application = makeApplication(endpoints, at: door, configuration: configuration, logger: logger) {
             await onServerRunning(door, $0)
@@ -44,37 +44,37 @@ package func makeApplications(
 }
 
 func makeApplication(
-    _ endpoints: Endpoints, at door: Door = .main, configuration: WebConfiguration, logger: Logger,
+    _ endpoints: Endpoints, at door: Listener = .main, configuration: WebConfiguration, logger: Logger,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
 ) -> some ApplicationProtocol {
     let address = configuration.address(of: door)
     return Application(
         router: makeRouter(endpoints, at: door, configuration: configuration, logger: logger),
         server: HTTPServerBuilder { responder in
-            GuardedChannel(
+            LimitedHTTP1Channel(
                 responder: responder, configuration: configuration,
-                meter: RequestMeter(endpoints.operation.instruments.metrics))
+                meter: RequestMetrics(endpoints.operation.observability.metrics))
         },
         configuration: ApplicationConfiguration(
             address: .hostname(address.host, port: address.port),
             serverName: "darkroom", backlog: listenBacklog,
-            availableConnectionsDelegate: .maximum(configuration.visitors.connections.maxConnections, logger: logger)),
+            availableConnectionsDelegate: .maximum(configuration.clientLimits.connections.maxConnections, logger: logger)),
         onServerRunning: onServerRunning, logger: logger)
 }
 
 func makeRouter(
-    _ endpoints: Endpoints, at door: Door = .main, configuration: WebConfiguration = WebConfiguration(),
+    _ endpoints: Endpoints, at door: Listener = .main, configuration: WebConfiguration = WebConfiguration(),
     logger: Logger, instrument: any Instrument = InstrumentationSystem.instrument
-) -> Router<WebContext> {
+) -> Router<ServerRequestContext> {
     let routes = endpoints.routes(at: door, of: configuration)
-    let router = Router(context: WebContext.self)
+    let router = Router(context: ServerRequestContext.self)
     router.add(
-        middleware: CrossOriginSharing(
+        middleware: CORSMiddleware(
             origins: configuration.access.origins, paths: endpoints.sharedPaths(at: door)))
     router.add(
-        middleware: FrontDoor(
-            routes: RouteTable(routes), instruments: endpoints.operation.instruments,
-            proxies: TrustedProxies(networks: configuration.visitors.trustedProxies), logger: logger,
+        middleware: RequestMiddleware(
+            routes: RouteTable(routes), observability: endpoints.operation.observability,
+            proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), logger: logger,
             instrument: instrument))
     for route in routes {
         for method in route.methods {

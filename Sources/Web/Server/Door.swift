@@ -1,5 +1,5 @@
 /// A port that the server listens at.
-package enum Door: Hashable, Sendable {
+package enum Listener: Hashable, Sendable {
     /// For everybody; also for administration where that has no door of its own.
     case main
     /// For administration alone.
@@ -8,10 +8,10 @@ package enum Door: Hashable, Sendable {
 
 extension WebConfiguration {
     /// Those that there are.
-    package var doors: [Door] { adminPort == nil ? [.main] : [.main, .admin] }
+    package var doors: [Listener] { adminPort == nil ? [.main] : [.main, .admin] }
 
     /// Where a door is to be opened.
-    func address(of door: Door) -> (host: String, port: Int) {
+    func address(of door: Listener) -> (host: String, port: Int) {
         switch door {
         case .main: (host, port)
         case .admin: (adminHost, adminPort ?? 0)

@@ -10,7 +10,7 @@ struct Endpoints: Sendable {
     var playground = PlaygroundEndpoint()
 
     /// What is for everybody, or else for those whose requests are signed.
-    var pictureRoutes: [PermittedRoute] {
+    var pictureRoutes: [AuthorizedRoute] {
         image.routes + image.info.infoRoutes + explain.routes + srcset.routes
     }
 
@@ -21,7 +21,7 @@ struct Endpoints: Sendable {
     }
 
     /// What scripts of other sites may read, where they may read anything: never what is for administration.
-    func sharedPaths(at door: Door) -> [String] { door == .main ? pictureRoutes.map(\.path) : [] }
+    func sharedPaths(at door: Listener) -> [String] { door == .main ? pictureRoutes.map(\.path) : [] }
 
     /// What is for whoever runs the server.
     var adminRoutes: [Route] { purge.routes + entries.routes + prefetch.routes + operation.adminRoutes }
@@ -30,7 +30,7 @@ struct Endpoints: Sendable {
     private var commonRoutes: [Route] { operation.healthRoutes + Contract.routes + ProblemPages.routes }
 
     /// What is behind a door, each route for those alone who may use it.
-    func routes(at door: Door, of configuration: WebConfiguration) -> [Route] {
+    func routes(at door: Listener, of configuration: WebConfiguration) -> [Route] {
         let adminRoutes = adminRoutes.map(AdminAccess(configuration, at: door).guarding)
         switch door {
         case .main:

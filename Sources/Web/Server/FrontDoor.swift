@@ -6,12 +6,12 @@ import Tracing
 
 /// What every request passes, whatever its path: each failure becomes a problem, each answer gets its request id, HEAD
 /// loses the body, and it is counted and logged.
-struct FrontDoor: RouterMiddleware {
-    typealias Context = WebContext
+struct RequestMiddleware: RouterMiddleware {
+    typealias Context = ServerRequestContext
 
     let routes: RouteTable
-    let meter: RequestMeter
-    let traffic: Traffic
+    let meter: RequestMetrics
+    let serverState: ServerState
     let proxies: TrustedProxies
     let logger: Logger
     private let log: AccessLog
@@ -21,13 +21,13 @@ struct FrontDoor: RouterMiddleware {
     ///   - proxies: believed when they say for whom they ask.
     ///   - instrument: takes over the traces that requests belong to.
     init(
-        routes: RouteTable, instruments: Instruments, proxies: TrustedProxies = TrustedProxies(networks: []),
+        routes: RouteTable, observability: Observability, proxies: TrustedProxies = TrustedProxies(networks: []),
         logger: Logger,
         instrument: any Instrument = InstrumentationSystem.instrument
     ) {
         self.routes = routes
-        meter = RequestMeter(instruments.metrics)
-        traffic = instruments.traffic
+        meter = RequestMetrics(observability.metrics)
+        serverState = observability.serverState
         self.proxies = proxies
         self.logger = logger
         log = AccessLog(logger: logger)
@@ -35,7 +35,7 @@ struct FrontDoor: RouterMiddleware {
     }
 
     func handle(
-        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+        _ request: Request, context: ServerRequestContext, next: (Request, ServerRequestContext) async throws -> Response
     ) async throws -> Response {
         var context = context
         context.takeOverID(from: request.headers)
@@ -45,11 +45,11 @@ struct FrontDoor: RouterMiddleware {
     }
 
     private func answer(
-        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+        _ request: Request, context: ServerRequestContext, next: (Request, ServerRequestContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
-        traffic.begin()
-        defer { traffic.end() }
+        serverState.begin()
+        defer { serverState.end() }
         var response: Response
         do {
             response = try await next(request, context)
@@ -68,7 +68,7 @@ struct FrontDoor: RouterMiddleware {
         return response
     }
 
-    private func problem(_ error: any Error, _ request: Request, _ context: WebContext) -> Problem {
+    private func problem(_ error: any Error, _ request: Request, _ context: ServerRequestContext) -> Problem {
         if let problem = error as? Problem { return problem }
         if let error = error as? any HTTPResponseError, error.status == .notFound {
             guard let route = routes.route(of: request.uri.path) else { return .noSuchRoute() }

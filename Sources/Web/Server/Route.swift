@@ -6,11 +6,11 @@ struct Route: Sendable {
     /// A part of it in braces stands for any one part, which the context's parameters then hold under that name.
     let path: String
     let methods: [HTTPRequest.Method]
-    let respond: @Sendable (Request, WebContext) async throws(Problem) -> Response
+    let respond: @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
 
     init(
         _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head],
-        respond: @escaping @Sendable (Request, WebContext) async throws(Problem) -> Response
+        respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
     ) {
         self.path = path
         self.methods = methods

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 
 /// What a request carries along besides itself.
-struct WebContext: RequestContext {
+struct ServerRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The client's own where it sent a sane one, else unique among all requests of all servers, for practical purposes.
     private(set) var requestID: String

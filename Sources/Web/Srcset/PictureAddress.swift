@@ -1,10 +1,10 @@
 import Foundation
 
 /// Writes down where a picture is: each address of a picture that is given out is made here.
-struct PictureAddress: Sendable {
+struct ImageURLBuilder: Sendable {
     /// What stands before the path; empty = addresses are relative to the server.
     private let prefix: String
-    private let limits: GrammarLimits
+    private let limits: QueryLimits
     private let keys: [SigningKey]
 
     init(_ configuration: WebConfiguration) {

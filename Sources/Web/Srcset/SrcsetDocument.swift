@@ -17,7 +17,7 @@ struct SrcsetDocument: Codable, Hashable {
     /// The narrowest first.
     var candidates: [Candidate]
 
-    init(_ query: SrcsetQuery, _ permit: Permit, address: PictureAddress) {
+    init(_ query: SrcsetQuery, _ permit: Permit, address: ImageURLBuilder) {
         candidates = query.pictures.map { Candidate(width: $0.recipe.box.width ?? 0, url: address($0, permit)) }
         src = candidates.last?.url ?? ""
         srcset = candidates.map { "\($0.url) \($0.width)w" }.joined(separator: ", ")

@@ -4,15 +4,15 @@ import Hummingbird
 /// `GET /srcset`: the addresses of one picture in several widths. It asks nobody for the picture.
 struct SrcsetEndpoint: Sendable {
     private let grammar: SrcsetGrammar
-    private let address: PictureAddress
+    private let address: ImageURLBuilder
 
     init(configuration: WebConfiguration) {
         grammar = SrcsetGrammar(limits: configuration.limits)
-        address = PictureAddress(configuration)
+        address = ImageURLBuilder(configuration)
     }
 
-    var routes: [PermittedRoute] {
-        [PermittedRoute("/srcset", presets: .missing) { _, _, permit throws(Problem) in try response(permit) }]
+    var routes: [AuthorizedRoute] {
+        [AuthorizedRoute("/srcset", presets: .missing) { _, _, permit throws(Problem) in try response(permit) }]
     }
 
     private func response(_ permit: Permit) throws(Problem) -> Response {

@@ -1,11 +1,11 @@
 /// The language of `/srcset` queries: that of `/image` without what a set of widths leaves no room for.
 struct SrcsetGrammar: Sendable {
-    let limits: GrammarLimits
+    let limits: QueryLimits
     let table: ParameterTable<SrcsetDraft>
 
-    init(limits: GrammarLimits = GrammarLimits()) {
+    init(limits: QueryLimits = QueryLimits()) {
         self.limits = limits
-        let picture = QueryGrammar.parameters(limits).filter { !["w", "fields"].contains($0.name) }
+        let picture = ImageQueryGrammar.parameters(limits).filter { !["w", "fields"].contains($0.name) }
             .map { $0.within(\SrcsetDraft.picture) }
         table = ParameterTable(Array(picture.prefix(1)) + Self.parameters(limits) + picture.dropFirst())
     }
@@ -22,7 +22,7 @@ struct SrcsetGrammar: Sendable {
         return try SrcsetQuery(draft, limits: limits)
     }
 
-    private static func parameters(_ limits: GrammarLimits) -> [Parameter<SrcsetDraft>] {
+    private static func parameters(_ limits: QueryLimits) -> [Parameter<SrcsetDraft>] {
         [
             Parameter("widths", .widths(1...limits.maxOutputSide)) { $0.widths = $1 },
             Parameter("sizes", .sizes, standard: SrcsetDraft.standardSizes) { $0.sizes = $1 },

@@ -7,7 +7,7 @@ struct SrcsetQuery: Hashable, Sendable {
     /// Goes out as it came.
     var sizes: String
 
-    init(_ draft: SrcsetDraft, limits: GrammarLimits) throws(InvalidParameter) {
+    init(_ draft: SrcsetDraft, limits: QueryLimits) throws(InvalidParameter) {
         if case .format(let format) = draft.picture.output, format.isText {
             throw InvalidParameter("output", "A srcset is one of pictures, and output=\(format.rawValue) gives none.")
         }
@@ -22,7 +22,7 @@ struct SrcsetQuery: Hashable, Sendable {
     }
 
     /// Steps from a small phone to a large screen, as far as the server goes.
-    private static func ladder(_ limits: GrammarLimits, _ ratio: Hundredths) -> [Int] {
+    private static func ladder(_ limits: QueryLimits, _ ratio: Hundredths) -> [Int] {
         let steps = [320, 480, 640, 960, 1280, 1600, 1920, 2560].filter { ratio.times($0) <= limits.maxOutputSide }
         return steps.isEmpty ? [max(1, limits.maxOutputSide * 100 / ratio.count)] : steps
     }

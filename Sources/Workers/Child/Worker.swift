@@ -49,8 +49,8 @@ struct WorkerLoop {
             case .plan(let job):
                 guard let memory else { throw .malformed }
                 try plan(job, memory)
-            case .forget(let identity):
-                processor.forget(identity: identity)
+            case .removeDecoded(let identity):
+                processor.removeDecoded(identity: identity)
                 try reply(.done)
             case .shrink(let fraction):
                 processor.shrinkMemory(toFraction: fraction)

@@ -172,7 +172,7 @@ final class WorkerPool: Sendable {
     var deathsOfALoop: Int { 5 * configuration.processes }
 
     /// Whether some worker is there, and they don't die faster than jobs alone explain.
-    var isWell: Bool {
+    var isHealthy: Bool {
         state.withLock { state in
             let isLooping =
                 state.deaths.count >= deathsOfALoop
@@ -190,14 +190,14 @@ final class WorkerPool: Sendable {
             statistics.quarantined = state.quarantine.count
             return (statistics, state.roster.processes)
         }
-        statistics.wanted = configuration.processes
+        statistics.configured = configuration.processes
         statistics.residentBytes = processes.reduce(0) { $0 + $1.residentBytes }
         return statistics
     }
 }
 
 extension WorkerPool.State {
-    mutating func noteDeath(_ end: WorkerStatistics.End, limit: Int) {
+    mutating func noteDeath(_ end: WorkerStatistics.EndReason, limit: Int) {
         statistics.ended[end, default: 0] += 1
         deaths.append(.now)
         if deaths.count > limit { deaths.removeFirst() }
@@ -205,7 +205,7 @@ extension WorkerPool.State {
 }
 
 extension Conversation.Loss {
-    var end: WorkerStatistics.End {
+    var end: WorkerStatistics.EndReason {
         switch self {
         case .unreached, .ended: .crashed
         case .garbled: .garbled

@@ -24,7 +24,7 @@ enum WorkerRequest: Codable, Sendable {
     case process(WireJob)
     /// The source comes with it.
     case plan(WireJob)
-    case forget(identity: String)
+    case removeDecoded(identity: String)
     case shrink(fraction: Double)
     /// The job under way has no use any more. To a worker at work, any message means this.
     case cancel

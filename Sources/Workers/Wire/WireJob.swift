@@ -4,7 +4,7 @@ import NIOCore
 /// An `ImageJob` as it crosses to a worker, its source aside.
 struct WireJob: Codable, Sendable {
     var identity: String?
-    var keepsDecoded: Bool
+    var cachesDecoded: Bool
     var isPartial: Bool
     var pages: PageSelection
     var recipe: Recipe
@@ -22,7 +22,7 @@ struct WireJob: Codable, Sendable {
             return nil
         }
         identity = job.identity
-        keepsDecoded = job.keepsDecoded
+        cachesDecoded = job.cachesDecoded
         isPartial = job.isPartial
         pages = job.pages
         self.recipe = recipe
@@ -38,11 +38,11 @@ struct WireJob: Codable, Sendable {
     /// The job as it was.
     func job(source: ByteBuffer) -> ImageJob {
         var job = ImageJob(
-            source: source, identity: identity, keepsDecoded: keepsDecoded, pages: pages,
+            source: source, identity: identity, cachesDecoded: cachesDecoded, pages: pages,
             chain: TransformChain(recipe, limits: limits), resampling: resampling,
             output: OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
-                details: PictureDetails(rawValue: details)),
+                details: ImageDetails(rawValue: details)),
             limits: limits)
         job.isPartial = isPartial
         return job

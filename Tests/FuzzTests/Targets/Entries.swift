@@ -38,7 +38,7 @@ extension FuzzTests {
                 let freshness = record.response.freshness(policy)
                 _ = (
                     freshness.age(at: Date()), freshness.remaining(at: Date()),
-                    freshness.mayServeStaleOnError(at: Date())
+                    freshness.allowsStaleOnError(at: Date())
                 )
             }
         }

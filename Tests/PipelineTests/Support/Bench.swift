@@ -45,28 +45,28 @@ struct Bench {
     }
 
     func request(
-        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
-        directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
+        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .default,
+        directives: HTTPFields = [:], allowsForcedRefresh: Bool = true, store: TierSelection = .all
     ) throws -> ImageRequest {
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
-        let demand = CacheDemand(mode: mode, directives: RequestDirectives(directives), mayForce: mayForce)
-        return try ImageRequest(url: url, recipe: recipe, cache: CacheUse(demand: demand, store: store))
+        let demand = RequestCachePolicy(mode: mode, directives: RequestDirectives(directives), allowsForcedRefresh: allowsForcedRefresh)
+        return try ImageRequest(url: url, recipe: recipe, cache: CacheOptions(policy: demand, store: store))
     }
 
     /// Asks, and gives what the answer's report says.
     @discardableResult
     func ask(
-        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
-        directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
+        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .default,
+        directives: HTTPFields = [:], allowsForcedRefresh: Bool = true, store: TierSelection = .all
     ) async throws -> ImageResponse {
         try await pipeline.image(
             for: request(
-                url, width: width, mode: mode, directives: directives, mayForce: mayForce, store: store))
+                url, width: width, mode: mode, directives: directives, allowsForcedRefresh: allowsForcedRefresh, store: store))
     }
 
     /// The error of a request that fails.
-    func failure(_ url: String = "http://example.com/a.png", mode: CacheMode = .standard) async throws -> PipelineError?
+    func failure(_ url: String = "http://example.com/a.png", mode: CacheMode = .default) async throws -> PipelineError?
     {
         let request = try request(url, mode: mode)
         do throws(PipelineError) {
@@ -91,7 +91,7 @@ final class CountingProcessor: ImageProcessing {
     /// What it was told to keep no longer.
     var forgotten: [String] { dropped.withLock { $0 } }
 
-    func forget(identity: String) { dropped.withLock { $0.append(identity) } }
+    func removeDecoded(identity: String) { dropped.withLock { $0.append(identity) } }
 
     /// From now on what begins with this page does not decode.
     func damage(page: Int) { damagedPage.withLock { $0 = page } }

@@ -17,9 +17,9 @@ final class FakeOrigin: OriginFetching {
         case notModified(HTTPFields, otherwise: Answer? = nil)
 
         static func status(_ status: Int, _ fields: HTTPFields = [:]) -> Answer {
-            let refusal = OriginRefusal(
+            let refusal = UnusableResponse(
                 status: status, headers: fields, requestedAt: WallClock.start, receivedAt: WallClock.start)
-            return .failure([404, 410].contains(status) ? .notFound(refusal) : .refusedStatus(refusal))
+            return .failure([404, 410].contains(status) ? .notFound(refusal) : .unexpectedStatus(refusal))
         }
     }
 
@@ -59,7 +59,7 @@ final class FakeOrigin: OriginFetching {
     /// Hosts whose outages it was told to forget; nil = all.
     var forgottenOutages: [String?] { forgiven.withLock { $0 } }
 
-    func forgetOutages(ofHost host: String?) { forgiven.withLock { $0.append(host) } }
+    func clearOutages(ofHost host: String?) { forgiven.withLock { $0.append(host) } }
 
     func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
 

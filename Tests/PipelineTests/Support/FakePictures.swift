@@ -68,14 +68,14 @@ extension ImageResponse {
             status: 200, fields: [:], sent: [:], requestedAt: WallClock.start, receivedAt: WallClock.start)
         return ImageResponse(
             body: ByteBuffer(repeating: 0, count: 10), format: .png, digest: "", age: .zero, remaining: .zero,
-            terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
+            cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
     }
 }
 
-extension PrefetchPicture {
+extension PrefetchItem {
     /// One of a host's, with the path as its label.
-    static func example(_ path: String) throws -> PrefetchPicture {
-        PrefetchPicture(try ImageRequest(url: "http://example.com\(path)"), label: path)
+    static func example(_ path: String) throws -> PrefetchItem {
+        PrefetchItem(try ImageRequest(url: "http://example.com\(path)"), label: path)
     }
 }
 

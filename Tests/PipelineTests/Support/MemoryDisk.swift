@@ -65,7 +65,7 @@ final class MemoryDisk: Storing {
 
     func removeExpired() async -> StoreTotals { StoreTotals() }
 
-    func sources(labelled query: LabelQuery) async -> [StoreKey] {
+    func sources(matching query: LabelFilter) async -> [StoreKey] {
         entries.withLock { entries in
             let found = entries.filter { _, entry in
                 switch query {
@@ -89,10 +89,10 @@ final class MemoryDisk: Storing {
         }
     }
 
-    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
+    func summaries(ofSource source: StoreKey, limit count: Int) async -> [EntrySummary] {
         entries.withLock { entries in
             entries.filter { $0.key.source == source }.map { key, entry in
-                EntryListing(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
+                EntrySummary(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
             }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)
         }
     }

@@ -41,7 +41,7 @@ struct ChainPlanTests {
     @Test func `A step that says nothing gets every pixel`() throws {
         struct Silent: Transform {
             var key: String { "silent" }
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture { picture }
+            func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames { picture }
         }
         let chain = TransformChain([Silent(), Resize(box: Box(width: 40, height: nil))])
         #expect(try chain.plan(ChainPlan(source: Self.source)).decode == .everyPixel)

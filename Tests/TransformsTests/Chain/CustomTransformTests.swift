@@ -8,7 +8,7 @@ private struct Pixelate: Transform {
     var block: Int
     var key: String { "pixelate(\(block))" }
 
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
@@ -32,7 +32,7 @@ struct CustomTransformTests {
         struct Broken: Transform {
             struct Bad: Error {}
             var key: String { "broken" }
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture { throw Bad() }
+            func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames { throw Bad() }
         }
         let job = ImageJob(source: try Fixture.image("geometry/1x1.png"), chain: TransformChain([Broken()]))
         let error = #expect(throws: ImageProcessingError.self) {

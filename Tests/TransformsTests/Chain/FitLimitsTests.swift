@@ -15,7 +15,7 @@ struct FitLimitsTests {
     func `The largest size of the same shape within the limits`(
         _ size: [Int], _ side: Int, _ pixels: Int, _ degrees: Int, expected: [Int]
     ) {
-        let limits = FitLimits(
+        let limits = ScaleDownLimits(
             PixelLimits(maxOutputSide: side, maxOutputPixels: pixels), rotationDegrees: degrees)
         let fitted = limits.fitted(PixelSize(width: size[0], height: size[1]))
         #expect(fitted == PixelSize(width: expected[0], height: expected[1]))

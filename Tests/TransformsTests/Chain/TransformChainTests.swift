@@ -64,7 +64,7 @@ struct TransformChainTests {
     @Test func `Keys of different lists of steps never run together`() {
         struct Named: Transform {
             var key: String
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture { picture }
+            func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames { picture }
         }
         func key(_ names: String...) -> String { TransformChain(names.map(Named.init)).key }
         let keys = [key("a", "b"), key("ab"), key("a,1:b"), key("a"), key(), key(""), key("", "")]

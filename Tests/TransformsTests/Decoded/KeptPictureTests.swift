@@ -15,7 +15,7 @@ struct KeptPictureTests {
         identity: String? = nil, keeps: Bool = true
     ) -> ImageJob {
         ImageJob(
-            source: source, identity: identity, keepsDecoded: keeps, pages: pages, chain: TransformChain(recipe),
+            source: source, identity: identity, cachesDecoded: keeps, pages: pages, chain: TransformChain(recipe),
             resampling: recipe.resampling, output: OutputOptions(format: format))
     }
 

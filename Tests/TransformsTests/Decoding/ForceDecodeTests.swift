@@ -54,18 +54,18 @@ struct ForceDecodeTests {
 
     @Test func `A GIF that lacks nothing but its trailer is whole`() throws {
         let whole = try Fixture.image("animation/disposal.gif")
-        #expect(!GIFBlocks.isCutOff(whole))
+        #expect(!GIFBlocks.isTruncated(whole))
         let bare = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 1))
-        #expect(!GIFBlocks.isCutOff(bare))
+        #expect(!GIFBlocks.isTruncated(bare))
         let cut = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 2))
-        #expect(GIFBlocks.isCutOff(cut))
+        #expect(GIFBlocks.isTruncated(cut))
     }
 
     @Test func `A PNG's text that claims to be longer than the file is not made room for`() throws {
         let claim = try Fixture.image("hostile/long-chunk.png")
         #expect(throws: ImageProcessingError.corrupt("PNG: ends inside a chunk")) { try SourceHeader(of: claim) }
         for whole in ["colour/palette.png", "formats/interlaced.png", "hostile/truncated.png"] {
-            #expect(!PNGChunks.overreach(try Fixture.image(whole)))
+            #expect(!PNGChunks.exceedsSource(try Fixture.image(whole)))
         }
     }
 

@@ -12,7 +12,7 @@ struct PartialJPEGTests {
     ) throws(ImageProcessingError) -> ProcessedImage {
         var job = ImageJob(
             source: source.getSlice(at: source.readerIndex, length: bytes ?? source.readableBytes) ?? source,
-            identity: "s", keepsDecoded: true, chain: TransformChain(recipe), resampling: recipe.resampling,
+            identity: "s", cachesDecoded: true, chain: TransformChain(recipe), resampling: recipe.resampling,
             output: OutputOptions(format: format))
         job.isPartial = true
         let processor = decoded.map(InProcessImageProcessor.init) ?? InProcessImageProcessor()

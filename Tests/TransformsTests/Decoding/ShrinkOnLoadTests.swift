@@ -25,7 +25,7 @@ struct ShrinkOnLoadTests {
     ) throws -> (result: ProcessedImage, decodedPixels: Int) {
         let cache = DecodedCache(budgetBytes: 64 << 20)
         let job = ImageJob(
-            source: source, identity: "s", keepsDecoded: true, chain: TransformChain(recipe, limits: limits),
+            source: source, identity: "s", cachesDecoded: true, chain: TransformChain(recipe, limits: limits),
             resampling: recipe.resampling, output: OutputOptions(format: .png), limits: limits)
         let result = try InProcessImageProcessor(decoded: cache).process(job) { false }
         return (result, (cache.statistics.bytes - DecodedCache.entryOverheadBytes) / 3)

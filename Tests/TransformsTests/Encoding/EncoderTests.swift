@@ -15,7 +15,7 @@ struct EncoderTests {
         let pixels = try Pixels(result.body)
         #expect(pixels.size == result.size)
         #expect(pixels.distance(x: 10, y: 20, to: [220, 30, 30]) <= 12)
-        if format.holdsAlpha {
+        if format.supportsAlpha {
             #expect(pixels[50, 20][3] <= 4)
         } else {
             #expect(pixels.distance(x: 50, y: 20, to: [255, 255, 255]) <= 6)

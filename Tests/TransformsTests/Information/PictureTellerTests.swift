@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomTransforms
 
 /// The text formats, end to end.
-struct PictureTellerTests {
+struct ImageDescriberTests {
     private func text(_ source: ByteBuffer, _ format: OutputFormat, _ recipe: Recipe = Recipe()) throws -> String {
         let result = try produce(source, recipe, output: OutputOptions(format: format))
         #expect(result.isProven)

@@ -8,7 +8,7 @@ import Testing
 /// `output=json`, as a client reads it.
 struct SourceDocumentTests {
     private func document(
-        _ source: ByteBuffer, _ details: PictureDetails = [], _ recipe: Recipe = Recipe()
+        _ source: ByteBuffer, _ details: ImageDetails = [], _ recipe: Recipe = Recipe()
     ) throws -> [String: Any] {
         let result = try produce(source, recipe, output: OutputOptions(format: .json, details: details))
         #expect(result.format == .json)
@@ -96,7 +96,7 @@ struct SourceDocumentTests {
 
     @Test func `Details are told where they are asked for, and only those`() throws {
         let source = try Fixture.image("sample.jpg")
-        let members: [(PictureDetails, Set<String>)] = [
+        let members: [(ImageDetails, Set<String>)] = [
             (.color, ["dominant_color", "average_color"]), (.palette, ["palette"]), (.blurHash, ["blurhash"]),
             (.thumbHash, ["thumbhash"]), (.lqip, ["lqip"]), (.exif, ["exif"]),
         ]
@@ -123,8 +123,8 @@ struct SourceDocumentTests {
         #expect(metadata["make"] == "Nikon" && metadata["taken"] == "2024-05-31T18:30:00")
     }
 
-    @Test(arguments: [PictureDetails.all, .exif, .color, []])
-    func `A position is told where it is asked for by name, and not by the way`(details: PictureDetails) throws {
+    @Test(arguments: [ImageDetails.all, .exif, .color, []])
+    func `A position is told where it is asked for by name, and not by the way`(details: ImageDetails) throws {
         let source = try Fixture.image("sample.jpg")
         let told = try document(source, details.union(.position))["gps"] as? [String: Double]
         #expect(told == ["latitude": 46.5, "longitude": 8.25])

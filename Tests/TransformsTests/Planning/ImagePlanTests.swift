@@ -115,7 +115,7 @@ struct ImagePlanTests {
         let source = try Fixture.image("sample.jpg")
         let plan = try InProcessImageProcessor().plan(job(source, Wish(output: OutputOptions(format: .json))))
         #expect(plan.steps.isEmpty)
-        #expect(plan.uses(of: Self.limits).isEmpty)
+        #expect(plan.usage(of: Self.limits).isEmpty)
         #expect(plan.estimatedMemoryBytes == source.readableBytes)
     }
 
@@ -127,6 +127,6 @@ struct ImagePlanTests {
         #expect(uses.map(\.share) == [0.5, 0.5, 0.25])
         let moving = try InProcessImageProcessor().plan(
             job(try Fixture.image("animation/disposal.gif"), Wish(output: OutputOptions())))
-        #expect(moving.uses(of: limits).contains(LimitUse(setting: "max-frames", value: 4, limit: 256)))
+        #expect(moving.uses(of: limits).contains(LimitUsage(setting: "max-frames", value: 4, limit: 256)))
     }
 }

@@ -32,7 +32,7 @@ struct JobCostTests {
             isScaled: width != nil, isLinear: isLinear, isTilted: isTilted, filters: 0, isTrimmed: false,
             output: OutputOptions(format: output, lossless: lossless), outputFormat: output,
             resultArea: isTilted ? result * 19 / 10 : result, resultFrames: 1,
-            resultHasAlpha: isTilted || (bands == 4 && output.holdsAlpha))
+            resultHasAlpha: isTilted || (bands == 4 && output.supportsAlpha))
     }
 
     static let rows = [
