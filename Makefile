@@ -7,8 +7,8 @@ ROOM ?=
 
 # An import without an arrow in Package.swift does not build.
 checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
-# Suites that time nothing and share neither a server nor worker processes.
-parallel = (HTTPCaching|Metrics|Network|Query|Store|Transforms|Vips)Tests
+# Suites that share neither timeouts, a server, worker processes nor libvips, whose error buffer is process-wide.
+parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store)Tests
 
 swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package.swift \
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))

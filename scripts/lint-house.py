@@ -48,7 +48,8 @@ WORDS = {
     r"\bmade to measure\b": "resized",
     r"\bcolour": "color",
     r"\bbehaviour": "behavior",
-    r"(?<![.\w])(?<!case )cancelled\b": "canceled",
+    # Not in code: Swift's own API and identifiers of ours that users may rely on have two.
+    r"//[^\n]*(?<!/)\bcancelled\b": "canceled",
     r"\bneighbour": "neighbor",
     r"\bhonour": "honor",
     r"\binitialis": "initializ",
@@ -60,8 +61,8 @@ WORD_FILES = [
     "CHANGELOG.md", "Makefile", "Package.swift",
 ]
 WORD_SUFFIXES = {".swift", ".md", ".yaml", ".h", ".c", ".html", ".py", ".sh", ""}
-# A query value that keeps the spelling its users know.
-FOREIGN = re.compile(r"greyscale", re.IGNORECASE)
+# A query value that keeps the spelling its users know, and an operation of libvips.
+FOREIGN = re.compile(r"greyscale|colourspace", re.IGNORECASE)
 
 
 def main() -> int:

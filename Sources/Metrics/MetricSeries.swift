@@ -59,8 +59,8 @@ package struct Histogram: Hashable, Sendable {
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
-    /// Counts a value; one equal to a bound belongs to that bucket. Values that are not finite are ignored, since they would
-    /// make the sum useless.
+    /// Counts a value; one equal to a bound belongs to that bucket. Values that are not finite are ignored, since they
+    /// would make the sum useless.
     mutating func record(_ value: Double) {
         guard value.isFinite else { return }
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A swift-metrics backend that Prometheus can scrape.
 ///
-/// The label of a swift-metrics metric is its Prometheus name, its dimensions are Prometheus labels. The same name and labels
-/// always give the same series. A series stays until the process exits, since scrapers take one that disappears for a
-/// restart. Safe to use from any thread.
+/// The label of a swift-metrics metric is its Prometheus name, its dimensions are Prometheus labels. The same name and
+/// labels always give the same series. A series stays until the process exits, since scrapers take one that disappears
+/// for a restart. Safe to use from any thread.
 package final class PrometheusRegistry: MetricsFactory {
     /// Default histogram bounds in seconds: 0.5 ms to 30 s.
     package static let defaultBuckets = [
@@ -60,7 +60,8 @@ package final class PrometheusRegistry: MetricsFactory {
         ]
     }
 
-    /// The series of that name and labels. Returns an unexposed series if the limit is reached or the name has another kind.
+    /// The series of that name and labels. Returns an unexposed series if the limit is reached or the name has another
+    /// kind.
     private func series<Series: MetricSeries>(
         _ name: String, _ dimensions: [(String, String)], _ kind: MetricFamily.Kind, _ make: () -> Series
     ) -> Series {

@@ -7,8 +7,8 @@ package struct SeriesLabels: Hashable, Sendable {
 
     let labels: [Label]
 
-    /// Creates labels from names and values. Invalid characters in names are replaced by `_`; values may be any text. The first
-    /// of several labels with the same name wins.
+    /// Creates labels from names and values. Invalid characters in names are replaced by `_`; values may be any text.
+    /// The first of several labels with the same name wins.
     package init(_ dimensions: [(String, String)]) {
         var names: Set<String> = []
         labels = dimensions.map { Label(name: MetricNaming.label($0.0), value: $0.1) }

@@ -1,4 +1,5 @@
-/// The Prometheus text format 0.0.4. Families are sorted by name and series by labels, so that equal states give equal texts.
+/// The Prometheus text format 0.0.4. Families are sorted by name and series by labels, so that equal states give equal
+/// texts.
 enum TextExposition {
     static func text(_ families: [MetricFamily]) -> String {
         families.filter { !$0.series.isEmpty }.sorted { $0.name < $1.name }.map(text).joined()

@@ -1,5 +1,5 @@
-package import DarkroomQuery
 package import DarkroomHTTPServer
+package import DarkroomQuery
 package import Foundation
 
 /// The configuration of the endpoints and listeners.

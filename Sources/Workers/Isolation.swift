@@ -14,7 +14,8 @@ package enum IsolationLayer: String, CaseIterable, Codable, Sendable {
     case bound
     /// Memory, file size, CPU time, descriptors and threads are limited, and core files are off (setrlimit(2)).
     case limits
-    /// The worker can read libraries and fonts only, write nothing, and reach neither TCP nor other processes (landlock(7)).
+    /// The worker can read libraries and fonts only, write nothing, and reach neither TCP nor other processes
+    /// (landlock(7)).
     case landlock
     /// Only system calls needed for computation are allowed: no sockets, no processes, no execution (seccomp(2)).
     case seccomp

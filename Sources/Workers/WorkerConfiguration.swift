@@ -2,8 +2,8 @@ import Foundation
 
 /// Number of workers and limits of each.
 package struct WorkerConfiguration: Sendable {
-    /// Workers that may be busy at the same time, at least 1: one per calling thread. One more is kept idle, so that jobs need
-    /// not wait while a killed worker is replaced.
+    /// Workers that may be busy at the same time, at least 1: one per calling thread. One more is kept idle, so that
+    /// jobs need not wait while a killed worker is replaced.
     package var workers: Int
     /// How missing sandbox layers are handled. Default: auto.
     package var isolation: Isolation

@@ -9,14 +9,14 @@ typealias Interrupt = @Sendable () -> Bool
 /// Processes images in sandboxed worker processes, so that the calling process parses no untrusted image.
 ///
 /// A worker that crashes, hangs or exceeds its memory limit is killed and replaced. Its job fails, other jobs are not
-/// affected, and the input is refused for the quarantine period. Custom transforms cannot be sent to another process and fail
-/// with `.transformFailed`: a pipeline whose delegate adds some uses `InProcessImageProcessor`.
+/// affected, and the input is refused for the quarantine period. Custom transforms cannot be sent to another process
+/// and fail with `.transformFailed`: a pipeline whose delegate adds some uses `InProcessImageProcessor`.
 package struct WorkerImageProcessor: ImageProcessing {
     let pool: WorkerPool
     private let inProcess = InProcessImageProcessor()
 
-    /// A job is retried when its worker is killed from outside, but only so often: the kernel's out-of-memory killer may be
-    /// reacting to the job itself.
+    /// A job is retried when its worker is killed from outside, but only so often: the kernel's out-of-memory killer
+    /// may be reacting to the job itself.
     private static let maxKills = 3
 
     /// Starts the workers and returns once the first one is ready.

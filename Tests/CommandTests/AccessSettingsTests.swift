@@ -1,10 +1,10 @@
-@testable import DarkroomHTTPServer
 import DarkroomQuery
 import DarkroomWeb
 import Foundation
 import Testing
 
 @testable import DarkroomCommand
+@testable import DarkroomHTTPServer
 
 /// Signing keys, presets, CORS origins, and the refusal to be an open proxy.
 struct AccessSettingsTests {
@@ -64,7 +64,7 @@ struct AccessSettingsTests {
         #expect(try Settings.reading(["presets": good]).accessRules.presets.names == ["avatar", "cut"])
         for (value, words) in [
             ("avatar", "NAME=QUERY"), ("avatar=w=0", "'avatar'"), ("avatar=width=9", "Did you mean"),
-            ("a=w=1,a=w=2", "'a' is given twice"), ("a b=w=1", "name"), ("avatar=w=9000", "8192"),
+            ("a=w=1,a=w=2", "'a' is defined twice"), ("a b=w=1", "name"), ("avatar=w=9000", "8192"),
         ] {
             let sentence = try Settings.refusal(["presets": value])
             #expect(sentence.contains("presets") && sentence.contains(words), "\(sentence)")

@@ -6,8 +6,8 @@ import NIOHTTP1
 import NIOPosix
 import Testing
 
-/// The options that people know from NSURLCache, SDWebImage, SDImageCache, AFNetworking and AWebImage, through the built
-/// executable and a real origin. The README's table of names points here.
+/// The options that people know from NSURLCache, SDWebImage, SDImageCache, AFNetworking and AWebImage, through the
+/// built executable and a real origin. The README's table of names points here.
 @Suite(.timeLimit(.minutes(10)))
 struct CacheOptionTests {
     private static let token = "a-token-of-enough-letters"

@@ -1,5 +1,3 @@
-@testable import DarkroomQuery
-@testable import DarkroomHTTPServer
 import ArgumentParser
 import DarkroomPipeline
 import DarkroomWeb
@@ -7,6 +5,8 @@ import Foundation
 import Testing
 
 @testable import DarkroomCommand
+@testable import DarkroomHTTPServer
+@testable import DarkroomQuery
 
 /// Flags, environment and YAML file.
 struct SettingSourcesTests {

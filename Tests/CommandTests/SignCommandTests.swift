@@ -44,7 +44,7 @@ struct SignCommandTests {
     }
 
     @Test(arguments: [
-        (["w=60"], "'url' is missing"), (["url=x&w=0"], "'w'"), (["url=x"], "scheme"),
+        (["w=60"], "'url' is required"), (["url=x&w=0"], "'w'"), (["url=x"], "scheme"),
         (["url=https://a.org/&w=1&w=2"], "only once"),
         (["url=https://a.org/&s=k1.x"], "only once"), (["/cache?all=true"], "/cache"),
         (["url=https://a.org/", "--key-id", "k9"], "k1, k2"),

@@ -184,7 +184,7 @@ struct CacheDemandTests {
         #expect(RequestDirectives([:]) == .none)
     }
 
-    @Test func `no-store keeps an answer out of the cache, whoever says it`() {
+    @Test func `no-store of the client or of the origin keeps a response out of the cache`() {
         let noStore = RequestDirectives(Origin.fields(["Cache-Control: no-store"]))
         #expect(RequestCachePolicy().allowsStoring)
         #expect(!RequestCachePolicy(directives: noStore).allowsStoring)

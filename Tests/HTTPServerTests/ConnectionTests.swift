@@ -131,7 +131,7 @@ struct ConnectionTests {
         }
     }
 
-    /// Returns when the task is cancelled, and not before.
+    /// Returns when the task is canceled, and not before.
     private func untilCancelled() async {
         let (never, source) = AsyncStream<Void>.makeStream()
         await never.first { true }

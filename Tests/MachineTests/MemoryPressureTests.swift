@@ -88,8 +88,8 @@ import Testing
 
     @Test func `a path out of the mounted hierarchy counts as the top`() throws {
         let kernel = try FakeKernel()
-        try kernel.write("0::/../neighbour\n", to: "/proc/self/cgroup")
-        try kernel.setGroup("/../neighbour", usedMiB: 100, maxMiB: 100)
+        try kernel.write("0::/../neighbor\n", to: "/proc/self/cgroup")
+        try kernel.setGroup("/../neighbor", usedMiB: 100, maxMiB: 100)
         #expect(kernel.pressure.reading().used == nil)
         try kernel.setGroup("", usedMiB: 50, maxMiB: 100)
         #expect(kernel.pressure.reading().used?.bytes == 50 << 20)

@@ -78,7 +78,7 @@ struct PrometheusRegistryTests {
         #expect(lines(registry, "c{") == [#"c{a="1",b="2"} 2"#])
     }
 
-    @Test func `a series outlives whoever counted in it`() {
+    @Test func `a series outlives the object that counted in it`() {
         let registry = PrometheusRegistry()
         let counter = Counter(label: "c", factory: registry)
         counter.increment()

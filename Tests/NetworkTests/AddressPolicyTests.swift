@@ -6,7 +6,7 @@ struct AddressPolicyTests {
     @Test(
         "special-purpose networks end exactly where the registries say",
         arguments: [
-            // network's first and last address, the public neighbour below and above (nil: none, or special itself)
+            // network's first and last address, the public neighbor below and above (nil: none, or special itself)
             ("0.0.0.0", "0.255.255.255", nil, "1.0.0.0"), ("10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"),
             ("100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0"),
             ("127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0"),
@@ -34,7 +34,7 @@ struct AddressPolicyTests {
         ] as [(String, String, String?, String?)])
     func edges(first: String, last: String, below: String?, above: String?) throws {
         for special in [first, last] { #expect(!permits(special), "\(special)") }
-        for neighbour in [below, above].compactMap(\.self) { #expect(permits(neighbour), "\(neighbour)") }
+        for neighbor in [below, above].compactMap(\.self) { #expect(permits(neighbor), "\(neighbor)") }
     }
 
     @Test(

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomNetwork
 @testable import DarkroomOrigin
 
-/// Answers from a table; the n-th question for a name gets its n-th answer, the last one for ever.
+/// Answers from a table; the n-th question for a name gets its n-th answer, the last one indefinitely.
 final class ScriptedResolver: NameResolver {
     private let table: [String: [[String]]]
     private let asked = Mutex<[String]>([])

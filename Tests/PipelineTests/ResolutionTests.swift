@@ -29,7 +29,8 @@ struct ResolutionCase: Sendable {
         return Resolution(
             stored: stored, isSelected: isSelected,
             demands: Resolution.Demands(
-                policy: RequestCachePolicy(mode: mode), forcesOrigin: forcesOrigin, wantsPlaceholders: wantsPlaceholders),
+                policy: RequestCachePolicy(mode: mode), forcesOrigin: forcesOrigin, wantsPlaceholders: wantsPlaceholders
+            ),
             now: WallClock.start.addingTimeInterval(age))
     }
 

@@ -8,7 +8,8 @@ import Testing
 @testable import DarkroomQuery
 @testable import DarkroomWeb
 
-/// The page at `/`: what it may do, and that it knows the service. What it does is tried in a browser, by `make playground`.
+/// The page at `/`: what it may do, and that it knows the service. What it does is tried in a browser, by `make
+/// playground`.
 struct PlaygroundTests {
     private let page = String(decoding: PackageResources.playground_html, as: UTF8.self)
 

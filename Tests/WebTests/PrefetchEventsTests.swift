@@ -84,7 +84,7 @@ struct PrefetchEventsTests {
     }
 }
 
-/// A clock whose first sleeps are over at once; the next says that it has begun, and lasts until it is cancelled.
+/// A clock whose first sleeps return at once; the next one reports its start and lasts until it is canceled.
 private final class ImpatientClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Swift.Duration

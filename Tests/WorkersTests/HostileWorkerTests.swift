@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomWorkers
 
-/// Whoever has taken a worker over says what they want: none of it may harm the server.
+/// A compromised worker may send anything; nothing that it sends may harm the server.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct HostileWorkerTests {
     private static let image =
@@ -47,7 +47,7 @@ struct HostileWorkerTests {
         #expect(site.processor.statistics.refused == 1)
     }
 
-    @Test func `A header that is read for ever is given up with the request`() async throws {
+    @Test func `A header that is read indefinitely is given up with the request`() async throws {
         let site = try await WorkerSite(try .script("hello; take; take; exec sleep 1000"))
         #expect(throws: ImageProcessingError.interrupted) { try site.processor.plan(.drawing()) { true } }
     }

@@ -37,7 +37,7 @@ struct SupervisionTests {
         }
         try await site.ready()
         #expect(site.processor.statistics.ended == [.hung: 1])
-        // Whoever goes away early says nothing about the picture.
+        // A client that disconnects early says nothing about the image.
         _ = try site.processor.process(.drawing()) { false }
     }
 

@@ -81,8 +81,9 @@ final class WorkerSite: Sendable {
         for worker in workers { kill(worker, number) }
     }
 
-    /// Runs a job whose worker is stopped when it has it. `event` is called then, with that worker's process id, and again until the
-    /// job is over; the others run again by then. What it returns is the answer to whether the job is to end.
+    /// Runs a job whose worker is stopped when it has it. `event` is called then, with that worker's process id, and
+    /// again until the job is over; the others run again by then. What it returns is the answer to whether the job is
+    /// to end.
     func process(
         _ job: ImageJob, event: @escaping @Sendable (Int32, _ call: Int) -> Bool
     ) async throws -> ProcessedImage {

@@ -1,10 +1,10 @@
+import DarkroomTransforms
+import DarkroomVips
 import Dispatch
 import Foundation
 import NIOCore
 import Synchronization
 import Thumbnail
-import DarkroomTransforms
-import DarkroomVips
 
 /// Decode, resize and encode of every JPEG in a folder, in this process, by a number of threads: what the whole service
 /// is measured against.

@@ -4,8 +4,8 @@ import Foundation
 /// The hit ratio of the memory tier's SIEVE next to that of LRU, on the same traces: prints one line for each. The same
 /// lines each time.
 ///
-/// A trace is a million requests for 100,000 objects of equal size whose popularity follows Zipf's law, alone or with one
-/// request in five for an object that nobody asks for again.
+/// A trace is a million requests for 100,000 objects of equal size whose popularity follows Zipf's law, alone or with
+/// one request in five for an object that nobody asks for again.
 @main
 enum HitRatio {
     static let objectCount = 100_000

@@ -1,6 +1,6 @@
+import DarkroomStore
 import Foundation
 import NIOCore
-import DarkroomStore
 
 /// A store of many small entries: four of each source, about 1 KB each with all labels.
 struct Million {

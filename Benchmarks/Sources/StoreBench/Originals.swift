@@ -1,7 +1,7 @@
 import Crypto
+import DarkroomStore
 import Foundation
 import NIOCore
-import DarkroomStore
 
 /// What it costs to write entries of 1 MB.
 struct Originals {

@@ -1,7 +1,7 @@
+import DarkroomStore
 import Foundation
 import Logging
 import NIOCore
-import DarkroomStore
 
 /// Measures the disk store alone. Prints one line per figure.
 ///

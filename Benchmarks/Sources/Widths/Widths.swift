@@ -1,7 +1,7 @@
-import Foundation
-import NIOCore
 import DarkroomTransforms
 import DarkroomVips
+import Foundation
+import NIOCore
 
 /// What the further widths of one image cost against its first, with and without the cache of decoded images.
 ///

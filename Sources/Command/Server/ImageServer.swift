@@ -67,12 +67,10 @@ struct ImageServer {
         let serverState = ServerState(isStarting: true)
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
-            workers: pixels.workers,
-            startedAt: startedAt
+            workers: pixels.workers, startedAt: startedAt
         ) { client.inFlightBytes }
-        let listeners = listeners(
-            pipeline, prefetcher,
-            observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels))
+        let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
+        let listeners = listeners(pipeline, prefetcher, observability)
         // Services shut down from the last to the first: the admin listener reports the drain until it is over.
         let drain = DrainService(serverState: serverState, prefetcher: prefetcher)
         let failure = await run(upkeep(pipeline, caches) + listeners.reversed() + [drain])

@@ -68,7 +68,9 @@ struct SettingKind<Value: Sendable>: Sendable {
 
 extension SettingKind where Value == Int {
     static func integer(_ range: ClosedRange<Int>) -> SettingKind {
-        SettingKind("N", "an integer from \(range.lowerBound) to \(range.upperBound)", format: { "\($0)" }) {
+        SettingKind("N", "an integer from \(range.lowerBound) to \(range.upperBound)") {
+            "\($0)"
+        } parse: {
             Int($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -78,7 +80,9 @@ extension SettingKind where Value == Int {
         let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)]
         let bound = minimum == 0 ? "" : ", at least \(written(minimum, in: units)),"
         let grammar = "a number of bytes\(bound) such as 1048576, 512KiB or 10GiB"
-        return SettingKind("BYTES", grammar, format: { written($0, in: units) }) { text in
+        return SettingKind("BYTES", grammar) {
+            written($0, in: units)
+        } parse: { text in
             let (digits, unit) = numberAndUnit(text)
             guard let number = Int(digits), let factor = unit.isEmpty ? 1 : units.first(where: { $0.0 == unit })?.1
             else { return nil }
@@ -89,7 +93,9 @@ extension SettingKind where Value == Int {
 
     /// A status of a response with content (RFC 9110 §6.4.1).
     static var statusWithContent: SettingKind {
-        SettingKind("STATUS", "a status from 200 to 599 except 204, 205 and 304", format: { "\($0)" }) {
+        SettingKind("STATUS", "a status from 200 to 599 except 204, 205 and 304") {
+            "\($0)"
+        } parse: {
             Int($0).flatMap { (200...599).contains($0) && ![204, 205, 304].contains($0) ? $0 : nil }
         }
     }
@@ -100,10 +106,9 @@ extension SettingKind where Value == Duration {
     static func duration(allowsZero: Bool = false) -> SettingKind {
         let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)]
         let grammar = "\(allowsZero ? "0 or a duration" : "a duration above 0") such as 500ms, 15s, 5m, 12h or 7d"
-        return SettingKind(
-            "DURATION", grammar,
-            format: { $0 == .zero ? "0s" : written(Int($0 / .milliseconds(1)), in: units) }
-        ) { text in
+        return SettingKind("DURATION", grammar) {
+            $0 == .zero ? "0s" : written(Int($0 / .milliseconds(1)), in: units)
+        } parse: { text in
             let (digits, unit) = numberAndUnit(text)
             guard let number = Int(digits) else { return nil }
             if number == 0, allowsZero, unit.isEmpty || units.contains(where: { $0.0 == unit }) { return .zero }
@@ -119,7 +124,9 @@ extension SettingKind where Value == Bool {
     /// `true`, `false`, `1` or `0`; in YAML also an unquoted `yes`, `no`, `on` or `off`.
     static var boolean: SettingKind {
         let grammar = "true or false"
-        return SettingKind("true|false", grammar, format: { "\($0)" }) { value throws(SettingRefusal) in
+        return SettingKind("true|false", grammar) {
+            "\($0)"
+        } parseValue: { value throws(SettingRefusal) in
             switch value {
             case .boolean(let value, _): return value
             case .text("true"), .text("1"): return true
@@ -138,7 +145,9 @@ extension SettingKind where Value == String {
 
     /// A token that clients can send as a bearer token (RFC 6750 §2.1) and that is too long to guess.
     static var token: SettingKind {
-        SettingKind("TOKEN", "at least 16 printable ASCII characters without spaces", format: { _ in "set" }) { text in
+        SettingKind("TOKEN", "at least 16 printable ASCII characters without spaces") { _ in
+            "set"
+        } parse: { text in
             text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
         }
     }
@@ -159,7 +168,9 @@ extension SettingKind where Value == String {
 extension SettingKind where Value == CIDR {
     static var network: SettingKind {
         let grammar = "a network in CIDR notation such as 10.0.0.0/8"
-        return SettingKind("CIDR", grammar, format: { "\($0)" }) { value throws(SettingRefusal) in
+        return SettingKind("CIDR", grammar) {
+            "\($0)"
+        } parseValue: { value throws(SettingRefusal) in
             guard let text = value.text else { throw .expected(grammar, got: value.shape) }
             do {
                 return try CIDR(parsing: text)
@@ -172,7 +183,11 @@ extension SettingKind where Value == CIDR {
 
 extension SettingKind where Value == Rate {
     static var rate: SettingKind {
-        SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h", format: { "\($0)" }) { Rate($0) }
+        SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h") {
+            "\($0)"
+        } parse: {
+            Rate($0)
+        }
     }
 }
 

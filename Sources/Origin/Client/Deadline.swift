@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// - Parameters:
 ///   - clock: measures `limit`.
-///   - onExpiry: called when the limit has passed and before `operation` is cancelled; returns the error to throw.
+///   - onExpiry: called when the limit has passed and before `operation` is canceled; returns the error to throw.
 /// - Throws: what `operation` throws, or what `onExpiry` returns.
 package func withDeadline<Value: Sendable, Failure: Error>(
     _ limit: Duration, clock: any Clock<Duration>, onExpiry: @escaping @Sendable () -> Failure,

@@ -55,7 +55,8 @@ struct SharedFetch: Sendable {
         return (answer, isShared)
     }
 
-    /// Reports the key's downloads to the request's task, whoever started them, until the returned function is called.
+    /// Reports the key's downloads to the request's task, even those that another request started, until the returned
+    /// function is called.
     private func subscribe(_ request: ResolvedRequest, to key: Key) -> (() -> Void)? {
         guard let reporter = request.reporter else { return nil }
         let subscription = downloads.subscribe(to: key) { [previewMaker] partial, download in

@@ -1,5 +1,5 @@
-import DarkroomHTTPCaching
 import DarkroomEviction
+import DarkroomHTTPCaching
 import DarkroomStore
 import Synchronization
 

@@ -24,7 +24,7 @@ extension Admission {
         return throughput.seconds(job.weight) * max(1 / Double(capacity.threads), ofMemory)
     }
 
-    /// The refusal that a job would meet, so that its source is not fetched in vain.
+    /// The refusal that a job would meet, checked before its source is fetched.
     ///
     /// - Parameter others: the number of jobs whose sources are being fetched. They count only once the queue is half
     ///   full; otherwise jobs that never arrive would keep the threads idle.

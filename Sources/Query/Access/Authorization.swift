@@ -4,8 +4,8 @@ package import Foundation
 
 /// What a client may ask for, and for how long. Only an ``Authorizer`` makes one of a request.
 ///
-/// It is separate from the ``QueryString`` because who asks is decided before the query is read, and bounds the response
-/// as well.
+/// It is separate from the ``QueryString`` because who asks is decided before the query is read, and bounds the
+/// response as well.
 package struct Authorization: Sendable {
     /// The parameters of the request with those of its preset, without `preset`, `exp` and `s`.
     package var query = QueryString()

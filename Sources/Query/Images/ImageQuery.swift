@@ -5,9 +5,9 @@ package import DarkroomTransforms
 
 /// What a query to `/image` or `/info` asks for. Queries that mean the same are equal, however they were spelled.
 ///
-/// It is separate from `ImageRequest` because it is what a URL says, before any header field, permission or URL parser has
-/// been asked: it can be written down again (``CanonicalQuery``), and it holds what the pipeline has no use for, such
-/// as the file name.
+/// It is separate from `ImageRequest` because it is what a URL says, before any header field, permission or URL parser
+/// has been asked: it can be written down again (``CanonicalQuery``), and it holds what the pipeline has no use for,
+/// such as the file name.
 package struct ImageQuery: Hashable, Sendable {
     /// The source URL, percent-decoded once and not yet parsed.
     package var url = ""

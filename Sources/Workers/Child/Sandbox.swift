@@ -44,7 +44,8 @@ struct Sandbox {
             UInt64(Self.processorSeconds), UInt64(Self.maxDescriptors)) == 0
     }
 
-    /// Landlock applies to the calling thread and threads that it starts later, so it is useless if other threads exist.
+    /// Landlock applies to the calling thread and threads that it starts later, so it is useless if other threads
+    /// exist.
     private func restrictFiles() -> Bool {
         let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
         let ruleset = darkroom_ruleset()

@@ -34,7 +34,8 @@ extension WorkerPool {
         return true
     }
 
-    /// Records a failed start and delays the next one, longer after each failure in a row: 100 ms, doubled, at most 5 s.
+    /// Records a failed start and delays the next one, longer after each failure in a row: 100 ms, doubled, at most 5
+    /// s.
     func recordFailedStart(_ error: WorkerStartError) {
         logger.error("worker failed to start", metadata: ["reason": "\(error)"])
         state.withLock { state in

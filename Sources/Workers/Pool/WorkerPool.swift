@@ -51,7 +51,8 @@ final class WorkerPool: Sendable {
 
     // MARK: Jobs
 
-    /// Waits for an idle worker for a job on that source. Returns nil once `interrupt` returns true or the pool is closed.
+    /// Waits for an idle worker for a job on that source. Returns nil once `interrupt` returns true or the pool is
+    /// closed.
     func take(for source: String?, interrupt: Interrupt) -> (number: WorkerTable.ID, process: WorkerProcess)? {
         while !isClosed {
             if idle.wait(timeout: .now() + .milliseconds(10)) == .success {
@@ -131,8 +132,8 @@ final class WorkerPool: Sendable {
 
     // MARK: Requests other than jobs
 
-    /// Sends a request to every worker that matches the predicate; busy ones handle it after their job. Returns once the
-    /// idle ones have replied.
+    /// Sends a request to every worker that matches the predicate; busy ones handle it after their job. Returns once
+    /// the idle ones have replied.
     func broadcast(_ request: WorkerRequest, where predicate: (WorkerTable.Entry) -> Bool) {
         let numbers = state.withLock { state in
             state.table.deferRequest(request, where: predicate)

@@ -35,8 +35,8 @@ final class WorkerProcess: Sendable {
         if exitDescriptor >= 0 { close(exitDescriptor) }
     }
 
-    /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in a
-    /// process that can no longer be trusted.
+    /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in
+    /// a process that can no longer be trusted.
     private static func start(_ configuration: WorkerConfiguration, socket: Int32) -> Int32 {
         let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
             ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
@@ -58,7 +58,8 @@ final class WorkerProcess: Sendable {
     /// How the process exited; nil while it runs.
     var exitStatus: ExitStatus? { reap(WNOHANG) }
 
-    /// Kills the process if it still runs and returns how it exited. A process that had already exited keeps its own status.
+    /// Kills the process if it still runs and returns how it exited. A process that had already exited keeps its own
+    /// status.
     func terminate() -> ExitStatus {
         kill()
         return reap(0) ?? .signaled(SIGKILL)

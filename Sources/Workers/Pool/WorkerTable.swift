@@ -46,7 +46,8 @@ struct WorkerTable {
         entries[lastID] = Entry(process: process)
     }
 
-    /// Marks an idle worker busy and returns it: one that has the source decoded, else the one with the most free cache.
+    /// Marks an idle worker busy and returns it: one that has the source decoded, else the one with the most free
+    /// cache.
     mutating func take(for source: String?) -> ID? {
         let idle = entries.filter { !$0.value.isBusy }
         let hot = source.flatMap { source in idle.first { $0.value.sources.contains(source) } }

@@ -1,7 +1,8 @@
 import DarkroomCSandbox
 import Foundation
 
-/// One end of the socket between the server and a worker. Carries whole messages, each with at most one sealed memory file.
+/// One end of the socket between the server and a worker. Carries whole messages, each with at most one sealed memory
+/// file.
 struct MessageSocket: Sendable {
     let descriptor: Int32
 

@@ -28,7 +28,8 @@ enum WorkerRequest: Codable, Sendable {
     case shrink(fraction: Double)
     /// Cancels the running job. A busy worker treats any message as this one.
     case cancel
-    /// Tries operations that the sandbox must forbid, for tests. Resources are not released, so the worker must be discarded.
+    /// Tries operations that the sandbox must forbid, for tests. Resources are not released, so the worker must be
+    /// discarded.
     case probe
 }
 

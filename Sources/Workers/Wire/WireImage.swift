@@ -1,8 +1,8 @@
 import DarkroomTransforms
 import NIOCore
 
-/// A `ProcessedImage` as a worker sends it, without its bytes. Unlike that, every field is untrusted until ``image(_:of:)``
-/// has checked it.
+/// A `ProcessedImage` as a worker sends it, without its bytes. Unlike that, every field is untrusted until
+/// ``image(_:of:)`` has checked it.
 struct WireImage: Codable, Sendable {
     var format: OutputFormat
     var width: Int

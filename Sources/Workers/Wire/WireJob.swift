@@ -1,7 +1,8 @@
 import DarkroomTransforms
 import NIOCore
 
-/// An `ImageJob` as it is sent to a worker, without its source: the recipe replaces the chain, since code cannot be sent.
+/// An `ImageJob` as it is sent to a worker, without its source: the recipe replaces the chain, since code cannot be
+/// sent.
 struct WireJob: Codable, Sendable {
     var identity: String?
     var cachesDecoded: Bool

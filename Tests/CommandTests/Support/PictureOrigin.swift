@@ -4,7 +4,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A loopback origin with HTTP caching: images by path, each with its header fields, and 304 for a matching `If-None-Match`.
+/// A loopback origin with HTTP caching: images by path, each with its header fields, and 304 for a matching
+/// `If-None-Match`.
 final class PictureOrigin: Sendable {
     /// The response for a path.
     struct Answer: Sendable {

@@ -1,7 +1,7 @@
-@testable import DarkroomHTTPServer
 import Foundation
 import Testing
 
+@testable import DarkroomHTTPServer
 @testable import DarkroomQuery
 @testable import DarkroomWeb
 

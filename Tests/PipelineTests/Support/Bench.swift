@@ -50,7 +50,8 @@ struct Bench {
     ) throws -> ImageRequest {
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
-        let demand = RequestCachePolicy(mode: mode, directives: RequestDirectives(directives), allowsForcedRefresh: allowsForcedRefresh)
+        let demand = RequestCachePolicy(
+            mode: mode, directives: RequestDirectives(directives), allowsForcedRefresh: allowsForcedRefresh)
         return try ImageRequest(url: url, recipe: recipe, cache: CacheOptions(policy: demand, store: store))
     }
 
@@ -62,7 +63,8 @@ struct Bench {
     ) async throws -> ImageResponse {
         try await pipeline.image(
             for: request(
-                url, width: width, mode: mode, directives: directives, allowsForcedRefresh: allowsForcedRefresh, store: store))
+                url, width: width, mode: mode, directives: directives, allowsForcedRefresh: allowsForcedRefresh,
+                store: store))
     }
 
     /// The error of a request that fails.

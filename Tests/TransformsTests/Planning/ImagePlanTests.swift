@@ -68,9 +68,9 @@ struct ImagePlanTests {
                 #expect(plan.sourceFormat == made.sourceFormat, name)
                 #expect(plan.isExact, name)
             case (.failure(let refusal), .failure(let failure)): #expect(refusal == failure, name)
-            case (.failure, .success): Issue.record("Refused in vain: \(name), \(plan)")
+            case (.failure, .success): Issue.record("The plan refused what processing accepts: \(name), \(plan)")
             case (.success, .failure(.corrupt)): break
-            case (.success, .failure(let failure)): Issue.record("Not foreseen: \(name), \(failure)")
+            case (.success, .failure(let failure)): Issue.record("The plan did not predict: \(name), \(failure)")
             }
         }
     }
