@@ -3,7 +3,6 @@ import PackageDescription
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let distributedTracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
@@ -22,7 +21,6 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 let serviceContext = Target.Dependency.product(name: "ServiceContextModule", package: "swift-service-context")
 let structuredFields = Target.Dependency.product(
     name: "StructuredFieldValues", package: "swift-http-structured-headers")
-let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -67,7 +65,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
@@ -77,7 +74,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-service-context", from: "1.2.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -89,10 +85,12 @@ let package = Package(
             name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
-        room("Transforms", sees: ["Vips"], packages: [nioCore, crypto]),
-        room("Network"),
-        room("HTTPCaching", packages: [httpTypes, structuredFields]),
-        room("Store", packages: [grdb, nioCore, crypto, logging]),
+        room("Eviction"),
+        room("Machine", packages: [logging]),
+        room("Transforms", sees: ["Vips", "Eviction"], packages: [nioCore, crypto]),
+        room("Network", packages: [httpTypes]),
+        room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
+        room("Store", sees: ["Eviction", "Machine"], packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["Network", "HTTPCaching"],
             packages: [
@@ -100,15 +98,19 @@ let package = Package(
                 serviceContext,
             ]),
         room(
-            "Pipeline", sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching"],
+            "Pipeline",
+            sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
             packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
         // What `import Darkroom` gives library users.
-        room("Darkroom", sees: ["Pipeline", "Transforms", "Vips", "Store", "Origin", "Network", "HTTPCaching"]),
-        .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
-        room("Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
-        room("Metrics", packages: [coreMetrics]),
         room(
-            "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            "Darkroom",
+            sees: ["Pipeline", "Transforms", "Vips", "Store", "Machine", "Origin", "Network", "HTTPCaching"]),
+        .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
+        room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
+        room("Metrics", packages: [coreMetrics]),
+        room("Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
+        room(
+            "Web", sees: ["Query", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, crypto, distributedTracing,
                 logging, serviceContext, yams,
@@ -118,15 +120,18 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "DarkroomMetrics", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser,
-                configuration, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore, nioPosix,
-                distributedTracing, serviceContext, systemPackage, unixSignals, yams,
+                "DarkroomStore", "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                argumentParser, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
+                nioPosix,
+                distributedTracing, serviceContext, unixSignals, yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
-        tests(of: "Network"),
+        tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
+        tests(of: "Eviction"),
+        tests(of: "Machine", packages: [logging]),
         tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
         tests(
             of: "Origin", sees: ["Network", "TestOrigin"],
@@ -143,8 +148,9 @@ let package = Package(
             name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto],
             path: "Examples", exclude: ["signing"], packageAccess: false, swiftSettings: swiftSettings),
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
+        tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"]),
         tests(
-            of: "Web", sees: ["Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            of: "Web", sees: ["Query", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,
@@ -152,15 +158,19 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestOrigin", "Workers", "Web", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline", "Store",
+                "TestOrigin", "Workers", "Web", "Query", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline",
+                "Store",
             ],
-            packages: [logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient]),
+            packages: [
+                argumentParser, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
+            ]),
         // Parsers of untrusted bytes, fed with mutated input; `make fuzz` gives it more time.
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "DarkroomCommand", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", logging, httpTypes,
+                "DarkroomCommand", "DarkroomWeb", "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline",
+                "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                logging, httpTypes,
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),

@@ -21,10 +21,14 @@ let package = Package(
         .target(
             name: "DarkroomVips", dependencies: ["DarkroomCVips", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Vips", swiftSettings: swiftSettings),
+        .target(name: "DarkroomEviction", path: "Sources/Eviction", swiftSettings: swiftSettings),
+        .target(
+            name: "DarkroomMachine", dependencies: [.product(name: "Logging", package: "swift-log")],
+            path: "Sources/Machine", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomTransforms",
             dependencies: [
-                "DarkroomVips", .product(name: "NIOCore", package: "swift-nio"),
+                "DarkroomVips", "DarkroomEviction", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ], path: "Sources/Transforms", swiftSettings: swiftSettings),
         .target(name: "Thumbnail", dependencies: ["DarkroomCVips"]),
@@ -41,6 +45,7 @@ let package = Package(
         .target(
             name: "DarkroomStore",
             dependencies: [
+                "DarkroomEviction", "DarkroomMachine",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Sources/Store", swiftSettings: swiftSettings),
@@ -51,6 +56,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ], swiftSettings: swiftSettings),
         .executableTarget(
-            name: "hit-ratio", dependencies: ["DarkroomStore"], path: "Sources/HitRatio", swiftSettings: swiftSettings),
+            name: "hit-ratio", dependencies: ["DarkroomEviction"], path: "Sources/HitRatio",
+            swiftSettings: swiftSettings),
     ]
 )

@@ -2,7 +2,8 @@ import Darkroom
 import NIOCore
 import Synchronization
 
-/// A second tier of your own: here a dictionary, which never forgets and dies with the process; elsewhere a database, or a bucket.
+/// A disk tier of your own: here a dictionary, which never evicts and ends with the process; in your service a database
+/// or a bucket.
 ///
 ///     let pipeline = ImagePipeline(disk: DictionaryStore())
 final class DictionaryStore: Storing {
@@ -22,23 +23,23 @@ final class DictionaryStore: Storing {
     }
 
     func remove(_ key: EntryKey) async {
-        remove { $0 == key }
+        removeAll { $0 == key }
     }
 
     func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
-        remove { sources.contains($0.source) }
+        removeAll { sources.contains($0.source) }
     }
 
     func removeEverything() async -> StoreTotals {
-        remove { _ in true }
+        removeAll { _ in true }
     }
 
     func removeExpired() async -> StoreTotals {
         StoreTotals()
     }
 
-    func sources(labelled query: LabelQuery) async -> [StoreKey] {
-        let found = entries.withLock { $0.filter { $0.value.labels.contains(where: query.means) || query == .all } }
+    func sources(matching filter: LabelFilter) async -> [StoreKey] {
+        let found = entries.withLock { $0.filter { filter.matches($0.value.labels) } }
         return Array(Set(found.keys.map(\.source)))
     }
 
@@ -48,9 +49,9 @@ final class DictionaryStore: Storing {
     }
 
     @discardableResult
-    private func remove(where isMeant: (EntryKey) -> Bool) -> StoreTotals {
+    private func removeAll(where isIncluded: (EntryKey) -> Bool) -> StoreTotals {
         entries.withLock { entries in
-            let removed = entries.filter { isMeant($0.key) }
+            let removed = entries.filter { isIncluded($0.key) }
             for key in removed.keys { entries[key] = nil }
             return total(of: Array(removed.values))
         }
@@ -58,15 +59,5 @@ final class DictionaryStore: Storing {
 
     private func total(of entries: [StoredEntry]) -> StoreTotals {
         StoreTotals(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.body.readableBytes })
-    }
-}
-
-extension LabelQuery {
-    fileprivate func means(_ label: String) -> Bool {
-        switch self {
-        case .equal(let text): label == text
-        case .prefix(let text): label.utf8.starts(with: text.utf8)
-        case .all: true
-        }
     }
 }

@@ -2,7 +2,7 @@ import Darkroom
 import Foundation
 
 protocol Screen: Sendable {
-    func show(_ picture: Data) async
+    func show(_ image: Data) async
     func show(fraction: Double) async
 }
 

@@ -4,8 +4,8 @@ struct Pixelate: Transform {
     var block: Int
     var key: String { "pixelate(\(block))" }
 
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
         }

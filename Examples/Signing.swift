@@ -1,5 +1,4 @@
 import Crypto
-import Darkroom
 import Foundation
 
 func sign(keyID: String, secret: String, path: String, parameters: [String: String]) -> String {

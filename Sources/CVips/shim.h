@@ -1,4 +1,4 @@
-/// libvips as Swift can see it: the headers, and the macros that the importer cannot read.
+/// libvips for Swift: its headers, and functions for the macros that the importer cannot translate.
 #ifndef DARKROOM_CVIPS_SHIM_H
 #define DARKROOM_CVIPS_SHIM_H
 
@@ -14,12 +14,12 @@ static inline GType darkroom_type_int(void) { return G_TYPE_INT; }
 static inline GType darkroom_type_double(void) { return G_TYPE_DOUBLE; }
 static inline GType darkroom_type_string(void) { return G_TYPE_STRING; }
 
-/// The fundamental type behind `type`: an enumeration property answers G_TYPE_ENUM, and so on.
+/// The fundamental type behind `type`: G_TYPE_ENUM for an enumeration, and so on.
 static inline GType darkroom_fundamental(GType type) { return G_TYPE_FUNDAMENTAL(type); }
 static inline GType darkroom_type_enum(void) { return G_TYPE_ENUM; }
 static inline GType darkroom_type_flags(void) { return G_TYPE_FLAGS; }
 
-/// The declared type of one property of `object`, or 0 when it has none of that name.
+/// The declared type of a property of `object`; 0 if there is no such property.
 static inline GType darkroom_property_type(void *object, const char *name) {
     GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
     return spec ? G_PARAM_SPEC_VALUE_TYPE(spec) : 0;
@@ -30,7 +30,8 @@ static inline gulong darkroom_on_eval(
     return g_signal_connect(image, "eval", G_CALLBACK(handler), context);
 }
 
-/// Whether the operation may not run. libvips itself asks only once the loaders of PDF and HEIF have parsed their input.
+/// Whether the operation is blocked. libvips itself checks only after the loaders of PDF and HEIF have parsed their
+/// input.
 static inline int darkroom_is_blocked(VipsOperation *operation) {
     return (VIPS_OPERATION_GET_CLASS(operation)->flags & VIPS_OPERATION_BLOCKED) != 0;
 }
@@ -39,7 +40,7 @@ static inline void darkroom_unref_outputs(VipsOperation *operation) {
     vips_object_unref_outputs(VIPS_OBJECT(operation));
 }
 
-/// Every size on disk and in memory of `image`'s pixels, without touching them.
+/// The memory of the image's pixels in bytes, without computing them.
 static inline guint64 darkroom_image_bytes(VipsImage *image) { return VIPS_IMAGE_SIZEOF_IMAGE(image); }
 
 static inline int darkroom_getpoint(VipsImage *image, double **vector, int *count, int x, int y) {
@@ -48,7 +49,7 @@ static inline int darkroom_getpoint(VipsImage *image, double **vector, int *coun
 
 static inline void darkroom_ignore_message(const char *domain, GLogLevelFlags level, const char *text, void *context) {}
 
-/// libvips writes warnings about foreign bytes to standard error, where anyone who sends bytes could flood the log.
+/// libvips writes warnings about untrusted bytes to standard error, where a client could flood the log.
 static inline void darkroom_silence_warnings(void) {
     g_log_set_handler("VIPS", G_LOG_LEVEL_MASK & ~G_LOG_LEVEL_ERROR, darkroom_ignore_message, NULL);
 }
@@ -57,7 +58,7 @@ static inline gpointer darkroom_inflater_new(void) {
     return g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
 }
 
-/// One step of inflating: 1 = that was the end, 0 = call again with what is left, -1 = damaged or cut off.
+/// One step of decompression: 1 = finished, 0 = call again with the rest, -1 = corrupt or truncated.
 static inline int darkroom_inflate(
     gpointer inflater, const void *in, gsize in_size, void *out, gsize out_size, gsize *taken, gsize *written) {
     GConverterResult result = g_converter_convert(
@@ -65,17 +66,17 @@ static inline int darkroom_inflate(
     return result == G_CONVERTER_FINISHED ? 1 : result == G_CONVERTER_CONVERTED ? 0 : -1;
 }
 
-/// Makes `out` an image in memory like `in`, but `height` rows high; -1 where there is no memory for it.
+/// Makes `out` an image in memory like `in`, but `height` rows high; -1 if there is no memory for it.
 static inline int darkroom_allocate(VipsImage *in, VipsImage *out, int height) {
     if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) return -1;
     out->Ysize = height;
     return vips_image_write_prepare(out);
 }
 
-/// Computes every row of `in` on the calling thread, right into the rows of `out` from `top` on; -1 where that fails or
-/// `interrupted` says so.
+/// Computes every row of `in` on the calling thread, directly into the rows of `out` from `top` on; -1 if that fails or
+/// `interrupted` returns true.
 ///
-/// libvips' own sinks hand each strip of rows to a thread and back even where one thread is all they may use.
+/// libvips' own sinks pass each strip of rows to another thread and back, even with a concurrency of one.
 static inline int darkroom_render(
     VipsImage *in, VipsImage *out, int top, int (*interrupted)(const void *), const void *context) {
     VipsRegion *source = vips_region_new(in);
@@ -92,12 +93,12 @@ static inline int darkroom_render(
     return failed ? -1 : 0;
 }
 
-/// Whether the pixels lie in memory already.
+/// Whether the pixels are in memory already.
 static inline int darkroom_is_rendered(VipsImage *image) {
     return image->dtype == VIPS_IMAGE_SETBUF || image->dtype == VIPS_IMAGE_SETBUF_FOREIGN;
 }
 
-/// glibc gives every thread an arena of its own and never returns what they hold: two are enough here.
+/// glibc gives every thread an arena of its own and never returns their memory; two are enough here.
 static inline void darkroom_limit_malloc_arenas(int arenas) {
 #ifdef __GLIBC__
     mallopt(M_ARENA_MAX, arenas);
@@ -106,7 +107,7 @@ static inline void darkroom_limit_malloc_arenas(int arenas) {
 #endif
 }
 
-/// glibc also keeps what was freed, for later: hands it back to the system now. Takes about 0.2 ms a MiB.
+/// glibc keeps freed memory for later use; this returns it to the system. Takes about 0.2 ms per MiB.
 static inline void darkroom_return_freed_pages(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -1,5 +1,6 @@
 // The library's one import: pipeline, transforms, stores and origins, with the values that they take and return.
 @_exported public import DarkroomHTTPCaching
+@_exported public import DarkroomMachine
 @_exported public import DarkroomNetwork
 @_exported public import DarkroomOrigin
 @_exported public import DarkroomPipeline

@@ -1,8 +1,8 @@
-/// One metric with all its series, as a scrape finds it.
+/// One metric with all its series at the time of a scrape.
 package struct MetricFamily: Hashable, Sendable {
-    /// What the values mean, and so what may be computed from them.
+    /// Type of the metric in the Prometheus data model.
     package enum Kind: String, Sendable {
-        /// It only rises, until the process ends.
+        /// Only increases until the process exits.
         case counter
         case gauge
         case histogram
@@ -24,10 +24,10 @@ package struct MetricFamily: Hashable, Sendable {
         case histogram(Histogram)
     }
 
-    /// By convention with the unit as its ending, and `_total` where it counts.
+    /// Ends in the unit, or in `_total` for counters, by convention.
     package var name: String
     package var kind: Kind
-    /// One sentence for people; empty = none.
+    /// Help text, one sentence; empty for none.
     package var help: String
     package var series: [Series]
 

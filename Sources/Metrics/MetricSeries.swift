@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// What one set of labels has counted so far.
+/// The current value of one metric with one set of labels.
 protocol MetricSeries: AnyObject, Sendable {
     var value: MetricFamily.Value { get }
 }
@@ -11,7 +11,7 @@ final class CounterSeries: MetricSeries, CounterHandler {
 
     var value: MetricFamily.Value { .number(Double(count.load(ordering: .relaxed))) }
 
-    /// A counter never falls: scrapers would take that for a restart.
+    /// Ignores negative amounts: a scraper takes a falling counter for a restart.
     func increment(by amount: Int64) {
         guard amount > 0 else { return }
         count.wrappingAdd(amount, ordering: .relaxed)
@@ -45,4 +45,34 @@ final class HistogramSeries: MetricSeries, TimerHandler, RecorderHandler {
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
     func record(_ value: Int64) { record(Double(value)) }
     func record(_ value: Double) { histogram.withLock { $0.record(value) } }
+}
+
+/// Counts of values per bucket, and their sum.
+package struct Histogram: Hashable, Sendable {
+    /// Upper bounds of the buckets, ascending. A last bucket without a bound follows.
+    let bounds: [Double]
+    private(set) var counts: [Int]
+    private(set) var sum = 0.0
+
+    init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count + 1)
+    }
+
+    /// Counts a value; one equal to a bound belongs to that bucket. Values that are not finite are ignored, since they would
+    /// make the sum useless.
+    mutating func record(_ value: Double) {
+        guard value.isFinite else { return }
+        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+        sum += value
+    }
+
+    /// For each bucket the number of values in it and all lower ones; the last is the total.
+    var cumulativeCounts: [Int] {
+        var total = 0
+        return counts.map { count in
+            total += count
+            return total
+        }
+    }
 }

@@ -1,13 +1,14 @@
 package import CoreMetrics
 import Synchronization
 
-/// Keeps what swift-metrics counts, for Prometheus to fetch.
+/// A swift-metrics backend that Prometheus can scrape.
 ///
-/// Labels of swift-metrics are names of metrics, and dimensions are labels. Asked twice for the same name and labels, it hands out the
-/// same series; a series stays until the process ends, since scrapers take one that vanishes for a restart. Safe to use from any thread.
+/// The label of a swift-metrics metric is its Prometheus name, its dimensions are Prometheus labels. The same name and labels
+/// always give the same series. A series stays until the process exits, since scrapers take one that disappears for a
+/// restart. Safe to use from any thread.
 package final class PrometheusRegistry: MetricsFactory {
-    /// Bounds for what takes from half a millisecond to half a minute.
-    package static let standardBuckets = [
+    /// Default histogram bounds in seconds: 0.5 ms to 30 s.
+    package static let defaultBuckets = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
 
@@ -27,21 +28,21 @@ package final class PrometheusRegistry: MetricsFactory {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - help: what the metrics of these names are.
-    ///   - buckets: upper bounds of every histogram's buckets, rising: seconds for timers, plain values for recorders.
-    ///   - maxSeries: how many series all metrics may have together. What is counted in others is not shown, and
-    ///     `darkroom_metrics_refused_series_total` says that there are some.
+    ///   - help: help texts by metric name.
+    ///   - buckets: ascending upper bounds of all histograms: seconds for timers, plain values for recorders.
+    ///   - maxSeries: maximum number of series over all metrics. Further series are not exposed;
+    ///     `darkroom_metrics_refused_series_total` counts them.
     package init(
-        help: [String: String] = [:], buckets: [Double] = PrometheusRegistry.standardBuckets, maxSeries: Int = 2_000
+        help: [String: String] = [:], buckets: [Double] = PrometheusRegistry.defaultBuckets, maxSeries: Int = 2_000
     ) {
         self.help = Dictionary(help.map { (MetricNaming.metric($0), $1) }) { first, _ in first }
         bounds = buckets
         self.maxSeries = maxSeries
     }
 
-    /// Everything counted so far, and what was read just now from elsewhere, in Prometheus' text format 0.0.4.
+    /// All metrics in the Prometheus text format 0.0.4.
     ///
-    /// - Parameter others: metrics that this registry does not have itself.
+    /// - Parameter others: metrics read from other sources at scrape time.
     package func exposition(with others: [MetricFamily] = []) -> String {
         TextExposition.text(families + others)
     }
@@ -55,11 +56,11 @@ package final class PrometheusRegistry: MetricsFactory {
         return counted + [
             MetricFamily(
                 "darkroom_metrics_refused_series_total", .counter,
-                help: "Series that were asked for and are not shown, because there would be too many.", Double(refused))
+                help: "Requests for series that are not exposed because the series limit is reached.", Double(refused))
         ]
     }
 
-    /// The series of that name and those labels; one that nobody will see where there are too many, or where the name means another kind.
+    /// The series of that name and labels. Returns an unexposed series if the limit is reached or the name has another kind.
     private func series<Series: MetricSeries>(
         _ name: String, _ dimensions: [(String, String)], _ kind: MetricFamily.Kind, _ make: () -> Series
     ) -> Series {
@@ -89,7 +90,7 @@ extension PrometheusRegistry {
         series(label, dimensions, .gauge) { GaugeSeries() }
     }
 
-    /// - Parameter aggregate: whether a histogram of all values is kept, or the last value alone.
+    /// - Parameter aggregate: true for a histogram of all values, false for the last value only.
     package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
@@ -97,7 +98,7 @@ extension PrometheusRegistry {
         return series(label, dimensions, .gauge) { GaugeSeries() }
     }
 
-    /// A histogram in seconds.
+    /// Creates a histogram in seconds.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         series(label, dimensions, .histogram) { HistogramSeries(bounds: bounds) }
     }

@@ -1,4 +1,4 @@
-/// The labels of a series, in the order of their names: equal sets are equal, however they were given.
+/// The labels of a series, sorted by name, so that equal sets compare equal in any order.
 package struct SeriesLabels: Hashable, Sendable {
     struct Label: Hashable, Sendable {
         var name: String
@@ -7,8 +7,8 @@ package struct SeriesLabels: Hashable, Sendable {
 
     let labels: [Label]
 
-    /// Of names and values. Characters that a name may not have become `_`, values may be any text; of several labels with one name
-    /// the first counts.
+    /// Creates labels from names and values. Invalid characters in names are replaced by `_`; values may be any text. The first
+    /// of several labels with the same name wins.
     package init(_ dimensions: [(String, String)]) {
         var names: Set<String> = []
         labels = dimensions.map { Label(name: MetricNaming.label($0.0), value: $0.1) }
@@ -23,17 +23,17 @@ extension SeriesLabels: Comparable {
     }
 }
 
-/// What the data model of Prometheus allows as names.
+/// Names that the Prometheus data model allows.
 enum MetricNaming {
-    static func metric(_ name: String) -> String { made(of: name, besides: ":_") }
+    static func metric(_ name: String) -> String { sanitized(name, allowing: ":_") }
 
-    /// `le` belongs to histograms, and two underscores in front to Prometheus itself.
+    /// `le` is reserved for histograms, a prefix of two underscores for Prometheus itself.
     static func label(_ name: String) -> String {
-        let name = made(of: name, besides: "_")
+        let name = sanitized(name, allowing: "_")
         return name == "le" || name.hasPrefix("__") ? "label_" + name.drop { $0 == "_" } : name
     }
 
-    private static func made(of name: String, besides allowed: String) -> String {
+    private static func sanitized(_ name: String, allowing allowed: String) -> String {
         let clean = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) || allowed.contains($0) ? $0 : "_" })
         return clean.first.map { $0.isNumber } == false ? clean : "_" + clean
     }

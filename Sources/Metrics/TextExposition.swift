@@ -1,4 +1,4 @@
-/// Prometheus' text format 0.0.4: families by name, series by labels, so that equal states are equal texts.
+/// The Prometheus text format 0.0.4. Families are sorted by name and series by labels, so that equal states give equal texts.
 enum TextExposition {
     static func text(_ families: [MetricFamily]) -> String {
         families.filter { !$0.series.isEmpty }.sorted { $0.name < $1.name }.map(text).joined()
@@ -35,7 +35,7 @@ enum TextExposition {
         return "\(name)\(braces) \(number(value))\n"
     }
 
-    /// A backslash, a line feed, and in labels a quotation mark: nothing else means anything there.
+    /// Escapes backslashes, line feeds and, in labels, quotation marks.
     private static func escaped(_ text: String, quotes: Bool = false) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -52,7 +52,7 @@ enum TextExposition {
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        // Whole numbers as far as every one of them can be told from the next.
+        // Integers up to the range in which a Double represents each of them exactly.
         return Int64(exactly: value).flatMap { abs(value) < 9e15 ? String($0) : nil } ?? "\(value)"
     }
 }

@@ -1,44 +1,43 @@
 public import DarkroomNetwork
 
-/// Why there is no original. Descriptions are fit for clients: they never name a resolved address, a path on disk or
-/// what an internal server said.
+/// Why there is no original. Descriptions are fit for clients: they never contain a resolved address, a path on disk or
+/// text of an internal server.
 ///
-/// What is known about the way to the origin is told apart as finely as `Proxy-Status` does (RFC 9209 §2.3); the cases
-/// name its error types.
+/// Failures to reach the origin are distinguished as in `Proxy-Status` (RFC 9209 §2.3), whose error types are noted.
 public enum OriginError: Error, Hashable, Sendable {
-    /// The URL is not one that this fetcher serves.
+    /// The URL is invalid, or of a scheme that the fetcher does not serve.
     case invalidURL(SourceURLError)
-    /// The rules of this server forbid the source, whatever is there.
+    /// This server does not allow the source.
     case notAllowed(Denial)
-    /// The origin says there is nothing: 404 or 410.
-    case notFound(OriginRefusal)
-    /// No file has that name below the local root.
+    /// The origin answered 404 or 410.
+    case notFound(UnusableResponse)
+    /// There is no such file below the local root.
     case localNotFound
-    /// The body is, or says it is, larger than the limit (`http_response_body_size`).
+    /// The body, or its announced length, exceeds the limit (`http_response_body_size`).
     case tooLarge(limitBytes: Int)
-    /// The origin kept on redirecting after `limit` hops.
+    /// The origin redirected more than `limit` times.
     case tooManyRedirects(limit: Int)
     /// A redirect that cannot be followed.
     case badRedirect(RedirectFault)
-    /// A status that is neither a complete success, a redirect, 404 nor 410; 304 where no validator was sent.
-    case refusedStatus(OriginRefusal)
+    /// A status other than 200, 203, 404, 410 and redirects, or 304 although no validator was sent.
+    case unexpectedStatus(UnusableResponse)
     /// The body has a content coding although none was accepted.
     case unacceptableEncoding
-    /// A success without a byte.
+    /// A successful response with an empty body.
     case emptyBody
-    /// No complete answer came; a later attempt may do better.
+    /// No complete response arrived. A later attempt may succeed.
     case unreachable(Stage)
-    /// Too many connections to the host failed in a row, so it was not asked (`destination_unavailable`). Not before
-    /// `retryAfter` is it asked again.
+    /// The circuit breaker is open after too many failures in a row, so the host was not asked
+    /// (`destination_unavailable`). No request is sent before `retryAfter` has passed.
     case hostUnavailable(retryAfter: Duration)
-    /// A time limit passed, that for the whole download or one of its parts, during the phase named.
+    /// A time limit passed during this phase.
     case timedOut(Phase)
-    /// The request came back to us: the origin says so with 508 (RFC 5842 §7.2; `proxy_loop_detected`).
+    /// The request led back to this server, which the origin reports with 508 (RFC 5842 §7.2; `proxy_loop_detected`).
     case loop
-    /// The task was cancelled, or the fetcher is shut down.
+    /// The task was canceled, or the fetcher is shut down.
     case cancelled
 
-    /// The rule that forbids a source.
+    /// The rule that a source violates.
     public enum Denial: Hashable, Sendable {
         /// The host is not on the allow-list.
         case host
@@ -46,7 +45,7 @@ public enum OriginError: Error, Hashable, Sendable {
         case port
         /// The host is, or resolves to, an address that is not public and not allowed (`destination_ip_prohibited`).
         case address
-        /// A local path that could leave the root, or that leads to something other than a plain file.
+        /// The local path may leave the root, or does not lead to a plain file.
         case path
         /// No local root is configured.
         case local
@@ -54,37 +53,39 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// What is wrong with a redirect.
     public enum RedirectFault: Hashable, Sendable {
+        /// No `Location` field.
         case missingLocation
+        /// A `Location` that is not an http or https URL.
         case invalidLocation
-        /// From https to http.
+        /// A redirect from https to http.
         case downgrade
     }
 
-    /// Where an exchange with an origin broke.
+    /// The stage at which a request to an origin failed.
     public enum Stage: Hashable, Sendable {
         /// The name has no address (`dns_error`).
         case dns
-        /// The host wants no connection at that port (`connection_refused`).
+        /// The host refused the connection (`connection_refused`).
         case refused
-        /// No connection came about for another reason, such as a missing route (`destination_ip_unroutable`).
+        /// The connection failed for another reason, such as a missing route (`destination_ip_unroutable`).
         case connect
-        /// No TLS session came about (`tls_protocol_error`).
+        /// The TLS handshake failed (`tls_protocol_error`).
         case tls
-        /// The certificate is not valid, not trusted or another host's (`tls_certificate_error`).
+        /// The certificate is invalid, not trusted or another host's (`tls_certificate_error`).
         case certificate
-        /// The connection ended before a response head (`connection_terminated`).
+        /// The connection closed before the response head (`connection_terminated`).
         case reset
-        /// The connection ended within the body (`http_response_incomplete`).
+        /// The connection closed within the body (`http_response_incomplete`).
         case incomplete
-        /// The answer is not HTTP, or its head is too large (`http_protocol_error`).
+        /// The response is not HTTP, or its head is too large (`http_protocol_error`).
         case malformed
     }
 
-    /// What a download was at when its time was up.
+    /// The phase of a download.
     public enum Phase: Hashable, Sendable {
-        /// Waiting for a slot; the origin was not asked yet.
+        /// Waiting for a slot. No request was sent.
         case waiting
-        /// Looking the host up (`dns_timeout`).
+        /// Resolving the host name (`dns_timeout`).
         case resolving
         /// Connecting, TLS included (`connection_timeout`).
         case connecting
@@ -92,5 +93,81 @@ public enum OriginError: Error, Hashable, Sendable {
         case response
         /// Receiving the body (`http_response_incomplete`).
         case body
+    }
+}
+
+extension OriginError: CustomStringConvertible {
+    /// The error as a sentence for clients.
+    public var description: String {
+        switch self {
+        case .invalidURL(let error): error.description
+        case .notAllowed(let denial): denial.description
+        case .notFound(let response): "The origin has no such resource (status \(response.status))."
+        case .localNotFound: "There is no such local file."
+        case .tooLarge(let limitBytes): "The source is larger than \(limitBytes) bytes."
+        case .tooManyRedirects(let limit): "The origin redirected more than \(limit) times."
+        case .badRedirect(let fault): fault.description
+        case .unexpectedStatus(let response): "The origin answered with status \(response.status)."
+        case .unacceptableEncoding: "The origin compressed its response although the request did not allow it."
+        case .emptyBody: "The origin sent an empty response body."
+        case .unreachable(let stage): stage.description
+        case .hostUnavailable: "The origin was unreachable several times in a row; requests to it are paused."
+        case .timedOut(let phase): phase.description
+        case .loop: "The origin leads back to this server."
+        case .cancelled: "The download was canceled."
+        }
+    }
+}
+
+extension OriginError.Denial: CustomStringConvertible {
+    /// The error as a sentence for clients.
+    public var description: String {
+        switch self {
+        case .host: "The source's host is not allowed."
+        case .port: "The source's port is not allowed."
+        case .address: "The source's address is not allowed."
+        case .path: "The local path is not allowed."
+        case .local: "Local sources are not enabled."
+        }
+    }
+}
+
+extension OriginError.RedirectFault: CustomStringConvertible {
+    /// The error as a sentence for clients.
+    public var description: String {
+        switch self {
+        case .missingLocation: "The origin redirected without a Location field."
+        case .invalidLocation: "The origin redirected to something other than an http or https URL."
+        case .downgrade: "The origin redirected from https to http."
+        }
+    }
+}
+
+extension OriginError.Stage: CustomStringConvertible {
+    /// The error as a sentence for clients.
+    public var description: String {
+        switch self {
+        case .dns: "The origin's name could not be resolved."
+        case .refused: "The origin refused the connection."
+        case .connect: "The connection to the origin failed."
+        case .tls: "The TLS handshake with the origin failed."
+        case .certificate: "The origin's certificate is not trusted."
+        case .reset: "The origin closed the connection before it answered."
+        case .incomplete: "The origin closed the connection before its response was complete."
+        case .malformed: "The origin's response is not valid HTTP."
+        }
+    }
+}
+
+extension OriginError.Phase: CustomStringConvertible {
+    /// The error as a sentence for clients.
+    public var description: String {
+        switch self {
+        case .waiting: "The download waited too long for its turn."
+        case .resolving: "Resolving the origin's name took too long."
+        case .connecting: "Connecting to the origin took too long."
+        case .response: "The origin took too long to respond."
+        case .body: "The origin took too long to send its response."
+        }
     }
 }

@@ -1,20 +1,20 @@
 public import DarkroomNetwork
 public import HTTPTypes
 
-/// Sends `local:` URLs to one fetcher and all others to another.
+/// Routes `local:` URLs to one fetcher and all others to another.
 public struct OriginRouter: OriginFetching {
     private let remote: any OriginFetching
     private let local: any OriginFetching
 
     /// - Parameters:
-    ///   - remote: asked for `http` and `https`, usually a ``GuardedHTTPClient``.
-    ///   - local: asked for `local`, usually ``LocalFiles``.
+    ///   - remote: the fetcher for `http` and `https`, usually a ``GuardedHTTPClient``.
+    ///   - local: the fetcher for `local`, usually ``LocalFiles``.
     public init(remote: any OriginFetching, local: any OriginFetching) {
         self.remote = remote
         self.local = local
     }
 
-    /// Asks the fetcher of the URL's scheme and throws what that throws.
+    /// Fetches with the fetcher of the URL's scheme.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         try await fetcher(for: request.url).fetch(request)
     }
@@ -25,9 +25,9 @@ public struct OriginRouter: OriginFetching {
 
     public func refusal(of source: SourceURL) -> OriginError? { fetcher(for: source).refusal(of: source) }
 
-    public func forgetOutages(ofHost host: String?) {
-        remote.forgetOutages(ofHost: host)
-        local.forgetOutages(ofHost: host)
+    public func clearOutages(ofHost host: String?) {
+        remote.clearOutages(ofHost: host)
+        local.clearOutages(ofHost: host)
     }
 
     private func fetcher(for url: SourceURL) -> any OriginFetching {

@@ -1,48 +1,48 @@
 import DarkroomHTTPCaching
-import DarkroomNetwork
+public import DarkroomNetwork
 public import DarkroomOrigin
 public import DarkroomStore
 public import DarkroomTransforms
 public import Foundation
 public import Logging
+import NIOPosix
 
-/// Gets pictures: downloaded, force-decoded, turned into what was asked for, and kept in two caches.
+/// Downloads, decodes, transforms and encodes images, and caches originals and variants.
 ///
 /// ```
-///  request ──▶ keys ──▶ what is known of the source? ──▶ fresh ──▶ variant in memory, on disk ──▶ answer
-///                              │                                        │ neither
-///                              │ stale, unknown                         ▼
-///                              ▼                          original in memory, on disk
-///                    ask the origin, once for all               │
-///                              │ 304: as fresh                  │
-///                              │ 200: new content               ▼
-///                              └───────────────▶ pixel thread: decode ▶ chain ▶ encode, once for all
-///                                                               │
-///                                        original, record and variant to their own entries
+///  request ─▶ resolve: keys, chain ─▶ look up: record, variant, original
+///                                          │ what is stored may be used        │ it may not, or is missing
+///                                          │                                   ▼
+///                                          │              fetch: ask the origin, once for all requests
+///                                          │                                   │ 304, or new content
+///                                          ▼                                   ▼
+///                                       answer ◀─ write: record, ◀─ produce: decode ▶ chain ▶ encode on a
+///                                                 original, variant          pixel thread, once for all requests
 /// ```
 ///
-/// The façade only builds these parts and runs them in order. Safe to use from any task.
+/// `Resolution` decides on each step, and `ImageResolver` carries it out. A pipeline is safe to use from any task.
 public final class ImagePipeline: Sendable {
     let configuration: PipelineConfiguration
-    private let delegate: any ImagePipelineDelegate
     let keyFilter: any CacheKeyFilter
-    let answer: AnswerImage
-    private let purger: Purger
+    let resolver: ImageResolver
     let clock: any Clock<Duration>
-    let epoch = EncoderEpoch.current
+    private let delegate: any ImagePipelineDelegate
+    private let purger: Purger
+    private let encoderEpoch = EncoderEpoch.current
     private let logger: Logger
 
+    /// Creates a pipeline.
+    ///
     /// - Parameters:
-    ///   - origin: where originals come from, for example `OriginRouter`.
-    ///   - memory: the first tier, for variants and small originals. What is known of sources takes another sixteenth of
-    ///     its budget.
+    ///   - origin: the source of originals, for example an ``OriginRouter``.
+    ///   - memory: the first tier, for variants and small originals. Records take another sixteenth of its budget.
     ///   - disk: the second tier; nil = none.
-    ///   - processing: the door to pixels.
-    ///   - delegate: what the user decides.
-    ///   - keyFilter: which sources count as the same.
+    ///   - processing: decodes, transforms and encodes. Default: in this process.
+    ///   - delegate: the decisions of the pipeline's user.
+    ///   - keyFilter: decides which sources are the same image.
     ///   - now: the wall clock, for ages.
-    ///   - clock: runs the request timeout.
-    ///   - random: 0..<1, for the jitter of waiting times after failures.
+    ///   - clock: the clock of the request timeout.
+    ///   - random: 0..<1, for the jitter of the backoff after failures.
     public init(
         configuration: PipelineConfiguration = PipelineConfiguration(), origin: any OriginFetching,
         memory: MemoryStore, disk: (any Storing)? = nil, processing: any ImageProcessing = InProcessImageProcessor(),
@@ -59,153 +59,233 @@ public final class ImagePipeline: Sendable {
         let parts = PipelineParts(
             configuration: configuration, origin: origin, memory: memory, disk: disk, processing: processing,
             delegate: delegate, now: now, clock: clock, random: random)
-        answer = parts.answer
+        resolver = parts.resolver
         purger = parts.purger
+    }
+
+    /// Creates a pipeline that downloads over HTTP and HTTPS from public addresses and caches in memory.
+    ///
+    /// Create one and share it: all requests use its threads and caches, which are released with it.
+    ///
+    /// - Parameters:
+    ///   - downloads: the hosts that may be contacted, and the limits on downloads. Default: any host at a public
+    ///     address.
+    ///   - memoryBytes: the budget of the memory tier in bytes; 0 = none. Default: 256 MiB.
+    ///   - disk: a second tier, for example a ``DiskStore``, which the caller closes. Default: none.
+    ///   - delegate: the decisions of the pipeline's user.
+    ///   - keyFilter: decides which sources are the same image. Default: those with equal canonical addresses.
+    public convenience init(
+        configuration: PipelineConfiguration = PipelineConfiguration(),
+        downloads: GuardedHTTPClient.Settings = GuardedHTTPClient.Settings(), memoryBytes: Int = 256 << 20,
+        disk: (any Storing)? = nil, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
+        keyFilter: any CacheKeyFilter = CanonicalURLFilter()
+    ) {
+        self.init(
+            configuration: configuration,
+            origin: GuardedHTTPClient(settings: downloads, eventLoopGroup: MultiThreadedEventLoopGroup.singleton),
+            memory: MemoryStore(budgetBytes: memoryBytes), disk: disk, delegate: delegate, keyFilter: keyFilter)
     }
 
     deinit {
         shutdown()
     }
 
-    /// The picture for a request, from a cache or made now. Cancelling the task gives up waiting, and the work ends when
-    /// nobody waits for it any more; with `continuesInBackground` cancelling has no effect.
+    // MARK: Requests
+
+    /// Returns the image for a request, from a cache or made now.
     ///
-    /// A source that fails gives way to the request's fallback, where it has one, within the same time.
+    /// Canceling the task stops waiting; the work is canceled when no other request waits for it. With
+    /// ``PipelineConfiguration/continuesInBackground`` cancellation has no effect. If the source fails, the request's
+    /// fallback is used, within the same timeout.
     public func image(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        try await image(for: request, watcher: nil)
+        try await image(for: request, reporter: nil)
     }
 
-    /// Begins to get the picture for a request and tells how far it is.
+    /// Starts a request and reports its progress.
     ///
-    /// - Parameter previews: whether pictures of what has come in so far are made too, of a JPEG while it is downloaded
-    ///   (SDWebImage's `progressiveLoad`): one at 16 KiB and one each time that the bytes have doubled, on pixel threads that
-    ///   have nothing else to do.
+    /// - Parameter previews: whether previews are made while a JPEG is downloaded (SDWebImage's `progressiveLoad`): at
+    ///   16 KiB, and each time the bytes received have doubled, on otherwise idle pixel threads.
     public func imageTask(for request: ImageRequest, previews: Bool = false) -> ImageTask {
-        let latest = LatestEvents()
-        let watcher = DownloadWatcher(latest, makesPreviews: previews)
+        let events = EventBuffer()
+        let reporter = ImageTaskReporter(events, makesPreviews: previews)
         let work = Task { [self] in
-            defer { latest.finish() }
-            return await Result { () async throws(PipelineError) in try await image(for: request, watcher: watcher) }
+            defer { events.finish() }
+            return await Result { () async throws(PipelineError) in
+                try await image(for: request, reporter: reporter)
+            }
         }
-        return ImageTask(latest, work)
+        return ImageTask(events, work)
     }
 
     private func image(
-        for request: ImageRequest, watcher: DownloadWatcher?
+        for request: ImageRequest, reporter: ImageTaskReporter?
     ) async throws(PipelineError) -> ImageResponse {
-        var watch = Stopwatch()
-        let wanted = wanted(request, watcher: watcher)
-        var picture: ImageResponse
-        if let found = answer.atOnce(wanted) { picture = found } else { picture = try await inTime(wanted) }
-        picture.timings.total = watch.lap()
-        return picture
+        var stopwatch = Stopwatch()
+        let request = resolve(request, reporter: reporter)
+        var response: ImageResponse
+        if let found = resolver.imageInMemory(for: request) {
+            response = found
+        } else {
+            response = try await imageWithinTimeout(for: request)
+        }
+        response.timings.total = stopwatch.lap()
+        return response
     }
 
-    private func inTime(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
+    private func imageWithinTimeout(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
         let work = { [self] () async throws(PipelineError) in
-            try await withDeadline(configuration.requestTimeout, clock: clock) { () async throws(PipelineError) in
-                try await self.answerOrFallback(wanted)
-            }
+            try await withTimeout { () async throws(PipelineError) in try await self.imageOrFallback(for: request) }
         }
         do throws(PipelineError) {
             guard configuration.continuesInBackground else { return try await work() }
-            // A task of its own does not hear that the caller's is cancelled.
+            // An unstructured task is not canceled with the caller's.
             return try await Task { await Result(catching: work) }.value.get()
         } catch {
-            let error = error == .timedOut && hasWaitedInVain(wanted) ? answer.produce.queue.noteExpiry() : error
-            logger.debug("no picture", metadata: ["source": "\(wanted.keys.source)", "error": "\(error)"])
+            let error = error == .timedOut && expiredInQueue(request) ? resolver.recordExpiry() : error
+            logger.debug(
+                "request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
             throw error
         }
     }
 
-    /// Time that was spent in the queue is our fault, and coming back later helps.
-    private func hasWaitedInVain(_ wanted: Wanted) -> Bool {
-        wanted.urgency.isQueued || wanted.urgency.timeQueued > configuration.requestTimeout / 2
+    private func withTimeout<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws(PipelineError) -> Value
+    ) async throws(PipelineError) -> Value {
+        try await withDeadline(
+            configuration.requestTimeout, clock: clock, onExpiry: { PipelineError.timedOut }, operation)
     }
 
-    private func answerOrFallback(_ wanted: Wanted) async throws(PipelineError) -> ImageResponse {
+    /// Whether the timeout is due to the pixel queue, so that the client should retry later.
+    private func expiredInQueue(_ request: ResolvedRequest) -> Bool {
+        request.urgency.isQueued || request.urgency.timeQueued > configuration.requestTimeout / 2
+    }
+
+    private func imageOrFallback(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await answer.withOrWithoutPlaceholders(wanted)
+            return try await resolver.image(for: request)
         } catch {
-            guard let fallback = wanted.request.fallback, error.isFaultOfSource else { throw error }
-            return try await self.fallback(fallback, for: wanted, because: error)
+            guard let fallback = request.input.fallback, error.permitsFallback else { throw error }
+            return try await imageOfFallback(fallback, for: request, because: error)
         }
     }
 
-    /// Where the fallback fails too, the source's failure is the one to tell of, unless the fallback cannot be had on principle.
-    private func fallback(
-        _ fallback: SourceURL, for failed: Wanted, because error: PipelineError
+    /// If the fallback fails too, the error is the source's, unless the fallback is refused on principle.
+    private func imageOfFallback(
+        _ fallback: SourceURL, for failed: ResolvedRequest, because error: PipelineError
     ) async throws(PipelineError) -> ImageResponse {
-        var instead = failed.request
-        instead.source = fallback
-        instead.fallback = nil
+        var request = failed.input
+        request.source = fallback
+        request.fallback = nil
         do throws(PipelineError) {
-            var picture = try await answer.withOrWithoutPlaceholders(wanted(instead, watcher: failed.watcher))
-            picture.fallbackReason = error
-            return picture
+            var response = try await resolver.image(for: resolve(request, reporter: failed.reporter))
+            response.fallbackReason = error
+            return response
         } catch let failure {
-            throw failure.isFaultOfSource ? error : failure
+            throw failure.permitsFallback ? error : failure
         }
     }
 
-    func wanted(_ request: ImageRequest, watcher: DownloadWatcher? = nil) -> Wanted {
+    private func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
         var request = request
-        if !request.cache.demand.mayStore { request.cache.store = .none }
+        if !request.cache.policy.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)
-        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: epoch)
+        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
         var document = request
         document.output = request.placeholderOutput
-        let documentKeys =
+        let placeholderKeys =
             document.output.details.isEmpty
-            ? nil : RequestKeys(document, chain: chain, identity: identity, epoch: epoch)
-        return Wanted(
-            request: request, chain: chain, keys: keys, documentKeys: documentKeys,
-            moment: answer.keep.generations.now(of: keys.source),
+            ? nil : RequestKeys(document, chain: chain, identity: identity, epoch: encoderEpoch)
+        return ResolvedRequest(
+            input: request, chain: chain, keys: keys, placeholderKeys: placeholderKeys,
+            epoch: resolver.caches.epochs.current(of: keys.source),
             urgency: Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout),
-            watcher: watcher)
+            reporter: reporter)
     }
 
-    /// Where a request's entries are, without reading them into memory, asking an origin or making anything; whether they are fresh
-    /// is another question (SDWebImage's cache query).
+    // MARK: Inspection
+
+    /// Returns the tiers that have a request's entries, without a side effect: nothing is read into memory, fetched or
+    /// made (SDWebImage's cache query). Whether the entries are fresh is not considered.
     public func location(of request: ImageRequest) async -> CacheLocation {
-        await answer.location(of: wanted(request))
+        var request = resolve(request)
+        request.input.cache.query = .all
+        return await CachedState(of: request, in: resolver.caches).location
     }
 
-    /// Removes what is cached of some sources, in memory and on disk, together with what is remembered of their failures. Work
-    /// under way for them is answered but not kept.
+    /// Explains how a request would be answered at this moment, and why: its keys, caches, freshness and plan. Nothing
+    /// changes: no entry counts as used, nothing is stored, and no origin is contacted unless `fetch` is true.
+    ///
+    /// - Parameter fetch: whether the source is downloaded if the request itself would have to, so that there is a
+    ///   plan. The download is not stored, since only its header is read. The explained decision is that from before
+    ///   the download.
+    /// - Throws: the error that the request would end in, as far as it is known without decoding. The request's
+    ///   fallback is not considered.
+    public func explain(_ request: ImageRequest, fetch: Bool = false) async throws(PipelineError) -> Explanation {
+        let resolved = resolve(request)
+        let keys = Explanation.Keys(
+            filter: "\(type(of: keyFilter))", identity: keyFilter.identity(of: request.source),
+            source: resolved.keys.source.hex, original: resolved.keys.original.entry.hex,
+            record: resolved.keys.record.entry.hex, variant: resolved.keys.variant.entry.hex,
+            encoderEpoch: encoderEpoch)
+        let explainer = RequestExplainer(resolver: resolver)
+        return try await withTimeout { () async throws(PipelineError) in
+            try await explainer.explain(resolved, keys: keys, fetch: fetch)
+        }
+    }
+
+    /// Returns the cached entries of a source, without a side effect.
+    public func entries(of source: SourceURL) async -> SourceEntries {
+        await SourceEntries(
+            of: source, RequestKeys.source(keyFilter.identity(of: source)), in: resolver.caches,
+            now: resolver.now())
+    }
+
+    /// The pixel queue's load at this moment.
+    public var load: PipelineLoad { resolver.producer.pixels.queue.load }
+
+    // MARK: Maintenance
+
+    /// Purges sources from the caches, along with their remembered failures. Work in progress for them is answered but
+    /// not stored.
     ///
     /// - Parameters:
-    ///   - soft: mark it stale instead: it is revalidated before, or behind, its next use.
-    ///   - dryRun: only tell what is there.
-    ///   - tiers: where; clearing one tier alone suits `.everything`.
+    ///   - soft: marks the sources as stale instead of removing them.
+    ///   - dryRun: reports what would be purged without purging it.
+    ///   - tiers: the tiers to purge. Purging a single tier is meant for `.everything`.
     @discardableResult
     public func purge(
-        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: Tiers = .all
+        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
     ) async -> PurgeReport {
         await purger.purge(target, soft: soft, dryRun: dryRun, tiers: tiers, keyFilter: keyFilter)
     }
 
-    /// Removes entries of the disk tier that are older than it is configured to keep them.
+    /// Removes the disk entries that are older than the disk tier keeps them.
     @discardableResult
     public func removeExpired() async -> PurgeReport {
         await purger.removeExpired()
     }
 
-    /// Brings what is kept in memory, decoded pictures too, down to this part, 0 to 1, of what it is now: for times when the
-    /// system is short of it.
+    /// Evicts from memory, decoded images included, until this fraction, 0 to 1, of the bytes held is left.
     public func shrinkMemory(toFraction fraction: Double) {
         purger.shrinkMemory(toFraction: fraction)
     }
 
-    /// What waits for pixel threads and what runs there, at this moment.
-    public var load: PipelineLoad { answer.produce.queue.load }
-
-    /// Ends the pixel threads after the work they have; what waits is refused with `.cancelled`. Work in the background ends.
-    /// A pipeline that nobody holds any more does so by itself.
+    /// Ends the pixel threads after the jobs that they run; waiting jobs fail with ``PipelineError/cancelled``, and
+    /// background work is canceled. Called when the pipeline is released.
     public func shutdown() {
-        answer.background.shutdown()
-        answer.produce.queue.shutdown()
+        resolver.background.shutdown()
+        resolver.producer.pixels.queue.shutdown()
+    }
+}
+
+extension Result where Failure == PipelineError, Success: Sendable {
+    init(catching operation: () async throws(PipelineError) -> Success) async {
+        do throws(PipelineError) {
+            self = .success(try await operation())
+        } catch {
+            self = .failure(error)
+        }
     }
 }

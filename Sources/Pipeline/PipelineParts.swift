@@ -4,13 +4,13 @@ import DarkroomStore
 import DarkroomTransforms
 import Foundation
 
-/// The steps of a pipeline, put together.
+/// The parts of a pipeline, wired together.
 struct PipelineParts {
-    let answer: AnswerImage
+    let resolver: ImageResolver
     let purger: Purger
 
-    /// What is known of sources, as a part of the memory tier's budget.
-    private static let recordsShare = 16
+    /// The budget of the records as a fraction of the memory tier's: one sixteenth.
+    private static let recordsDivisor = 16
 
     init(
         configuration: PipelineConfiguration, origin: any OriginFetching, memory: MemoryStore,
@@ -18,29 +18,27 @@ struct PipelineParts {
         now: @escaping @Sendable () -> Date, clock: any Clock<Duration>, random: @escaping @Sendable () -> Double
     ) {
         let policy = configuration.freshness
-        let records = SourceRecords(
-            budgetBytes: memory.budgetBytes / Self.recordsShare, disk: disk, policy: policy)
-        let keep = KeepResults(
-            memory: memory, disk: disk, records: records, generations: Generations(),
-            inUse: OriginalsInUse())
+        let caches = PipelineCaches(
+            memory: memory, disk: disk,
+            records: SourceRecords(budgetBytes: memory.budgetBytes / Self.recordsDivisor, disk: disk, policy: policy))
+        let writer = CacheWriter(caches: caches)
         let failures = FailureMemory(policy: policy, random: random)
-        let queue = WorkQueue(
-            workers: configuration.pixelWorkers, depth: configuration.queueDepth,
-            memoryBudgetBytes: configuration.memoryBudgetBytes)
-        answer = AnswerImage(
-            origin: origin, delegate: delegate, keep: keep, failures: failures,
-            find: FindVariant(keep: keep), load: LoadOriginal(keep: keep),
-            ask: AskOrigin(
-                origin: origin, delegate: delegate, policy: policy, keep: keep, failures: failures,
-                now: now),
-            produce: ProduceVariant(
-                queue: queue, processing: processing, keep: keep, failures: failures, limits: configuration.limits,
-                productions: Coalescer(), now: now),
-            makePreview: MakePreview(
-                queue: queue, processing: processing, limits: configuration.limits, previews: Coalescer()),
-            asks: Coalescer(),
+        let pixels = PixelWork(
+            queue: WorkQueue(
+                workers: configuration.pixelWorkers, depth: configuration.queueDepth,
+                memoryBudgetBytes: configuration.memoryBudgetBytes),
+            processing: processing, limits: configuration.limits)
+        let fetch = OriginFetch(
+            origin: origin, delegate: delegate, policy: policy, caches: caches, writer: writer, failures: failures,
+            now: now)
+        resolver = ImageResolver(
+            caches: caches, writer: writer, failures: failures, variants: VariantLookup(caches: caches),
+            originals: OriginalLookup(caches: caches),
+            fetcher: SharedFetch(fetch: fetch, queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
+            producer: VariantProducer(
+                pixels: pixels, caches: caches, writer: writer, failures: failures, now: now),
             background: BackgroundWork(timeout: configuration.requestTimeout, clock: clock), now: now)
         purger = Purger(
-            origin: origin, keep: keep, failures: failures, processing: processing, policy: policy, now: now)
+            origin: origin, caches: caches, failures: failures, processing: processing, policy: policy, now: now)
     }
 }

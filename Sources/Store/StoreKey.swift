@@ -1,10 +1,10 @@
 public import Crypto
 
-/// A SHA-256 digest that names something in a store.
+/// A SHA-256 digest that identifies a source or an entry in a store.
 ///
-/// The store never looks at what was hashed: whoever builds the keys decides what is the same.
+/// The store never sees what was hashed: the code that builds the keys decides which requests are equal.
 public struct StoreKey: Hashable, Sendable {
-    /// The digest's length, 32 bytes.
+    /// The length of the digest: 32 bytes.
     public static let byteCount = SHA256Digest.byteCount
 
     /// The digest as four big-endian words: inline, so that tables of keys allocate nothing per key.
@@ -15,7 +15,7 @@ public struct StoreKey: Hashable, Sendable {
         words = digest.withUnsafeBytes(InlineWords.init(reading:))
     }
 
-    /// The key of the SHA-256 of these bytes.
+    /// The SHA-256 of these bytes.
     public init(hashing bytes: some Sequence<UInt8>) {
         var hasher = SHA256()
         let whole: Void? = bytes.withContiguousStorageIfAvailable {
@@ -34,7 +34,7 @@ public struct StoreKey: Hashable, Sendable {
         words = bytes.withUnsafeBytes(InlineWords.init(reading:))
     }
 
-    /// The key that ``hex`` spells, or nil for anything but 64 lower-case hexadecimal digits.
+    /// The key with this ``hex``, or nil for anything but 64 lowercase hexadecimal digits.
     package init?(hex: some StringProtocol) {
         let digits = Array(hex.utf8)
         guard digits.count == 2 * Self.byteCount else { return nil }
@@ -57,15 +57,27 @@ public struct StoreKey: Hashable, Sendable {
         return bytes
     }
 
-    /// The digest as 64 lower-case hexadecimal digits.
+    /// The digest as 64 lowercase hexadecimal digits.
     public var hex: String {
-        bytes.map(Self.hexDigits(of:)).joined()
+        String(unsafeUninitializedCapacity: 2 * Self.byteCount) { digits in
+            var index = 0
+            for word in words.all {
+                for shift in stride(from: 60, through: 0, by: -4) {
+                    digits[index] = Self.digit(UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15)
+                    index += 1
+                }
+            }
+            return index
+        }
     }
 
-    /// A byte as two lower-case hexadecimal digits.
+    /// A byte as two lowercase hexadecimal digits.
     static func hexDigits(of byte: UInt8) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: [digits[Int(byte >> 4)], digits[Int(byte & 15)]], as: UTF8.self)
+        String(decoding: [digit(byte >> 4), digit(byte & 15)], as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     private static func value(ofDigit digit: UInt8) -> UInt8? {
@@ -74,6 +86,13 @@ public struct StoreKey: Hashable, Sendable {
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
         default: nil
         }
+    }
+}
+
+extension StoreKey: Comparable {
+    /// Orders keys by the bytes of their digests, which is the order of ``hex``.
+    public static func < (left: StoreKey, right: StoreKey) -> Bool {
+        left.words.all.lexicographicallyPrecedes(right.words.all)
     }
 }
 
@@ -99,13 +118,13 @@ private struct InlineWords: Hashable, Sendable {
     var all: [UInt64] { [first, second, third, fourth] }
 }
 
-/// The name of one entry, and of the source that it was made from.
+/// The key of an entry, with the key of its source.
 ///
-/// All entries of one source, its original and every variant, share ``source``, lie together and can be removed together.
+/// All entries of a source, its original and every variant, share ``source`` and can be removed together.
 public struct EntryKey: Hashable, Sendable {
-    /// The source's key.
+    /// The key of the source.
     public var source: StoreKey
-    /// The entry's own key; the original's differs from every variant's.
+    /// The key of the entry itself, different for the original and for each variant.
     public var entry: StoreKey
 
     /// The key of `entry` among the entries of `source`.

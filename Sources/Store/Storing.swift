@@ -1,77 +1,122 @@
 public import NIOCore
 
-/// What a store keeps under one key: bytes, and what its owner wants to know about them.
-public struct StoredEntry: Sendable {
-    /// How many labels an entry may have: 160.
-    public static let maximumLabels = 160
-    /// How long a label may be: 8 KiB of UTF-8.
-    public static let maximumLabelBytes = 8 << 10
+/// A persistent store of originals and variants: the disk tier of the pipeline.
+///
+/// ``DiskStore`` is the built-in one. A store of your own may keep entries anywhere, under these rules:
+///
+/// - It may lose any entry at any time.
+/// - A lookup returns byte for byte what was stored last for the key, or what was stored for it before, but never an
+///   entry that has been removed.
+/// - Removals and queries by source run after the writes that were queued before them, and before those queued later.
+public protocol Storing: Sendable {
+    /// Returns the entry for this key, or nil if there is none, if it is past its maximum age or if it can't be read
+    /// intact.
+    func entry(for key: EntryKey) async -> StoredEntry?
 
-    /// The image's encoded bytes.
-    public var body: ByteBuffer
-    /// The owner's notes, opaque to the store.
-    public var metadata: ByteBuffer
-    /// Words by which the entry's source is found again, such as `host:example.com`. At most ``maximumLabels`` of at
-    /// most ``maximumLabelBytes`` each: an entry with more is not stored. Compared byte by byte, in UTF-8.
-    public var labels: [String]
-    /// The body's SHA-256, if its owner knows it: the store then need not work it out. It has to be right, or the entry will
-    /// count as damaged.
-    public var bodyDigest: StoreKey?
+    /// Stores or replaces the entry for this key. Returns at once: the write happens later, or not at all under
+    /// pressure.
+    /// - Returns: false if the entry was refused: it is too large, the queue is full, or writing fails at present.
+    @discardableResult
+    func store(_ entry: StoredEntry, for key: EntryKey) -> Bool
 
-    /// An entry of these bytes.
-    public init(
-        body: ByteBuffer, metadata: ByteBuffer = ByteBuffer(), labels: [String] = [], bodyDigest: StoreKey? = nil
-    ) {
-        self.body = body
-        self.metadata = metadata
-        self.labels = labels
-        self.bodyDigest = bodyDigest
-    }
+    /// Stores the entry like ``store(_:for:)``, and waits until it is written.
+    /// - Returns: whether it is stored now, so that ``entry(for:)`` finds it.
+    func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool
+
+    /// Removes the entry for this key, including a queued write. Returns when it is gone.
+    func remove(_ key: EntryKey) async
+
+    /// Removes all entries of these sources, including queued writes. Returns when they are gone.
+    /// - Returns: the number and size of the removed entries.
+    @discardableResult
+    func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals
+
+    /// Removes all entries, including queued writes. Returns when they are gone.
+    /// - Returns: the number and size of the removed entries.
+    @discardableResult
+    func removeEverything() async -> StoreTotals
+
+    /// Removes all entries that are past their maximum age; does nothing in a store without one.
+    /// - Returns: the number and size of the removed entries.
+    @discardableResult
+    func removeExpired() async -> StoreTotals
+
+    /// Returns the sources that have an entry with a matching label, each once and in no particular order.
+    func sources(matching filter: LabelFilter) async -> [StoreKey]
+
+    /// Returns the totals of each of these sources; sources without entries are left out.
+    func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals]
+
+    /// Returns the entry for this key like ``entry(for:)``, but without counting as a use. By default the same as
+    /// ``entry(for:)``.
+    func peek(_ key: EntryKey) async -> StoredEntry?
+
+    /// Returns the first `limit` entries of a source in the order of their keys. By default none.
+    func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary]
 }
 
-extension StoredEntry: Equatable {
-    /// By what is kept; the digest only repeats what the body says.
-    public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
-        left.body == right.body && left.metadata == right.metadata && left.labels == right.labels
-    }
+extension Storing {
+    public func peek(_ key: EntryKey) async -> StoredEntry? { await entry(for: key) }
+    public func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary] { [] }
 }
 
-/// Which sources are meant, by the labels of their entries.
-public enum LabelQuery: Hashable, Sendable {
-    /// Those with exactly this label.
+/// A condition on labels, which selects the sources that have an entry with a matching one.
+public enum LabelFilter: Hashable, Sendable {
+    /// Labels equal to this one.
     case equal(String)
-    /// Those with a label that begins with this.
+    /// Labels that begin with this prefix.
     case prefix(String)
-    /// Every source, also those without labels.
+    /// Every source, including those without labels.
     case all
+
+    /// Whether an entry with these labels matches. Compares bytes of UTF-8, so that labels that only look the same
+    /// differ.
+    public func matches(_ labels: [String]) -> Bool {
+        switch self {
+        case .equal(let label): labels.contains { $0.utf8.elementsEqual(label.utf8) }
+        case .prefix(let prefix): labels.contains { $0.utf8.starts(with: prefix.utf8) }
+        case .all: true
+        }
+    }
 }
 
-/// How many entries, and the size of their files.
+/// A number of entries, and the size of their files.
 public struct StoreTotals: Equatable, Sendable {
     /// The number of entries.
     public var entries = 0
     /// The size of their files, in bytes.
     public var bytes = 0
 
-    /// So many entries of so many bytes.
+    /// A number of entries of this size in all.
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes
     }
+
+    static func += (totals: inout StoreTotals, change: StoreTotals) {
+        totals.entries += change.entries
+        totals.bytes += change.bytes
+    }
+
+    static prefix func - (totals: StoreTotals) -> StoreTotals {
+        StoreTotals(entries: -totals.entries, bytes: -totals.bytes)
+    }
 }
 
-/// What is known of an entry without reading it.
-public struct EntryListing: Equatable, Sendable {
+/// A description of an entry that doesn't require reading it.
+public struct EntrySummary: Equatable, Sendable {
+    /// The key of the entry.
     public var key: EntryKey
-    /// What the entry takes.
+    /// The size of the entry in the store, in bytes.
     public var bytes: Int
-    /// How long ago it was stored.
+    /// The time since the entry was stored.
     public var age: Duration
-    /// How often it was found since then; nil = that is not counted.
+    /// The number of hits since then; nil if the store doesn't count them.
     public var hits: Int?
-    /// The owner's notes; nil = they would have to be read.
+    /// The metadata of the entry; nil if the store would have to read the entry for it.
     public var metadata: ByteBuffer?
 
+    /// A summary of these values.
     public init(key: EntryKey, bytes: Int, age: Duration, hits: Int? = nil, metadata: ByteBuffer? = nil) {
         self.key = key
         self.bytes = bytes
@@ -79,62 +124,4 @@ public struct EntryListing: Equatable, Sendable {
         self.hits = hits
         self.metadata = metadata
     }
-}
-
-/// Where entries live longer than the process: what the pipeline sees of its disk tier.
-///
-/// A store may forget anything at any time. What it returns is byte for byte what was stored last under that key,
-/// or something stored there before it, but never what was removed.
-///
-/// Removals, and what asks for sources, come after the writes that were queued before them and before those queued
-/// later.
-public protocol Storing: Sendable {
-    /// The entry under this key, or nil if there is none, if it is past its age, or if it can't be read undamaged.
-    func entry(for key: EntryKey) async -> StoredEntry?
-
-    /// Takes the entry to be kept under this key, in place of one that is there. Returns at once: the write happens
-    /// later, or not at all under pressure.
-    /// - Returns: false if the entry was refused: it has too much in it, the queue is full, or writing fails now.
-    @discardableResult
-    func store(_ entry: StoredEntry, for key: EntryKey) -> Bool
-
-    /// Takes the entry like ``store(_:for:)``, and waits.
-    /// - Returns: whether it is kept now, so that ``entry(for:)`` finds it.
-    func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool
-
-    /// Removes the entry under this key, also one whose write is still to come. Gone once this returns.
-    func remove(_ key: EntryKey) async
-
-    /// Removes all entries of these sources, also those whose writes are still to come. Gone once this returns.
-    /// - Returns: what was removed.
-    @discardableResult
-    func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals
-
-    /// Removes every entry, also those whose writes are still to come. Gone once this returns.
-    /// - Returns: what was removed.
-    @discardableResult
-    func removeEverything() async -> StoreTotals
-
-    /// Removes what is past its age. Without an age, nothing is.
-    /// - Returns: what was removed.
-    @discardableResult
-    func removeExpired() async -> StoreTotals
-
-    /// The sources that have an entry with such a label, each once, in no order.
-    func sources(labelled query: LabelQuery) async -> [StoreKey]
-
-    /// What there is of each of these sources; sources without entries are left out.
-    func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals]
-
-    /// The entry under this key as ``entry(for:)`` finds it, without a sign that anyone asked for it. By default that is what
-    /// it finds.
-    func peek(_ key: EntryKey) async -> StoredEntry?
-
-    /// What there is of a source: the first `count` entries in the order of their keys. By default nothing is told.
-    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing]
-}
-
-extension Storing {
-    public func peek(_ key: EntryKey) async -> StoredEntry? { await entry(for: key) }
-    public func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] { [] }
 }

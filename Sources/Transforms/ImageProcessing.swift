@@ -1,31 +1,31 @@
 public import DarkroomVips
 public import NIOCore
 
-/// The only door to pixels: bytes in, bytes out.
+/// The only access to pixels: encoded bytes in, encoded bytes out.
 ///
-/// Calls are synchronous and may take seconds: they belong on a pixel thread, never on an event loop.
+/// Calls are synchronous and may take seconds. Make them on a pixel thread, never on an event loop.
 public protocol ImageProcessing: Sendable {
-    /// Decodes the source to its last row, runs the chain, encodes the result. Where the source's header tells all that is
-    /// wanted, it reads that only.
+    /// Decodes the source to its last row, runs the chain and encodes the result. If the source's header answers the
+    /// request, only the header is read.
     ///
-    /// `interrupt` is asked now and then; once it says true, the work ends with `.interrupted`.
+    /// `interrupt` is called regularly; once it returns true, the work ends with `.interrupted`.
     func process(
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
 
-    /// What ``process(_:interrupt:)`` would do about a job, told from the source's header. Throws whatever that would throw before
-    /// it decodes. By default the header is read in this process.
+    /// What ``process(_:interrupt:)`` would do with a job, from the source's header. Throws the errors that processing
+    /// would throw before it decodes. By default the header is read in this process.
     ///
-    /// `interrupt` ends the wait for whoever reads it, with `.interrupted`.
+    /// `interrupt` ends the wait for another process that reads the header, with `.interrupted`.
     func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
 
-    /// Drops what is kept of these bytes for the sake of speed. By default there is nothing.
+    /// Removes cached decodes of a source. By default there is no cache.
     ///
-    /// - Parameter identity: `ImageJob.identity` of the jobs that had it kept.
-    func forget(identity: String)
+    /// - Parameter identity: `ImageJob.identity` of the jobs that filled the cache.
+    func removeDecoded(identity: String)
 
-    /// Brings what is kept for the sake of speed down to this part, 0 to 1, of what it is now, and memory that was freed by
-    /// whomever back to the system. May block for some hundred milliseconds.
+    /// Shrinks caches to this fraction of their current size, 0…1, and returns freed memory to the system. May block
+    /// for a few hundred milliseconds.
     func shrinkMemory(toFraction fraction: Double)
 }
 
@@ -33,68 +33,27 @@ extension ImageProcessing {
     public func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan {
         try ImagePlan(of: job)
     }
-    /// A plan that is waited for to the end.
+    /// Plans a job without a way to interrupt it.
     public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }
-    public func forget(identity: String) {}
+    public func removeDecoded(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
 }
 
-/// One piece of pixel work.
-public struct ImageJob: Sendable {
-    /// The encoded bytes of the source.
-    public var source: ByteBuffer
-    /// Names the source's bytes by their SHA-256 in hexadecimal, so that a decode of them can be found again. Nil = it is neither
-    /// looked for nor kept.
-    public var identity: String?
-    /// Whether a decode is worth keeping for further jobs on the same bytes. Needs `identity`.
-    public var keepsDecoded: Bool
-    /// Whether `source` is only the beginning of a JPEG: what is missing is left grey, and damage is overlooked. For looking at while
-    /// the rest is on its way; the result is never proven. Any other format is `.unsupported`.
-    public var isPartial = false
-    /// Which frames or pages are kept.
-    public var pages: PageSelection
-    /// What is done to them.
-    public var chain: TransformChain
-    /// What the decoder leaves the resampler.
-    public var resampling: Resampling
-    /// How the result is encoded.
-    public var output: OutputOptions
-    /// What source and result may come to.
-    public var limits: PixelLimits
-
-    /// Work on these bytes that nothing is kept of.
-    public init(
-        source: ByteBuffer, identity: String? = nil, keepsDecoded: Bool = false,
-        pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
-        output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
-    ) {
-        self.source = source
-        self.identity = identity
-        self.keepsDecoded = keepsDecoded
-        self.pages = pages
-        self.chain = chain
-        self.resampling = resampling
-        self.output = output
-        self.limits = limits
-    }
-}
-
-/// An encoded result, or a text about it.
+/// An encoded image, or a text that describes one.
 public struct ProcessedImage: Sendable {
     /// The encoded bytes.
     public var body: ByteBuffer
     /// The format of `body`.
     public var format: OutputFormat
-    /// Of a text: the size of the picture that it was told from.
+    /// The size of the image, or of the image that a text describes.
     public var size: PixelSize
     /// Frames in the result.
     public var frames: Int
-    /// The format that the source was in.
+    /// The format of the source.
     public var sourceFormat: SourceFormat
-    /// Whether the source was decoded; false = only its header was read, so that the rest of it may be damaged.
+    /// Whether the whole source was decoded; false = only its header was read, so the rest may be corrupt.
     public var isProven: Bool
 
-    /// A result of these facts.
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
         isProven: Bool = true
@@ -108,20 +67,20 @@ public struct ProcessedImage: Sendable {
     }
 }
 
-/// Why no picture came out. The texts of `badParameter` and `tooLarge` are for clients, all others for logs only.
+/// Why processing failed. The texts of `badParameter` and `tooLarge` are for clients, all others for logs only.
 public enum ImageProcessingError: Error, Codable, Sendable, Equatable {
-    /// The bytes are none of the formats we decode.
+    /// The bytes are in none of the supported source formats.
     case unsupported
-    /// The bytes are damaged, cut off, or not what they claim to be.
+    /// The source is damaged, truncated, or not what it claims to be.
     case corrupt(String)
-    /// Over a limit, told from the header.
+    /// The source exceeds a limit, according to its header.
     case tooLarge(String)
-    /// The request cannot be done on this picture.
+    /// The request is impossible for this image.
     case badParameter(TransformError)
-    /// `interrupt` said so: out of time, or nobody waits.
+    /// `interrupt` returned true: the request timed out or was canceled.
     case interrupted
-    /// A transform failed on pixels that decoded well.
+    /// A transform failed on correctly decoded pixels.
     case transformFailed(String)
-    /// The encoder refused.
+    /// The encoder failed.
     case encodingFailed(String)
 }

@@ -1,10 +1,10 @@
 public import DarkroomVips
 
-/// Does the pixel work in this process, on the calling thread.
+/// Processes images in this process, on the calling thread.
 public struct InProcessImageProcessor: ImageProcessing {
     private let decoded: DecodedCache
 
-    /// - Parameter decoded: where pictures are kept between jobs; the default keeps none.
+    /// - Parameter decoded: a cache of decoded images that jobs share; the default caches nothing.
     public init(decoded: DecodedCache = DecodedCache(budgetBytes: 0)) {
         self.decoded = decoded
     }
@@ -14,51 +14,33 @@ public struct InProcessImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> ProcessedImage {
         let header = try SourceHeader(of: job.source)
         guard !job.isPartial || header.format == .jpeg else { throw .unsupported }
-        let several = job.output.format?.holdsSeveral ?? header.format.isAnimation
-        let framesUsed = try job.pages.framesUsed(of: header, several: several)
+        let framesUsed = try job.framesUsed(of: header)
         if job.output.isHeaderOnly {
             return ProcessedImage(
                 body: try SourceDocument(of: job, header).json, format: .json, size: header.size, frames: 1,
                 sourceFormat: header.format, isProven: false)
         }
-        let isTold = job.output.format?.isText ?? false
-        var making = job
-        if isTold { making.chain = PictureTeller.chain(of: job) }
-        let picture = try picture(for: making, header, framesUsed: framesUsed, interrupt: interrupt)
-        let format =
-            job.output.format ?? .natural(for: header.format, hasAlpha: picture.first.hasAlpha)
+        let image = try image(
+            for: ImageDescriber.preparing(job), header, framesUsed: framesUsed, interrupt: interrupt)
+        let format = job.output.format ?? .natural(for: header.format, hasAlpha: image.first.hasAlpha)
         let body =
-            isTold
-            ? try PictureTeller(job: job, header: header, interrupt: interrupt).tell(picture, as: format)
-            : try Encoder(job.output, format: format, interrupt: interrupt).encode(picture)
+            format.isText
+            ? try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format)
+            : try Encoder(job.output, format: format, interrupt: interrupt).encode(image)
         return ProcessedImage(
-            body: body, format: format, size: picture.size,
-            frames: format.holdsSeveral ? picture.frames.count : 1, sourceFormat: header.format,
+            body: body, format: format, size: image.size,
+            frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
             isProven: !job.isPartial)
     }
 
-    /// Decodes and runs the chain.
-    private func picture(
-        for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
-    ) throws(ImageProcessingError) -> Picture {
-        let plan = try Self.planned(job, header, framesUsed: framesUsed)
-        let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
-        let parameters = try decoder.parameters(
-            job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
-            maxPixels: job.limits.maxSourcePixels)
-        let pixels = try pixels(of: job, parameters, by: decoder)
-        return try transformed(
-            decoder.picture(pixels, parameters), by: job, header: header, interrupt: interrupt)
-    }
-
-    public func forget(identity: String) { decoded.removeAll(identity: identity) }
+    public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }
 
     public func shrinkMemory(toFraction fraction: Double) {
         decoded.shrink(toBytes: Int(Double(decoded.statistics.bytes) * fraction))
         VipsRuntime.returnFreedPages()
     }
 
-    /// Everything that the header alone can refuse is refused here, before memory is spent on pixels.
+    /// Plans the chain and checks every limit that the header can violate, before memory is spent on pixels.
     static func planned(
         _ job: ImageJob, _ header: SourceHeader, framesUsed: Int
     ) throws(ImageProcessingError) -> ChainPlan {
@@ -75,28 +57,42 @@ public struct InProcessImageProcessor: ImageProcessing {
         return plan
     }
 
-    /// Decoded now, or before from the same bytes in the same way.
+    /// Decodes and runs the chain.
+    private func image(
+        for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> ImageFrames {
+        let plan = try Self.planned(job, header, framesUsed: framesUsed)
+        let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
+        let parameters = try decoder.parameters(
+            job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
+            maxPixels: job.limits.maxSourcePixels)
+        let pixels = try pixels(of: job, parameters, by: decoder)
+        return try transformed(decoder.frames(of: pixels, parameters), by: job, header: header, interrupt: interrupt)
+    }
+
+    /// The decoded pixels, from the cache if the same bytes were decoded in the same way before.
     private func pixels(
         of job: ImageJob, _ parameters: DecodeParameters, by decoder: Decoder
     ) throws(ImageProcessingError) -> DecodedPixels {
         guard let identity = job.identity, !job.isPartial else { return try decoder.decode(parameters) }
-        // Turning it once is worth it only where the chain would begin with just that.
-        let turns = job.chain.beginsUpright && parameters.frames == 1 && decoder.header.orientation != 1
-        let key = DecodedCache.Key(identity: identity, parameters: parameters, isUpright: turns)
-        if let kept = decoded.pixels(for: key) { return kept }
+        // Upright pixels are worth caching only if the chain would begin by orienting them.
+        let isUpright =
+            job.chain.startsWithAutoOrientation && parameters.frames == 1 && decoder.header.orientation != 1
+        let key = DecodedCache.Key(identity: identity, parameters: parameters, isUpright: isUpright)
+        if let cached = decoded.pixels(for: key) { return cached }
         let pixels = try decoder.decode(parameters)
-        guard job.keepsDecoded, decoded.accepts(pixels) else { return pixels }
-        let kept = turns ? try decoder.upright(pixels) : pixels
-        decoded.keep(kept, for: key)
-        return kept
+        guard job.cachesDecoded, decoded.accepts(pixels) else { return pixels }
+        let cached = isUpright ? try decoder.upright(pixels) : pixels
+        decoded.store(cached, for: key)
+        return cached
     }
 
     private func transformed(
-        _ picture: Picture, by job: ImageJob, header: SourceHeader, interrupt: @escaping Interrupt
-    ) throws(ImageProcessingError) -> Picture {
-        let result: Picture
+        _ image: ImageFrames, by job: ImageJob, header: SourceHeader, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> ImageFrames {
+        let result: ImageFrames
         do {
-            result = try job.chain.apply(to: picture, start: header.plan, interrupt: interrupt)
+            result = try job.chain.apply(to: image, start: header.plan, interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
         } catch {

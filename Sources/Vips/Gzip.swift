@@ -1,15 +1,17 @@
 import DarkroomCVips
 public import NIOCore
 
-/// Inflates gzip data (RFC 1952) by GLib, on which libvips stands.
+/// Decompression of gzip data (RFC 1952) by GLib, which libvips depends on.
 public enum Gzip {
-    /// Whether the bytes begin as a gzip member does.
+    /// Whether the bytes begin with the signature of a gzip member.
     public static func isGzip(_ source: ByteBuffer) -> Bool {
         source.readableBytesView.starts(with: [0x1F, 0x8B, 0x08])
     }
 
-    /// The first member's plain bytes, `maxBytes` of them at the most, and whether that is all of it.
-    /// Throws where the data is damaged or cut off before that many bytes.
+    /// Decompresses the first member, up to `maxBytes`.
+    ///
+    /// - Returns: the plain bytes, and whether they are all of the member.
+    /// - Throws: `VipsError` if the data is corrupt or truncated before that many bytes.
     public static func inflate(
         _ source: ByteBuffer, maxBytes: Int
     ) throws(VipsError) -> (plain: ByteBuffer, isWhole: Bool) {
@@ -19,7 +21,7 @@ public enum Gzip {
         var plain = ByteBuffer()
         while plain.readableBytes <= maxBytes {
             let step = inflateChunk(inflater, &rest, into: &plain)
-            guard step != .failed else { throw VipsError(operation: "gunzip", message: "damaged or cut off") }
+            guard step != .failed else { throw VipsError(operation: "gunzip", message: "corrupt or truncated") }
             if step == .finished, plain.readableBytes <= maxBytes { return (plain, true) }
         }
         return (plain.getSlice(at: 0, length: maxBytes) ?? plain, false)

@@ -1,24 +1,24 @@
 import DarkroomCVips
 
-/// What libvips said when an operation failed.
+/// The failure of a libvips operation.
 ///
-/// `message` is diagnostic text for logs: libvips' error buffer is one for the whole process, so another thread's
-/// words may have got into it. Nothing may branch on it, and it never reaches a client.
+/// `message` is diagnostic text for logs: libvips' error buffer is shared by the whole process, so it may contain
+/// another thread's errors. No code branches on it, and it never reaches a client.
 public struct VipsError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The libvips operation that failed, by its nickname (`jpegload_buffer`).
+    /// The nickname of the failed libvips operation, such as `jpegload_buffer`.
     public let operation: String
-    /// libvips' own words, one line, at most 400 characters.
+    /// libvips' own text in one line of at most 400 characters.
     public let message: String
 
     public var description: String { "\(operation): \(message)" }
 
-    /// An error of our own about an operation.
+    /// An error that this project detects itself.
     package init(operation: String, message: String) {
         self.operation = operation
         self.message = message
     }
 
-    /// Takes over the error buffer right after `operation` failed.
+    /// Reads and clears libvips' error buffer, right after `operation` failed.
     static func taken(after operation: String) -> VipsError {
         let buffer = String(cString: vips_error_buffer())
         vips_error_clear()

@@ -1,14 +1,14 @@
 import DarkroomCVips
 public import NIOCore
 
-/// The named fields that travel with an image: `orientation`, `n-pages`, `icc-profile-data`, `exif-ifd0-Copyright`, …
+/// The named metadata fields of an image: `orientation`, `n-pages`, `icc-profile-data`, `exif-ifd0-Copyright`, …
 extension VipsImage {
-    /// Whether the image carries the field.
+    /// Whether the image has the field.
     public func has(_ field: String) -> Bool {
         vips_image_get_typeof(pointer, field) != 0
     }
 
-    /// An integer field; nil where it is missing or of another type.
+    /// The value of an integer field; nil if it is missing or of another type.
     public func int(_ field: String) -> Int? {
         var number: Int32 = 0
         guard vips_image_get_typeof(pointer, field) == darkroom_type_int(),
@@ -17,7 +17,8 @@ extension VipsImage {
         return Int(number)
     }
 
-    /// A field of integers, such as `delay` in milliseconds a frame.
+    /// The value of a field of integers, such as `delay` in milliseconds per frame; nil if it is missing or of another
+    /// type.
     public func ints(_ field: String) -> [Int]? {
         var numbers: UnsafeMutablePointer<Int32>?
         var count: Int32 = 0
@@ -27,7 +28,7 @@ extension VipsImage {
         return UnsafeBufferPointer(start: numbers, count: Int(count)).map(Int.init)
     }
 
-    /// Any field as libvips prints it.
+    /// The value of any field as libvips prints it; nil if it is missing.
     public func text(_ field: String) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard has(field), vips_image_get_as_string(pointer, field, &text) == 0, let text else { return nil }
@@ -35,7 +36,7 @@ extension VipsImage {
         return String(cString: text)
     }
 
-    /// A copy of a binary field, such as `icc-profile-data`.
+    /// A copy of a binary field, such as `icc-profile-data`; nil if it is missing or of another type.
     public func blob(_ field: String) -> ByteBuffer? {
         var data: UnsafeRawPointer?
         var length = 0
@@ -45,7 +46,7 @@ extension VipsImage {
         return ByteBuffer(bytes: UnsafeRawBufferPointer(start: data, count: length))
     }
 
-    /// Bytes that the texts and binary fields take in memory: a file's metadata may be larger than its pixels.
+    /// The memory of text and binary fields in bytes; a file's metadata may be larger than its pixels.
     package var fieldByteCount: Int {
         fields.reduce(0) { sum, field in
             var data: UnsafeRawPointer?
@@ -59,7 +60,7 @@ extension VipsImage {
         }
     }
 
-    /// The names of all fields that are not part of the fixed header.
+    /// The names of all metadata fields.
     public var fields: [String] {
         guard let names = vips_image_get_fields(pointer) else { return [] }
         defer { g_strfreev(names) }
@@ -72,7 +73,7 @@ extension VipsImage {
         return list
     }
 
-    /// The same pixels under other fields: `removing` first, then the new values.
+    /// The same pixels with changed fields: those of `removing` are removed first, then the new values are set.
     public func setting(
         removing: [String] = [], ints: [String: Int] = [:], arrays: [String: [Int]] = [:],
         texts: [String: String] = [:]
@@ -84,7 +85,7 @@ extension VipsImage {
             vips_image_set_array_int(
                 copy.pointer, name, numbers.map { Int32(clamping: $0) }, Int32(clamping: numbers.count))
         }
-        // In one order always: encoders write fields as they come, and equal pictures shall be equal bytes.
+        // Encoders write fields in order, and equal images must be equal bytes.
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) { vips_image_set_string(copy.pointer, name, text) }
         return copy
     }

@@ -1,25 +1,25 @@
 import DarkroomCVips
 public import NIOCore
 
-/// Asked again and again while libvips computes pixels: true ends the work. It is called on libvips' threads.
+/// Called regularly while libvips computes pixels; true ends the work. It may be called on libvips' own threads.
 public typealias Interrupt = @Sendable () -> Bool
 
 extension VipsImage {
-    /// Computes every pixel now, on this thread, and keeps them in memory, so that whatever is wrong with the source shows here.
+    /// Computes every pixel into memory, on this thread, so that any error in the source surfaces here.
     ///
-    /// `interrupt` is asked before each strip of rows; when it says true, the work stops and this throws.
+    /// `interrupt` is called before each strip of rows; when it returns true, the work stops and this throws.
     public func rendered(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
         darkroom_is_rendered(pointer) != 0 ? self : try Self.stacked([self], interrupt: interrupt)
     }
 
-    /// Images of one size and kind, one below the other, computed into memory as by `rendered`. Fields are those of the first.
+    /// Renders images of one size and format one below the other. Fields are those of the first.
     ///
-    /// libvips' own `arrayjoin` is not to be used: that of 8.14 shows freed memory where its inputs are still to be computed.
+    /// Do not use libvips' own `arrayjoin`: in 8.14 its result contains freed memory if its inputs are lazy.
     package static func stacked(
         _ images: [VipsImage], interrupt: Interrupt? = nil
     ) throws(VipsError) -> VipsImage {
         guard let first = images.first, images.allSatisfy(first.hasShape(of:)) else {
-            throw VipsError(operation: "stacking", message: "images of different sizes or kinds")
+            throw VipsError(operation: "stacking", message: "images of different sizes or formats")
         }
         guard let memory = vips_image_new_memory() else { throw .taken(after: "rendering") }
         let stack = VipsImage(taking: memory)
@@ -50,8 +50,8 @@ extension VipsImage {
         guard failed == 0 else { throw .taken(after: "rendering") }
     }
 
-    /// libvips 8.14's HEIF loader gives colour profile and EXIF in memory that dies with the loader's own image, and every copy of
-    /// that image would go on reading it: the blobs are copied while it lives.
+    /// Copies binary fields. libvips 8.14's HEIF loader keeps profile and EXIF in memory that is freed with the
+    /// loader's own image, although copies of that image still refer to it.
     private func copyBlobs() {
         for field in fields {
             guard let bytes = blob(field) else { continue }
@@ -59,7 +59,7 @@ extension VipsImage {
         }
     }
 
-    /// An image of raw samples, row by row, bands interleaved. Throws where the count of `bytes` does not fit.
+    /// An image of 8-bit samples, row by row, bands interleaved. Throws if the count of `bytes` does not match.
     public static func fromBytes(
         _ bytes: [UInt8], width: Int, height: Int, bands: Int
     ) throws(VipsError) -> VipsImage {
@@ -104,7 +104,7 @@ extension VipsImage {
     }
 }
 
-/// Lets a Swift closure travel through a C pointer.
+/// Passes a Swift closure through a C pointer.
 private final class InterruptBox: Sendable {
     let interrupt: Interrupt
 

@@ -1,14 +1,14 @@
 import DarkroomCVips
 
-/// A libvips image: a recipe for pixels, or the pixels themselves once `rendered`.
+/// A libvips image: a lazy pipeline of operations, or pixels in memory once `rendered`.
 ///
-/// Values are immutable, so an operation gives a new image and images may cross threads.
-/// `@unchecked Sendable`: the pointer is a reference-counted GObject whose pixels libvips never changes after it is built;
-/// the two functions that touch it otherwise (`setting` and `rendered`) do so on a copy that nobody else has seen.
+/// Images are immutable: an operation returns a new image, and images may cross threads. `@unchecked Sendable`: the
+/// pointer is a reference-counted GObject whose pixels libvips never changes after it is built; the two functions that
+/// modify one (`setting` and `rendered`) do so on a copy that is not shared yet.
 public final class VipsImage: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>
 
-    /// Takes over one reference.
+    /// Takes ownership of one reference.
     init(taking pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>) {
         self.pointer = pointer
     }
@@ -17,40 +17,41 @@ public final class VipsImage: @unchecked Sendable {
         g_object_unref(pointer)
     }
 
-    /// Columns in pixels.
+    /// The width in pixels.
     public var width: Int { Int(vips_image_get_width(pointer)) }
-    /// Rows in pixels; for an animation as libvips loads it, the rows of all its frames.
+    /// The height in pixels; for an animation as libvips loads it, of all its frames together.
     public var height: Int { Int(vips_image_get_height(pointer)) }
-    /// Channels, alpha included.
+    /// The number of channels, including alpha.
     public var bands: Int { Int(vips_image_get_bands(pointer)) }
     /// Whether the last band is an alpha channel.
     public var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
-    /// Whether each sample is one unsigned byte.
+    /// Whether samples are unsigned 8-bit integers.
     public var isByte: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
-    /// Whether each sample is an unsigned 16-bit integer.
+    /// Whether samples are unsigned 16-bit integers.
     public var isShort: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_USHORT }
-    /// libvips' nickname of the sample format: `uchar`, `ushort`, `float`, …
+    /// libvips' nickname for the sample format: `uchar`, `ushort`, `float`, …
     package var sampleFormat: String {
         String(cString: vips_enum_nick(vips_band_format_get_type(), Int32(vips_image_get_format(pointer).rawValue)))
     }
-    /// libvips' nickname of the colour space: `srgb`, `b-w`, `cmyk`, `rgb16`, `grey16`, …
+    /// libvips' nickname for the color space: `srgb`, `b-w`, `cmyk`, `rgb16`, `grey16`, …
     public var interpretation: String {
         String(
             cString: vips_enum_nick(
                 vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue)))
     }
-    /// Where this image lay in the one it was cut from, negative (libvips' `Xoffset`, `Yoffset`).
+    /// The negated position in the image that this one was cropped from (libvips' `Xoffset`, `Yoffset`).
     package var offset: (x: Int, y: Int) {
         (Int(vips_image_get_xoffset(pointer)), Int(vips_image_get_yoffset(pointer)))
     }
-    /// Pixels per millimetre across and down; 1 where nothing is stated.
+    /// Horizontal and vertical pixels per millimeter; 1 if the file states none.
     public var density: (x: Double, y: Double) { (vips_image_get_xres(pointer), vips_image_get_yres(pointer)) }
-    /// Bytes that the pixels take in memory.
+    /// The memory of all pixels in bytes.
     public var byteCount: Int { Int(clamping: darkroom_image_bytes(pointer)) }
 
-    /// Runs the operation of that nickname on this image and gives its `out`.
+    /// Runs a libvips operation by its nickname on this image and returns its `out`.
     ///
-    /// Example: `try image.applying("gaussblur", ["sigma": 2.5])`. Throws what libvips said where it refuses.
+    /// Example: `try image.applying("gaussblur", ["sigma": 2.5])`. Throws if libvips refuses the operation or an
+    /// argument.
     public func applying(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:]
     ) throws(VipsError) -> VipsImage {
@@ -61,7 +62,7 @@ public final class VipsImage: @unchecked Sendable {
         return try built.image()
     }
 
-    /// As `applying`, for operations of two images called `left` and `right` (`add`, `multiply`, …).
+    /// Runs an operation with this image as `left` and another as `right`, such as `add` or `multiply`.
     public func combining(_ operation: String, with right: VipsImage) throws(VipsError) -> VipsImage {
         var built = try VipsOperation(operation)
         try built.set("left", .image(self))
@@ -70,17 +71,17 @@ public final class VipsImage: @unchecked Sendable {
         return try built.image()
     }
 
-    /// One band, or several in a row.
+    /// One band, or several consecutive ones, counted from 0.
     public func band(_ first: Int, count: Int = 1) throws(VipsError) -> VipsImage {
         try applying("extract_band", ["band": .int(first), "n": .int(count)])
     }
 
-    /// The bands of these images side by side, in order.
+    /// An image of the bands of all these images, in order.
     public static func joiningBands(_ images: [VipsImage]) throws(VipsError) -> VipsImage {
         try build("bandjoin", ["in": .images(images)])
     }
 
-    /// `out` of an operation that has no single input image.
+    /// Runs an operation without a single input image and returns its `out`.
     public static func build(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue>
     ) throws(VipsError) -> VipsImage {
@@ -90,7 +91,7 @@ public final class VipsImage: @unchecked Sendable {
         return try built.image()
     }
 
-    /// Numbers that an operation on this image gives besides an image, in the order asked for.
+    /// Runs an operation on this image and returns integer outputs, in the order of `names`.
     public func measuring(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:], ints names: [String]
     ) throws(VipsError) -> [Int] {
@@ -120,5 +121,34 @@ public final class VipsImage: @unchecked Sendable {
         }
         defer { g_free(vector) }
         return Array(UnsafeBufferPointer(start: vector, count: Int(count)))
+    }
+}
+
+/// Small images that operations take as parameters.
+extension VipsImage {
+    /// A look-up table for `maplut`: one band, one row, entries of 8 or 16 bits.
+    package static func table<Entry: FixedWidthInteger>(_ entries: [Entry]) -> VipsImage {
+        small(entries, format: Entry.bitWidth == 8 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT)
+    }
+
+    /// A matrix for `conv` or `recomb`, with rows of equal length. `scale` divides the sums of a convolution.
+    package static func matrix(_ rows: [[Double]], scale: Double = 1) -> VipsImage {
+        VipsRuntime.start()
+        let columns = Int32(rows.first?.count ?? 0)
+        let flat = rows.flatMap(\.self)
+        guard let made = vips_image_new_matrix_from_array(columns, Int32(rows.count), flat, Int32(flat.count)) else {
+            preconditionFailure("a matrix needs rows of equal length")
+        }
+        vips_image_set_double(made, "scale", scale)
+        return VipsImage(taking: made)
+    }
+
+    private static func small<Entry>(_ entries: [Entry], format: VipsBandFormat) -> VipsImage {
+        VipsRuntime.start()
+        let made = entries.withUnsafeBytes { raw in
+            vips_image_new_from_memory_copy(raw.baseAddress, raw.count, Int32(entries.count), 1, 1, format)
+        }
+        guard let made else { preconditionFailure("no memory for a table of \(entries.count) entries") }
+        return VipsImage(taking: made)
     }
 }

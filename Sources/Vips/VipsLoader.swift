@@ -1,9 +1,10 @@
 import DarkroomCVips
 public import NIOCore
 
-/// The loaders that may touch foreign bytes. All others that libvips has (magick, pdf, openslide, …) are blocked in the runtime.
+/// The loaders that may read untrusted bytes. All others in libvips (magick, pdf, openslide, …) are blocked by
+/// `VipsRuntime`.
 ///
-/// A loader is always named by us: libvips' own sniffing loops for ever on some compressed data.
+/// A loader is always named explicitly: libvips' own format detection loops indefinitely on some compressed data.
 public enum VipsLoader: String, Sendable, CaseIterable {
     case jpeg = "jpegload_buffer"
     case png = "pngload_buffer"
@@ -14,7 +15,7 @@ public enum VipsLoader: String, Sendable, CaseIterable {
     case tiff = "tiffload_buffer"
     case svg = "svgload_buffer"
 
-    /// The GObject class, which is what libvips blocks and unblocks.
+    /// The loader's GObject class, by which libvips blocks and unblocks it.
     var className: String {
         switch self {
         case .jpeg: "VipsForeignLoadJpegBuffer"
@@ -28,18 +29,19 @@ public enum VipsLoader: String, Sendable, CaseIterable {
         }
     }
 
-    /// Opens `source` and lends the lazy image to `body`: header fields are there, pixels are computed when read.
+    /// Opens `source` and passes the lazy image to `body`: header fields are set, pixels are computed when they are
+    /// read.
     ///
-    /// The image reads `source` in place, so it must not leave `body`; give back what `rendered` made of it.
-    /// Damage of any kind is an error (`fail_on: error`), never a partly grey picture, unless somebody `toleratesDamage`.
+    /// The image reads `source` in place, so it must not escape `body`; return the result of `rendered` instead. Any
+    /// corruption is an error (`fail_on: error`), never a partly gray image, unless `toleratesErrors` is true.
     public func withImage<Result>(
-        of source: ByteBuffer, _ options: KeyValuePairs<String, VipsValue> = [:], toleratesDamage: Bool = false,
+        of source: ByteBuffer, _ options: KeyValuePairs<String, VipsValue> = [:], toleratesErrors: Bool = false,
         _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
         try source.withUnsafeReadableBytes { (bytes) throws(VipsError) -> Result in
             var operation = try VipsOperation(rawValue)
             operation.set("buffer", lending: bytes)
-            try operation.set("fail_on", toleratesDamage ? "none" : "error")
+            try operation.set("fail_on", toleratesErrors ? "none" : "error")
             for (name, value) in options { try operation.set(name, value) }
             try operation.run()
             return try body(try operation.image())

@@ -3,12 +3,12 @@ import NIOCore
 
 /// One libvips operation, built by its nickname, run once.
 ///
-/// Arguments are set through GObject properties, so every operation that libvips has can be reached without a binding of its own.
+/// Arguments are set as GObject properties, so every libvips operation is available without a binding of its own.
 struct VipsOperation: ~Copyable {
     private let name: String
     private var pointer: UnsafeMutablePointer<DarkroomCVips.VipsOperation>
 
-    /// Finds the operation; throws when this libvips has none of that name, or it is a loader that is blocked.
+    /// Finds the operation. Throws if this libvips has none of that name, or if it is a blocked loader.
     init(_ name: String) throws(VipsError) {
         VipsRuntime.start()
         guard let pointer = vips_operation_new(name) else { throw .taken(after: name) }
@@ -29,18 +29,18 @@ struct VipsOperation: ~Copyable {
         let type = darkroom_property_type(pointer, property)
         var value = GValue()
         guard type != 0, argument.write(to: &value, as: type) else {
-            throw VipsError(operation: name, message: "no argument \(property) takes \(argument)")
+            throw VipsError(operation: name, message: "argument \(property) does not take \(argument)")
         }
         g_object_set_property(gobject, property, &value)
         g_value_unset(&value)
     }
 
-    /// The image to work on, which most operations call `in` and some (`extract_area`, `smartcrop`) `input`.
+    /// Sets the input image, which most operations call `in` and some (`extract_area`, `smartcrop`) `input`.
     func setInput(_ image: VipsImage) throws(VipsError) {
         try set(darkroom_property_type(pointer, "in") == 0 ? "input" : "in", .image(image))
     }
 
-    /// Lends bytes to the operation; they must outlive all that reads them.
+    /// Lends bytes to the operation; they must outlive the operation and its output images.
     func set(_ property: String, lending bytes: UnsafeRawBufferPointer) {
         let blob = vips_blob_new(nil, bytes.baseAddress, bytes.count)
         var value = GValue()
@@ -51,7 +51,7 @@ struct VipsOperation: ~Copyable {
         vips_area_unref(UnsafeMutableRawPointer(blob)?.assumingMemoryBound(to: VipsArea.self))
     }
 
-    /// Runs the operation. libvips may hand back another object for the same work: outputs are read from that.
+    /// Runs the operation. libvips may return another object for the same operation; outputs are read from that one.
     mutating func run() throws(VipsError) {
         var built: UnsafeMutablePointer<DarkroomCVips.VipsOperation>? = pointer
         guard vips_cache_operation_buildp(&built) == 0, let built else { throw .taken(after: name) }
@@ -64,7 +64,7 @@ struct VipsOperation: ~Copyable {
         g_object_get_property(gobject, property, &value)
         defer { g_value_unset(&value) }
         guard let object = g_value_dup_object(&value) else {
-            throw VipsError(operation: name, message: "gave no image as \(property)")
+            throw VipsError(operation: name, message: "returned no image as \(property)")
         }
         return VipsImage(taking: UnsafeMutableRawPointer(object).assumingMemoryBound(to: DarkroomCVips.VipsImage.self))
     }
@@ -92,7 +92,7 @@ struct VipsOperation: ~Copyable {
         g_object_get_property(gobject, property, &value)
         defer { g_value_unset(&value) }
         guard let blob = g_value_get_boxed(&value)?.assumingMemoryBound(to: VipsArea.self) else {
-            throw VipsError(operation: name, message: "gave no bytes as \(property)")
+            throw VipsError(operation: name, message: "returned no bytes as \(property)")
         }
         return ByteBuffer(bytes: UnsafeRawBufferPointer(start: blob.pointee.data, count: blob.pointee.length))
     }

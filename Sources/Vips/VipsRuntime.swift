@@ -1,46 +1,47 @@
 import DarkroomCVips
+import Foundation
 
-/// The one piece of global state: libvips itself, started once and locked down.
+/// The only global state: libvips itself, started once and locked down.
 ///
-/// The operation cache is off (each request has its own bytes, and a cache of operations is only fragmentation), one thread
-/// works at one picture (requests are the parallelism), and of all loaders only those in `VipsLoader` can ever run.
+/// The operation cache is off (every request has its own bytes, so it would only fragment memory), each image is
+/// processed by one thread (requests run in parallel instead), and only the loaders of `VipsLoader` can run.
 public enum VipsRuntime {
-    /// Starts libvips; later calls do nothing. Every entry point of this module calls it.
+    /// Starts libvips; further calls do nothing. Every entry point of this module calls it.
     public static func start() {
         precondition(started, "libvips could not start: \(VipsError.taken(after: "vips_init").message)")
     }
 
-    /// libvips' version, `major.minor.patch`.
+    /// The version of libvips, `major.minor.patch`.
     public static var version: String {
         start()
         return String(cString: vips_version_string())
     }
 
-    /// Whether this libvips can read the format.
+    /// Whether this libvips has the loader.
     public static func canLoad(_ loader: VipsLoader) -> Bool {
         start()
         return vips_type_find("VipsForeignLoad", loader.rawValue) != 0
     }
 
-    /// Whether this libvips can write the format.
+    /// Whether this libvips has the saver.
     public static func canSave(_ saver: VipsSaver) -> Bool {
         start()
         return vips_type_find("VipsForeignSave", saver.rawValue) != 0
     }
 
-    /// Bytes that libvips holds for pixels now, and the most it has ever held, in this process.
+    /// The memory that libvips holds for pixels in this process, now and at its peak.
     public static var trackedMemory: (bytes: Int, peakBytes: Int) {
         start()
         return (vips_tracked_get_mem(), vips_tracked_get_mem_highwater())
     }
 
-    /// Gives memory that was freed back to the system, where the allocator would keep it. Blocks for up to a few hundred
-    /// milliseconds: for times when the system is short of it.
+    /// Returns freed memory to the system (glibc `malloc_trim`). Blocks for up to a few hundred milliseconds; meant for
+    /// memory pressure.
     package static func returnFreedPages() { darkroom_return_freed_pages() }
 
     private static let started: Bool = {
         darkroom_limit_malloc_arenas(2)
-        // What GLib and libvips warn about are foreign files, in those files' words: nothing for standard error.
+        // GLib and libvips log warnings that quote untrusted files; these must not reach standard error.
         g_log_set_default_handler({ _, _, _, _ in }, nil)
         guard vips_init("darkroom") == 0 else { return false }
         darkroom_silence_warnings()
@@ -52,4 +53,42 @@ public enum VipsRuntime {
         }
         return true
     }()
+}
+
+/// A codec library that libvips has loaded into this process.
+public struct CodecLibrary: Hashable, Sendable, CustomStringConvertible {
+    /// `libjpeg`, `libwebp`, …
+    public let name: String
+    /// The version in the library's file name, such as `62.3.0`; empty if it is unknown.
+    public let version: String
+
+    public var description: String { version.isEmpty ? name : "\(name) \(version)" }
+}
+
+extension VipsRuntime {
+    /// The codec libraries loaded now, sorted by name. Empty on platforms other than Linux.
+    public static var codecs: [CodecLibrary] {
+        start()
+        let known: Set<String> = [
+            "libjpeg", "libpng16", "libspng", "libwebp", "libheif", "libaom", "libdav1d", "libde265", "libx265",
+            "libSvtAv1Enc", "librav1e", "libjxl", "libtiff", "libcgif", "libimagequant", "librsvg-2", "liblcms2",
+        ]
+        let found = loadedLibraries().compactMap { path -> CodecLibrary? in
+            let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().lastPathComponent
+            guard let range = file.range(of: ".so"), known.contains(String(file[..<range.lowerBound])) else {
+                return nil
+            }
+            let version = file[range.upperBound...].drop { $0 == "." }
+            return CodecLibrary(name: String(file[..<range.lowerBound]), version: String(version))
+        }
+        return Set(found).sorted { $0.name < $1.name }
+    }
+
+    /// The paths of the shared objects mapped into this process, from `/proc/self/maps`.
+    private static func loadedLibraries() -> [String] {
+        guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return [] }
+        return String(decoding: maps.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n").compactMap { line in
+            line.firstIndex(of: "/").map { String(line[$0...]) }
+        }
+    }
 }

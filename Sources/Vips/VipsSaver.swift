@@ -1,7 +1,7 @@
 import DarkroomCVips
 public import NIOCore
 
-/// The encoders this module can ask for.
+/// The encoders in use.
 public enum VipsSaver: String, Sendable, CaseIterable {
     case jpeg = "jpegsave_buffer"
     case png = "pngsave_buffer"
@@ -11,7 +11,7 @@ public enum VipsSaver: String, Sendable, CaseIterable {
     case jxl = "jxlsave_buffer"
     case tiff = "tiffsave_buffer"
 
-    /// Encodes `image`; `interrupt` ends the computation of its pixels as in `rendered`.
+    /// Encodes an image with the saver's libvips options. `interrupt` ends the computation of pixels, as in `rendered`.
     public func encode(
         _ image: VipsImage, _ options: KeyValuePairs<String, VipsValue> = [:], interrupt: Interrupt? = nil
     ) throws(VipsError) -> ByteBuffer {

@@ -1,6 +1,6 @@
 import DarkroomCVips
 
-/// An argument of a libvips operation. Enumerations are given by libvips' nicknames (`"horizontal"`), as on its command line.
+/// An argument of a libvips operation. Enumerations are strings of libvips' nicknames, such as `"horizontal"`.
 public enum VipsValue: Sendable {
     case bool(Bool)
     case int(Int)
@@ -24,7 +24,7 @@ extension VipsValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
 }
 
 extension VipsValue {
-    /// Writes the value into a fresh `GValue` that suits a property declared as `type`; false where it cannot.
+    /// Writes the value into an empty `GValue` for a property of this type; false if the value does not fit.
     func write(to value: inout GValue, as type: GType) -> Bool {
         switch self {
         case .bool(let flag):

@@ -1,12 +1,13 @@
 import DarkroomHTTPCaching
 import DarkroomPipeline
+import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
 /// `GET` and `HEAD` of `/image` and `/info`: one request's story, from the query to the answer.
 struct ImageEndpoint: Sendable {
     let configuration: WebConfiguration
-    private(set) var grammar: QueryGrammar
+    private(set) var grammar: ImageQueryGrammar
     /// Makes or finds the picture.
     let picture: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// Tells in which caches it is.
@@ -21,24 +22,22 @@ struct ImageEndpoint: Sendable {
         self.configuration = configuration
         self.location = location
         self.picture = picture
-        grammar = QueryGrammar(limits: configuration.limits)
+        grammar = ImageQueryGrammar(limits: configuration.limits)
         token = configuration.adminToken.map(AdminToken.init)
     }
 
-    var routes: [PermittedRoute] {
-        let inPath = PermittedRoute(
-            SignedPath.pattern, signedAs: SignedPath.signedPath, presets: .taken, query: SignedPath.query
-        ) { request, _, permit throws(Problem) in
-            try await respond(to: request, permit)
-        }
-        return [route(at: "/image", presets: .taken), inPath]
+    var routes: [AuthorizedRoute] {
+        let inPath = AuthorizedRoute(inPath: { request, _, authorization throws(Problem) in
+            try await respond(to: request, authorization)
+        })
+        return [route(at: "/image", presets: .accepted), inPath]
     }
     /// Those of ``info``.
-    var infoRoutes: [PermittedRoute] { [route(at: "/info", presets: .needless)] }
+    var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .irrelevant)] }
 
-    private func route(at path: String, presets: PermittedRoute.Presets) -> PermittedRoute {
-        PermittedRoute(path, presets: presets) { request, _, permit throws(Problem) in
-            try await respond(to: request, permit)
+    private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
+        AuthorizedRoute(path, presets: presets) { request, _, authorization throws(Problem) in
+            try await respond(to: request, authorization)
         }
     }
 
@@ -49,26 +48,27 @@ struct ImageEndpoint: Sendable {
         return info
     }
 
-    private func respond(to request: Request, _ permit: Permit) async throws(Problem) -> Response {
+    private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(configuration.viaPseudonym) else { throw .loop }
-        let query = try query(of: permit)
-        guard configuration.allowGPS || !query.tellsPosition else { throw .gpsNotAllowed }
-        let wanted = try imageRequest(query, of: request, permit)
+        let query = try query(of: authorization)
+        guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
+        let wanted = try imageRequest(query, of: request, authorization)
         do throws(PipelineError) {
             var answer = ImageAnswer(
-                picture: try await picture(wanted), query: query, permit: permit, configuration: configuration)
-            if query.tellsCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }
+                picture: try await picture(wanted), query: query, authorization: authorization,
+                configuration: configuration)
+            if query.includesCaching { answer.caching = CachingDocument(answer.picture, await location(wanted)) }
             return answer.response(to: request)
         } catch {
             var problem = Problem(error)
-            problem.variesByAccept = query.output.isNegotiated
+            problem.variesByAccept = query.isNegotiated
             throw problem
         }
     }
 
-    private func query(of permit: Permit) throws(Problem) -> ImageQuery {
+    private func query(of authorization: Authorization) throws(Problem) -> ImageQuery {
         do throws(InvalidParameter) {
-            return try grammar.parse(permit.query)
+            return try grammar.parse(authorization.query)
         } catch {
             throw Problem(error)
         }
@@ -76,34 +76,31 @@ struct ImageEndpoint: Sendable {
 
     /// What the query and the fields of a request come to.
     func imageRequest(
-        _ query: ImageQuery, of request: Request, _ permit: Permit
+        _ query: ImageQuery, of request: Request, _ authorization: Authorization
     ) throws(Problem) -> ImageRequest {
-        var wanted = try ImageRequest(sourcesOf: query)
-        try permit.requireSources(of: wanted)
-        wanted.recipe = query.recipe
-        wanted.pages = query.pages
+        var wanted = try authorization.requireSources(in: query)
+        query.apply(
+            to: &wanted, acceptingWebP: FormatNegotiation.acceptsWebP(request.headers[.accept]),
+            policy: try demand(query.cache, request.headers))
         wanted.placeholders = query.placeholders
-        wanted.output = query.output.options(takesWebP: Negotiation.takesWebP(accept: request.headers[.accept]))
-        wanted.client = permit.client
+        wanted.client = authorization.client
         wanted.priority = query.priority ?? Priority(fields: request.headers)
-        wanted.cache = CacheUse(
-            demand: try demand(query.cache, request.headers), store: query.store, waitsForDisk: query.waitsForDisk)
         return wanted
     }
 
     /// A mode that asks the origin needs leave; directives that would are left to the pipeline, which overlooks them
     /// without it, since every browser sends them on a reload.
-    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> CacheDemand {
-        let mayForce = configuration.allowForcedRefresh || token?.isCarried(by: fields) == true
-        guard mayForce || !mode.asksOrigin else { throw .refreshNotAllowed(mode) }
-        return CacheDemand(mode: mode, directives: RequestDirectives(fields), mayForce: mayForce)
+    private func demand(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> RequestCachePolicy {
+        let allowsForcedRefresh = configuration.allowForcedRefresh || token?.isCarried(by: fields) == true
+        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        return RequestCachePolicy(mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh)
     }
 }
 
 extension Priority {
     /// What a `Priority` field asks for: the eight urgencies of RFC 9218 §4.1, of which 3 is the standard, in three classes.
     init(fields: HTTPFields) {
-        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .standard
+        let wish = fields[.priority].map(RequestPriority.init(parsing:)) ?? .default
         switch wish.urgency {
         case ...2: self = .high
         case 3...4: self = .normal

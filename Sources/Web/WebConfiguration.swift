@@ -1,3 +1,4 @@
+package import DarkroomQuery
 package import Foundation
 
 /// What the HTTP shell needs to know.
@@ -28,7 +29,7 @@ package struct WebConfiguration: Sendable {
     /// Our own name in `Via` fields: a request that carries it has come through here already.
     package var viaPseudonym: String
     /// What queries may ask for.
-    package var limits: GrammarLimits
+    package var limits: QueryLimits
     /// Bytes of a source that are downloaded.
     package var maxSourceBytes: Int
     /// Who clients are, and what each of them may do.
@@ -44,7 +45,7 @@ package struct WebConfiguration: Sendable {
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: GrammarLimits = GrammarLimits(), maxSourceBytes: Int = 50 << 20,
+        viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
         visitors: Visitors = Visitors(), access: Access = Access()
     ) {
         self.host = host

@@ -1,21 +1,41 @@
-/// Where foreign bytes are decoded, and what is done about layers of the sandbox that this system does not have.
+/// Where untrusted images are decoded, and how missing sandbox layers are handled.
 package enum Isolation: String, CaseIterable, Sendable {
-    /// In worker processes with every layer; the server does not start without one of them.
+    /// In worker processes with every layer. Start-up fails if one is missing.
     case strict
-    /// In worker processes with the layers that there are; what is missing is warned of.
+    /// In worker processes with the layers that the system has. A warning names missing ones.
     case auto
-    /// In the server's own process.
+    /// In the server process.
     case none
 }
 
-/// A wall between a worker and everything else.
+/// A layer of the worker sandbox.
 package enum IsolationLayer: String, CaseIterable, Codable, Sendable {
-    /// It ends with its server, gains no privileges by what it executes, and can't be looked into.
+    /// The worker exits with its server, gains no privileges by executing files, and cannot be traced (prctl(2)).
     case bound
-    /// Memory, file size, processor time, descriptors and threads are limited, and it leaves no core file (setrlimit(2)).
+    /// Memory, file size, CPU time, descriptors and threads are limited, and core files are off (setrlimit(2)).
     case limits
-    /// Of all files it can read libraries and fonts, and write none; TCP and other processes are out of reach (landlock(7)).
+    /// The worker can read libraries and fonts only, write nothing, and reach neither TCP nor other processes (landlock(7)).
     case landlock
-    /// No system calls but those that computing takes: no sockets, no processes, nothing executed (seccomp(2)).
+    /// Only system calls needed for computation are allowed: no sockets, no processes, no execution (seccomp(2)).
     case seccomp
+}
+
+/// Why the worker pool did not start.
+package enum WorkerStartError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// `Isolation.strict` is set, and the system lacks these layers.
+    case missingLayers([IsolationLayer])
+    /// Worker processes are not available on this platform.
+    case unsupported
+    /// No worker became ready; the text is a diagnostic.
+    case failed(String)
+
+    package var description: String {
+        switch self {
+        case .missingLayers(let layers):
+            "this system lacks the sandbox layers \(layers.map(\.rawValue).joined(separator: ", ")), which strict isolation "
+                + "requires; use auto to run without them"
+        case .unsupported: "worker processes require Linux"
+        case .failed(let reason): "no worker process started (\(reason))"
+        }
+    }
 }

@@ -1,32 +1,33 @@
 import Foundation
 
-/// How many workers there are, and what each may take.
+/// Number of workers and limits of each.
 package struct WorkerConfiguration: Sendable {
-    /// Workers that may be busy at a time, at least 1: one for each thread that calls. One more is kept ready, so that what a killed
-    /// one leaves undone for others has not to wait for a start.
+    /// Workers that may be busy at the same time, at least 1: one per calling thread. One more is kept idle, so that jobs need
+    /// not wait while a killed worker is replaced.
     package var workers: Int
+    /// How missing sandbox layers are handled. Default: auto.
     package var isolation: Isolation
-    /// Bytes of decoded pictures that all workers keep, together.
+    /// Byte budget of decoded images over all workers. Default: 0.
     package var decodedBytes: Int
-    /// Bytes that one worker may take. One that has more in memory is killed.
+    /// Maximum memory of one worker in bytes; a worker above it is killed. Default: 2 GiB.
     package var memoryBytes: Int
-    /// Bytes of a result.
+    /// Maximum bytes of a result. Default: 1 GiB.
     package var maxResultBytes: Int
-    /// The most time that a job has, even where new requests go on joining those that wait for it. What ignores the end of it for
-    /// `grace` is not tried again for a while.
+    /// Maximum time of a job, however many requests wait for it. A job that ignores its cancellation for `grace` is
+    /// quarantined. Default: 30 s.
     package var jobTimeout: Duration
-    /// How long what killed a worker is refused at once; zero = it is tried each time.
+    /// How long inputs that killed a worker are refused; zero disables the quarantine. Default: 1 hour.
     package var quarantine: Duration
 
-    /// How long a worker may go on once its job is cancelled.
+    /// Time that a worker has to stop after its job is canceled.
     package var grace = Duration.milliseconds(500)
-    /// Jobs after which a worker is replaced by a fresh one.
+    /// Jobs after which a worker is replaced.
     package var maxJobs = 10_000
-    /// Bytes in memory, those of its decoded pictures aside, at which an idle worker is replaced by a fresh one.
+    /// Resident bytes, decoded images excluded, at which an idle worker is replaced.
     package var recycledBytes = 256 << 20
-    /// What is started: by default the file that this process runs.
+    /// Path of the worker executable. Default: the running executable.
     package var executable = "/proc/self/exe"
-    /// The executable's subcommand that calls ``Worker/run()``.
+    /// Subcommand of the executable that calls ``Worker/run()``.
     package var subcommand = "worker"
 
     package init(
@@ -42,15 +43,15 @@ package struct WorkerConfiguration: Sendable {
         self.quarantine = quarantine
     }
 
-    /// The spare is one of them.
+    /// Number of processes, the spare included.
     var processes: Int { workers + 1 }
 
-    /// What each worker is told when it starts.
+    /// The setup message of each worker.
     var setup: WorkerSetup {
         let share = decodedBytes / processes
         return WorkerSetup(
             parent: getpid(), isIsolated: isolation != .none, decodedBytes: share,
-            // As with one cache for all: a quarter of it for one picture.
+            // As with one shared cache: at most a quarter of it for one image.
             maxDecodedEntryBytes: min(decodedBytes / 4, share), memoryBytes: memoryBytes,
             maxResultBytes: maxResultBytes)
     }

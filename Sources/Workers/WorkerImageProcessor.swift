@@ -3,25 +3,26 @@ package import Logging
 import NIOCore
 import Synchronization
 
-/// Asked now and then while a job is under way; true ends it.
+/// Polled while a job runs; returns true to cancel it.
 typealias Interrupt = @Sendable () -> Bool
 
-/// Has the pixel work done in worker processes: this process parses no foreign byte.
+/// Processes images in sandboxed worker processes, so that the calling process parses no untrusted image.
 ///
-/// A worker that crashes, hangs or takes too much memory is killed and replaced. Its own job fails, others don't notice, and
-/// what killed it is refused at once for a while. Transforms of your own can't cross into another process: they fail as
-/// `.transformFailed`, so a pipeline whose delegate has some takes ``InProcessImageProcessor``.
+/// A worker that crashes, hangs or exceeds its memory limit is killed and replaced. Its job fails, other jobs are not
+/// affected, and the input is refused for the quarantine period. Custom transforms cannot be sent to another process and fail
+/// with `.transformFailed`: a pipeline whose delegate adds some uses `InProcessImageProcessor`.
 package struct WorkerImageProcessor: ImageProcessing {
     let pool: WorkerPool
-    private let own = InProcessImageProcessor()
+    private let inProcess = InProcessImageProcessor()
 
-    /// A worker that somebody else kills says nothing about its job, which is tried again. So many say that it is the job: the kernel
-    /// kills who takes its memory.
+    /// A job is retried when its worker is killed from outside, but only so often: the kernel's out-of-memory killer may be
+    /// reacting to the job itself.
     private static let maxKills = 3
 
-    /// Starts the workers and returns once the first is ready. Throws where none starts, or strict isolation is not to be had.
+    /// Starts the workers and returns once the first one is ready.
     ///
-    /// - Parameter logger: takes the layers of the sandbox, and each worker that is lost.
+    /// - Parameter logger: receives the sandbox layers at start-up and each discarded worker.
+    /// - Throws: ``WorkerStartError`` if no worker starts or strict isolation is unavailable.
     package init(_ configuration: WorkerConfiguration, logger: Logger) async throws(WorkerStartError) {
         let pool = WorkerPool(configuration, logger: logger)
         let first = await withCheckedContinuation { continuation in
@@ -29,34 +30,34 @@ package struct WorkerImageProcessor: ImageProcessing {
         }
         self.pool = pool
         do {
-            Self.tell(of: try first.get(), configuration, logger)
+            Self.log(try first.get(), configuration, logger)
         } catch {
             pool.close()
             throw error
         }
     }
 
-    private static func tell(of layers: [IsolationLayer], _ configuration: WorkerConfiguration, _ logger: Logger) {
+    private static func log(_ layers: [IsolationLayer], _ configuration: WorkerConfiguration, _ logger: Logger) {
         let names = { (layers: [IsolationLayer]) in "\(layers.map(\.rawValue).joined(separator: " "))" }
         let missing = IsolationLayer.allCases.filter { !layers.contains($0) }
         logger.info(
-            "decoders run in worker processes",
+            "image decoders run in worker processes",
             metadata: ["workers": "\(configuration.processes)", "layers": "\(names(layers))"])
         guard !missing.isEmpty, configuration.isolation != .none else { return }
-        logger.warning("layers of the sandbox are missing on this system", metadata: ["layers": "\(names(missing))"])
+        logger.warning("sandbox layers are missing on this system", metadata: ["layers": "\(names(missing))"])
     }
 
-    /// Kills the workers. Jobs under way end with `.interrupted`.
+    /// Kills the workers. Running jobs fail with `.interrupted`.
     package func stop() { pool.close() }
 
-    /// What the workers do now and have done. It reads small files.
+    /// State and counters of the workers. Reads `/proc`.
     package var statistics: WorkerStatistics { pool.statistics }
 
-    /// The decoded pictures that all workers keep.
+    /// Decoded images held by all workers.
     package var decoded: DecodedStatistics { pool.decoded }
 
-    /// Whether there are workers, and they don't die one after the other.
-    package var isWell: Bool { pool.isWell }
+    /// Whether at least one worker is ready and workers are not in a crash loop.
+    package var isHealthy: Bool { pool.isHealthy }
 
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
@@ -80,41 +81,41 @@ package struct WorkerImageProcessor: ImageProcessing {
         }
         let source = try sealed(job)
         let plan = try answer(to: job, with: source, interrupt: interrupt, request: WorkerRequest.plan, read: read)
-        pool.sources.keep(source, of: job)
+        pool.sources.store(source, of: job)
         return plan
     }
 
-    /// The source of a job that may be tried.
+    /// The sealed source of a job that is not quarantined.
     private func sealed(_ job: ImageJob) throws(ImageProcessingError) -> SealedMemory {
-        if let verdict = pool.verdict(on: job) { throw verdict }
+        if let error = pool.quarantineError(for: job) { throw error }
         guard let source = try? pool.sources.take(job) else {
-            throw .transformFailed("no shared memory for the source")
+            throw .transformFailed("no shared memory is available for the source")
         }
         return source
     }
 
-    /// What a worker makes of the job. `read` gives nil for what no honest worker says.
+    /// Sends a job to a worker. `read` returns nil for a reply that no honest worker sends.
     private func answer<Answer>(
         to job: ImageJob, with source: SealedMemory, interrupt: @escaping Interrupt,
         request: (WireJob) -> WorkerRequest,
         read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
     ) throws(ImageProcessingError) -> Answer {
         guard let wire = WireJob(job) else {
-            throw .transformFailed("a transform of one's own can't cross into a worker process")
+            throw .transformFailed("custom transforms cannot run in a worker process")
         }
         var kills = 0
         while let (number, worker) = pool.take(for: job.identity, interrupt: interrupt) {
             let result: Result<Answer, ImageProcessingError>
-            do throws(Conversation.Loss) {
-                let conversation = pool.converse(with: worker, interrupt: interrupt)
-                let (reply, memory) = try conversation.ask(request(wire), with: source)
+            do throws(WorkerCall.Failure) {
+                let call = pool.call(worker, interrupt: interrupt)
+                let (reply, memory) = try call.send(request(wire), with: source)
                 result = try Self.result(reply, memory, read)
-                pool.giveBack(number, after: job, reply.decoded)
+                pool.release(number, after: job, reply.decoded)
             } catch {
-                pool.lose(number, error)
-                if error.isFromOutside { kills += 1 }
-                if error == .unreached || (error.isFromOutside && kills < Self.maxKills) { continue }
-                throw judge(job, error)
+                pool.discard(number, error)
+                if error.isExternal { kills += 1 }
+                if error == .notSent || (error.isExternal && kills < Self.maxKills) { continue }
+                throw quarantine(job, after: error)
             }
             return try result.get()
         }
@@ -123,56 +124,56 @@ package struct WorkerImageProcessor: ImageProcessing {
 
     private static func result<Answer>(
         _ reply: WorkerReply, _ memory: SealedMemory?, _ read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
-    ) throws(Conversation.Loss) -> Result<Answer, ImageProcessingError> {
+    ) throws(WorkerCall.Failure) -> Result<Answer, ImageProcessingError> {
         if case .failure(let error) = reply.outcome { return .failure(error.bounded) }
-        guard let answer = read(reply.outcome, memory) else { throw .garbled }
+        guard let answer = read(reply.outcome, memory) else { throw .protocolViolation }
         return .success(answer)
     }
 
-    /// The error of a job that cost a worker, and what of it is refused from now on.
-    private func judge(_ job: ImageJob, _ loss: Conversation.Loss) -> ImageProcessingError {
+    /// Quarantines what killed a worker and returns the error of its job.
+    private func quarantine(_ job: ImageJob, after failure: WorkerCall.Failure) -> ImageProcessingError {
         guard !pool.isClosed else { return .interrupted }
-        let verdict: ImageProcessingError
-        var subject = job.workName.map { Quarantine.Subject.work($0) }
-        switch loss {
-        case .ended(let ending) where !loss.isFromOutside:
-            verdict = .corrupt("a worker ended of it: \(ending)")
+        let error: ImageProcessingError
+        var subject = job.workIdentity.map { Quarantine.Subject.work($0) }
+        switch failure {
+        case .exited(let status) where !failure.isExternal:
+            error = .corrupt("decoding crashed a worker: \(status)")
             subject = job.identity.map { .content($0) }
-        case .unreached, .garbled:
-            verdict = .corrupt("a worker did not know any more what it said")
+        case .notSent, .protocolViolation:
+            error = .corrupt("decoding corrupted a worker: its reply violated the protocol")
             subject = job.identity.map { .content($0) }
-        case .tooMuchMemory, .ended:
-            verdict = .tooLarge(
-                "The picture takes more memory than the \(pool.configuration.memoryBytes) bytes that a worker may have; "
-                    + "ask for a smaller one.")
+        case .memoryExceeded, .exited:
+            error = .tooLarge(
+                "The image needs more memory than the limit of \(pool.configuration.memoryBytes) bytes per worker; "
+                    + "request a smaller one.")
         case .unresponsive(let duration):
-            verdict = .interrupted
-            // Who has only gone away says nothing about the job.
+            error = .interrupted
+            // An interruption early in the job came from the client and says nothing about the job.
             if duration < pool.configuration.jobTimeout / 2 { subject = nil }
         }
-        pool.note(subject, verdict)
-        return verdict
+        pool.quarantine(subject, error)
+        return error
     }
 
-    /// Also lifts the quarantine of these bytes.
-    package func forget(identity: String) {
-        pool.release(.content(identity))
-        pool.tell(.forget(identity: identity)) { $0.mayKeep(identity) }
+    /// Removes decoded images of the source and lifts its quarantine.
+    package func removeDecoded(identity: String) {
+        pool.liftQuarantine(of: .content(identity))
+        pool.broadcast(.removeDecoded(identity: identity)) { $0.mayHold(identity) }
     }
 
     package func shrinkMemory(toFraction fraction: Double) {
-        pool.tell(.shrink(fraction: fraction)) { _ in true }
-        // It keeps no pictures, but this process has freed memory too.
-        own.shrinkMemory(toFraction: fraction)
+        pool.broadcast(.shrink(fraction: fraction)) { _ in true }
+        // It holds no images, but this also returns freed memory of this process to the system.
+        inProcess.shrinkMemory(toFraction: fraction)
     }
 }
 
 extension WorkerPool {
-    /// The worker has answered a job.
-    fileprivate func giveBack(_ number: Roster.Number, after job: ImageJob, _ decoded: DecodedStatistics) {
-        if job.keepsDecoded, let identity = job.identity {
-            state.withLock { $0.roster.note(source: identity, of: number) }
+    /// Makes a worker idle again after a job.
+    fileprivate func release(_ number: WorkerTable.ID, after job: ImageJob, _ decoded: DecodedStatistics) {
+        if job.cachesDecoded, let identity = job.identity {
+            state.withLock { $0.table.record(source: identity, of: number) }
         }
-        giveBack(number, decoded)
+        release(number, decoded)
     }
 }

@@ -1,31 +1,33 @@
-/// What the workers are and have done since the pool was started.
+/// State and counters of the worker pool since it was started.
 package struct WorkerStatistics: Equatable, Sendable {
-    /// Why a worker came to its end.
-    package enum End: String, CaseIterable, Sendable {
-        /// By itself: of a signal, or by leaving.
+    /// Why a worker exited.
+    package enum EndReason: String, CaseIterable, Sendable {
+        /// The process exited on its own or was killed by a signal.
         case crashed
-        /// Killed, for it went on after its job was cancelled.
+        /// Killed because it ignored a cancellation.
         case hung
-        /// Killed, for it had more in memory than it may.
+        /// Killed because it exceeded its memory limit.
         case memory
-        /// Killed, for it said what no worker says.
-        case garbled
-        /// It had done its share, and was replaced.
+        /// Killed because its reply violated the protocol.
+        case protocolViolation = "garbled"
+        /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth.
         case recycled
     }
 
-    /// Workers that are ready or busy now.
+    /// Workers that are idle or busy now.
     package var ready = 0
-    /// How many there are when all is well.
-    package var wanted = 0
+    /// Workers that the pool keeps when it is healthy.
+    package var configured = 0
+    /// Workers that have become ready.
     package var started = 0
-    /// Starts that came to nothing.
+    /// Starts that failed.
     package var failedStarts = 0
-    package var ended: [End: Int] = [:]
-    /// Contents and pieces of work that are refused at once.
+    /// Exits by reason.
+    package var ended: [EndReason: Int] = [:]
+    /// Sources and jobs in quarantine.
     package var quarantined = 0
-    /// Jobs that were refused for that.
+    /// Jobs refused because of the quarantine.
     package var refused = 0
-    /// Bytes of all workers that are in the machine's memory.
+    /// Resident memory of all workers, in bytes.
     package var residentBytes = 0
 }

@@ -2,7 +2,7 @@ import Foundation
 import NIOHTTP1
 import Testing
 
-/// Administration at a port of its own, on the built executable.
+/// The separate admin port, on the built executable.
 @Suite(.timeLimit(.minutes(3)))
 struct AdminPortTests {
     private let token = "a-token-of-enough-letters"
@@ -15,7 +15,7 @@ struct AdminPortTests {
         return (server, try #require(url))
     }
 
-    @Test func `Administration answers at its own port alone, to whoever reaches that, and health at both`()
+    @Test func `Admin endpoints are served on the admin port only, and health on both ports`()
         async throws
     {
         let (server, admin) = try await server()
@@ -35,7 +35,7 @@ struct AdminPortTests {
         #expect(await Client.isRefused(at: admin))
     }
 
-    @Test func `Where a token is set it is needed there too`() async throws {
+    @Test func `A configured token is required on the admin port too`() async throws {
         let (server, admin) = try await server(["--admin-token", token])
         let bearer = [("Authorization", "Bearer \(token)")]
         #expect(try await Client.get(admin + "/metrics").status == 401)
@@ -43,7 +43,7 @@ struct AdminPortTests {
         #expect(try await Client.get(server.base + "/metrics", fields: bearer).status == 404)
     }
 
-    @Test func `An admin port that is taken is named, and nothing starts`() async throws {
+    @Test func `An admin port in use is named, and the server does not start`() async throws {
         let (first, admin) = try await server()
         let port = try #require(admin.split(separator: ":").last.map(String.init))
         let second = try DarkroomProcess.run([

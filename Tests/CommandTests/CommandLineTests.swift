@@ -5,16 +5,16 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// The built executable as a person uses it.
+/// The built executable, from the command line.
 @Suite(.timeLimit(.minutes(3)))
 struct CommandLineTests {
     @Test func `The help of serve explains every setting with its default`() throws {
         let help = try DarkroomProcess.run(["serve", "--help"])
         #expect(help.status == 0)
         let text = help.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        for key in SettingKey.allCases {
-            #expect(text.contains(key.flag), "\(key.flag)")
-            #expect(text.contains("Default: \(key.standardText)."), "\(key.flag)")
+        for setting in SettingsTable.rows {
+            #expect(text.contains("\(setting.flag) \(setting.placeholder)"), "\(setting.flag)")
+            #expect(text.contains("\(setting.help) Default: \(setting.defaultText)."), "\(setting.flag)")
         }
     }
 
@@ -35,13 +35,13 @@ struct CommandLineTests {
         #expect(run.errors.contains("DARKROOM_MAX_SOURCE_BYTE"))
     }
 
-    @Test func `The server says where it listens, and SIGTERM ends it well`() async throws {
+    @Test func `The server prints its URL, and SIGTERM ends it with status 0`() async throws {
         let server = try await DarkroomProcess()
         #expect(try await Client.get(server.base + "/health/ready").status == 200)
         #expect(await server.stop() == 0)
     }
 
-    @Test func `A port that is taken is an error that names it`() async throws {
+    @Test func `A port in use is reported with its number`() async throws {
         let server = try await DarkroomProcess()
         let port = try #require(server.base.split(separator: ":").last.map(String.init))
         let second = try DarkroomProcess.run(
@@ -65,13 +65,13 @@ struct CommandLineTests {
         #expect(header.size.width == 120)
     }
 
-    @Test func `transform says the same sentences as the server`() throws {
+    @Test func `transform reports errors in the words of the server`() throws {
         let run = try DarkroomProcess.run(["transform", "in.jpg", "out.jpg", "--w", "0"])
         #expect(run.status == 1)
         #expect(run.errors.contains("'w'"))
         let missing = try DarkroomProcess.run(["transform", "/no/such/file.jpg", "/tmp/out.jpg"])
         #expect(missing.status == 1)
-        #expect(missing.errors == "Error: /no/such/file.jpg can't be read or written: No such file or directory\n")
+        #expect(missing.errors == "Error: /no/such/file.jpg cannot be read or written: No such file or directory\n")
         let broken = try DarkroomProcess.run(["transform", "/dev/null", "/tmp/out.jpg"])
         #expect(broken.status == 1)
     }
@@ -83,7 +83,7 @@ struct CommandLineTests {
         #expect(run.output.contains("writes jpg"))
     }
 
-    @Test func `Every process gives the same bytes and the same codecs`() throws {
+    @Test func `Every process produces the same bytes and reports the same codecs`() throws {
         let source = URL.fixtures.appendingPathComponent("sample.jpg").path
         let first = try DarkroomProcess.run(["transform", source, "-", "--w", "100", "--output", "jpg"])
         for _ in 0..<8 {
@@ -95,25 +95,25 @@ struct CommandLineTests {
     }
 
     @Test(arguments: ["flags", "environment", "file"])
-    func `The executable takes every setting, each way`(way: String) async throws {
+    func `The executable reads every setting from every source`(way: String) async throws {
         let folder = try URL.temporaryFolder()
         var values = SettingsTests.others
-        values[.cacheDir] = folder.appendingPathComponent("cache").path
-        values[.localRoot] = URL.fixtures.path
-        values[.host] = "127.0.0.1"
-        values[.adminHost] = "127.0.0.1"
-        values[.maxSourcePixels] = "60000000"
-        let bearer = [("Authorization", "Bearer \(values[.adminToken] ?? "")")]
+        values["cache-dir"] = folder.appendingPathComponent("cache").path
+        values["local-root"] = URL.fixtures.path
+        values["host"] = "127.0.0.1"
+        values["admin-host"] = "127.0.0.1"
+        values["max-source-pixels"] = "60000000"
+        let bearer = [("Authorization", "Bearer \(values["admin-token"] ?? "")")]
         let server: DarkroomProcess
         switch way {
         case "flags":
-            server = try await DarkroomProcess(serving: values.flatMap { [$0.flag, $1] })
+            server = try await DarkroomProcess(serving: values.flatMap { ["--\($0)", $1] })
         case "environment":
-            let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.environmentName, $1) })
+            let variables = Dictionary(uniqueKeysWithValues: values.map { (variable($0), $1) })
             server = try await DarkroomProcess(serving: [], environment: variables)
         default:
             let file = folder.appendingPathComponent("darkroom.yaml")
-            try values.map { "\($0.name): \"\($1)\"" }.joined(separator: "\n").write(
+            try values.map { "\($0): \"\($1)\"" }.joined(separator: "\n").write(
                 to: file, atomically: true, encoding: .utf8)
             server = try await DarkroomProcess(serving: ["--config", file.path])
         }

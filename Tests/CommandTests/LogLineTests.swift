@@ -22,13 +22,13 @@ struct LogLineTests {
         ("a\nb\r\u{1b}[2J", #"path="a\u{a}b\u{d}\u{1b}[2J""#), ("\r\n", #"path="\u{d}\u{a}""#),
         ("a\u{85}\u{2028}\u{202e}b\u{9b}", #"path="a\u{85}\u{2028}\u{202e}b\u{9b}""#), ("grün", #"path="grün""#),
     ])
-    func `foreign text stays within its field`(path: String, field: String) {
+    func `untrusted text stays within its field`(path: String, field: String) {
         #expect(line(.text, "request", ["path": "\(path)"]) == "1970-01-01T00:00:00.000Z info request \(field)")
         #expect(line(.text, "one\ntwo", [:]).hasSuffix(#"info one\u{a}two"#))
     }
 
     @Test(arguments: ["a\nb", "\u{1b}[2J\"},{\"level\":\"error", "\u{2028}", "\u{0}", "grün"])
-    func `whatever foreign text holds, JSON is one line of JSON that says it`(path: String) throws {
+    func `untrusted text stays within one line of valid JSON`(path: String) throws {
         let text = line(.json, "request", ["path": "\(path)", "level": "forged", "list": ["a", "b"]])
         #expect(!text.utf8.contains { $0 < 0x20 })
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String])
@@ -45,7 +45,7 @@ struct LogLineTests {
         #expect(text.contains(#""gone":true,"#) && text.contains(#""status":200,"#) && text.contains(#""took":1.25}"#))
     }
 
-    @Test func `what the request brings along stands in each line, behind what the line itself says`() {
+    @Test func `metadata of the request is in each line, and metadata of the event takes precedence`() {
         var handler = LineLogHandler(format: .text)
         handler.metadataProvider = Logger.MetadataProvider { ["request-id": "7", "a": "1"] }
         let event = LogEvent(

@@ -18,12 +18,12 @@ struct ShutdownTests {
         try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"] + flags, cache: cache)
     }
 
-    /// Until the server does not listen any more.
+    /// Waits until the server has stopped listening.
     private func refused(_ server: DarkroomProcess) async {
         while await !Client.isRefused(at: server.base) {}
     }
 
-    @Test func `A picture under way is answered whole, nobody else is let in, and it is on disk afterwards`()
+    @Test func `An in-flight image is answered in full and stored on disk, and new connections are refused`()
         async throws
     {
         let (origin, held) = (try await origin(), gate())
@@ -31,7 +31,7 @@ struct ShutdownTests {
         let folder = try URL.temporaryFolder()
         let server = try await server("--shutdown-grace", "60s", cache: folder)
         async let answer = server.image(origin.url(), "w=20")
-        while origin.count == 0 { await Task.yield() }
+        await origin.nextRequest()
         kill(server.identifier, SIGTERM)
         await refused(server)
         held.succeed()
@@ -43,13 +43,13 @@ struct ShutdownTests {
         #expect(await next.stop() == 0)
     }
 
-    @Test func `The admin port tells that the server drains until the last picture is answered`() async throws {
+    @Test func `The admin port reports the drain until the last image is answered`() async throws {
         let (origin, held) = (try await origin(), gate())
         origin.hold(until: held.futureResult)
         let server = try await server("--admin-port", "0", "--shutdown-grace", "60s")
         let admin = try #require(await server.nextLine()?.firstMatch(of: /http:[0-9.:\/]+/).map { String($0.output) })
         async let picture = server.image(origin.url(), "w=20")
-        while origin.count == 0 { await Task.yield() }
+        await origin.nextRequest()
         #expect(try await Client.get(admin + "/health/ready").status == 200)
         kill(server.identifier, SIGTERM)
         await refused(server)
@@ -62,17 +62,17 @@ struct ShutdownTests {
         #expect(await server.wait() == 0)
     }
 
-    @Test func `An origin that never answers keeps the server for the grace alone`() async throws {
+    @Test func `An origin that never responds delays the exit by the grace period only`() async throws {
         let held = gate()
         defer { held.succeed() }
         let origin = try await origin()
         origin.hold(until: held.futureResult)
         let server = try await server("--shutdown-grace", "300ms")
         async let answer = try? server.image(origin.url(), "w=20")
-        while origin.count == 0 { await Task.yield() }
+        await origin.nextRequest()
         let start = ContinuousClock.now
         #expect(await server.stop() == 0)
-        // The picture itself would have had 15 s.
+        // The download timeout alone is 15 s.
         #expect(start.duration(to: .now) < .seconds(10))
         let status = await answer?.status
         #expect(status == nil || status == 503)
@@ -85,16 +85,16 @@ struct ShutdownTests {
         origin.hold(until: held.futureResult)
         let server = try await server("--shutdown-grace", "60s")
         async let answer = try? server.image(origin.url(), "w=20")
-        while origin.count == 0 { await Task.yield() }
+        await origin.nextRequest()
         kill(server.identifier, SIGTERM)
         await refused(server)
         kill(server.identifier, SIGTERM)
         #expect(await server.wait() == 128 + SIGTERM)
         #expect(await answer == nil)
-        #expect(server.log.contains("ending at once"))
+        #expect(server.log.contains("second signal"))
     }
 
-    @Test func `Connections without a request, silent or slow, at either port do not keep it`() async throws {
+    @Test func `Idle connections on either port do not delay the exit`() async throws {
         let server = try await server("--shutdown-grace", "60s", "--admin-port", "0")
         let admin = try #require(await server.nextLine())
         var sockets: [any Channel] = []

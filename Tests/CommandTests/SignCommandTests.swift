@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Signing, on the built executable.
+/// `darkroom sign`, on the built executable.
 @Suite(.timeLimit(.minutes(3)))
 struct SignCommandTests {
     private static let secret = "0123456789abcdef0123456789-secret"
@@ -14,7 +14,9 @@ struct SignCommandTests {
         return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test func `What is signed is what the server takes, in the query, in the path and for a while`() async throws {
+    @Test func `The server accepts signed URLs, with the query in the query or in the path, until they expire`()
+        async throws
+    {
         let flags = ["--port", "0", "--cache-dir", try URL.temporaryFolder().path, "--log-level", "info"]
         let server = try await DarkroomProcess(
             serving: flags + ["--local-root", URL.fixtures.path], environment: keys)
@@ -35,7 +37,7 @@ struct SignCommandTests {
         #expect(server.log.contains("/signed/…"))
     }
 
-    @Test func `With public-url the address is absolute`() throws {
+    @Test func `With public-url, the URL is absolute`() throws {
         let address = try sign([query], ["DARKROOM_PUBLIC_URL": "https://img.example.com/"])
         #expect(
             address.hasPrefix("https://img.example.com/image?output=png&url=local%3A%2F%2F%2Fsample.jpg&w=60&s=k1."))
@@ -43,14 +45,14 @@ struct SignCommandTests {
 
     @Test(arguments: [
         (["w=60"], "'url' is missing"), (["url=x&w=0"], "'w'"), (["url=x"], "scheme"),
-        (["url=https://a.org/&w=1&w=2"], "more than once"),
-        (["url=https://a.org/&s=k1.x"], "more than once"), (["/cache?all=true"], "/cache"),
+        (["url=https://a.org/&w=1&w=2"], "only once"),
+        (["url=https://a.org/&s=k1.x"], "only once"), (["/cache?all=true"], "/cache"),
         (["url=https://a.org/", "--key-id", "k9"], "k1, k2"),
         (["url=https://a.org/", "--expires-in", "soon"], "--expires-in"),
         (["/info?url=https://a.org/", "--path"], "/image"),
         (["url=https://a.org/&preset=avatar"], "preset"),
     ])
-    func `What the server would refuse is not signed`(words: [String], sentence: String) throws {
+    func `A request that the server would refuse is not signed`(words: [String], sentence: String) throws {
         let run = try DarkroomProcess.run(["sign"] + words, environment: keys)
         #expect(run.status != 0)
         #expect(run.output.isEmpty)
@@ -58,13 +60,13 @@ struct SignCommandTests {
         #expect(!run.errors.contains("0123"))
     }
 
-    @Test func `Without a key there is nothing to sign with`() throws {
+    @Test func `Signing without a key is an error`() throws {
         let run = try DarkroomProcess.run(["sign", query])
         #expect(run.status == 1)
         #expect(run.errors.contains("DARKROOM_SIGNING_KEYS"))
     }
 
-    @Test func `A server that would be open to everybody says what to do and does not start`() throws {
+    @Test func `A server that would be an open proxy does not start and says what to set`() throws {
         let run = try DarkroomProcess.run(["serve", "--port", "0", "--host", "0.0.0.0"])
         #expect(run.status == 78)
         #expect(run.errors.contains("open-proxy=true"))

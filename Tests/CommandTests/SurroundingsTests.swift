@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// What happens around a running server: other servers, people who delete folders, kills.
+/// Incidents around a running server: a second server, deleted folders, kills.
 @Suite(.timeLimit(.minutes(5)))
 struct SurroundingsTests {
     private func server(cache: URL) async throws -> DarkroomProcess {
         try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"], cache: cache)
     }
 
-    @Test func `A second server on the folder says so and serves without a disk cache`() async throws {
+    @Test func `A second server on the same cache folder logs that and serves without a disk cache`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()
         let first = try await server(cache: folder)
         let second = try await server(cache: folder)
-        #expect(second.log.contains("going on without a disk cache"))
+        #expect(second.log.contains("running without a disk cache"))
         #expect(second.log.contains(folder.path))
         for server in [first, second] {
             #expect(try await server.image(origin.url(), "w=20").status == 200)
@@ -24,12 +24,12 @@ struct SurroundingsTests {
         #expect(try await server(cache: folder).image(origin.url(), "w=20").cacheStatus.contains("detail=disk"))
     }
 
-    @Test func `A cache folder that is deleted while the server runs comes back by itself`() async throws {
+    @Test func `A cache folder that is deleted at run time is created again`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()
         let server = try await server(cache: folder)
         _ = try await server.image(origin.url(), "w=20&wait=stored")
-        // At one stroke: the server may be writing in there.
+        // Moved atomically: the server may be writing to it.
         try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("deleted"))
         #expect(try await server.image(origin.url(), "w=20").status == 200)
         #expect(try await server.image(origin.url("/b.jpg"), "w=20&wait=stored").status == 200)
@@ -37,13 +37,13 @@ struct SurroundingsTests {
         #expect(await server.stop() == 0)
     }
 
-    @Test func `While the cache folder can't be had the server is not ready, until it can`() async throws {
+    @Test func `The server is not ready while its cache folder is unavailable`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()
         let server = try await server(cache: folder)
         let ready = server.base + "/health/ready"
         #expect(try await Client.get(ready).status == 200)
-        // The server may be quicker to make the folder again, any number of times.
+        // The server may create the folder again before the file takes its place.
         repeat {
             try? FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension(UUID().uuidString))
         } while (try? Data().write(to: folder)) == nil
@@ -55,13 +55,13 @@ struct SurroundingsTests {
         #expect(try await server.image(origin.url(), "w=20").status == 200)
         #expect(try await Client.get(server.base + "/health/live").status == 200)
         try FileManager.default.removeItem(at: folder)
-        // Asking is enough to have it tried again.
+        // Each readiness probe makes the server try again.
         while try await Client.get(ready).status != 200 {}
         #expect(try await server.image(origin.url("/b.jpg"), "w=20&wait=stored").status == 200)
         #expect(await server.stop() == 0)
     }
 
-    @Test func `A kill loses nothing that was on disk, and the next start needs no hand`() async throws {
+    @Test func `A kill loses no stored entry, and the next start needs no repair`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()
         for round in 0..<5 {

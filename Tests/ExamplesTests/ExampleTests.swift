@@ -12,20 +12,20 @@ import Testing
 
 @testable import DarkroomExamples
 
-/// Every example does what it says.
+/// Each example does what its document states.
 @Suite(.timeLimit(.minutes(1)))
 struct ExampleTests {
-    @Test func `Five lines make a picture 400 pixels wide`() async throws {
-        try await withPicture { origin in
+    @Test func `Five lines make an image 400 pixels wide`() async throws {
+        try await withImage { origin in
             let example = Thumbnails(pipeline: ImagePipeline(downloads: try .loopback))
-            let picture = try await example.thumbnail(of: "http://127.0.0.1:\(origin.port)/photo.jpg")
-            #expect(try picture.pixels.width == 400)
-            #expect(try picture.pixels.height == 300)
+            let image = try await example.thumbnail(of: "http://127.0.0.1:\(origin.port)/photo.jpg")
+            #expect(try image.pixels.width == 400)
+            #expect(try image.pixels.height == 300)
         }
     }
 
-    @Test func `A pipeline that nobody has set up asks public addresses only`() async throws {
-        try await withPicture { origin in
+    @Test func `A pipeline with default settings contacts public addresses only`() async throws {
+        try await withImage { origin in
             let url = "http://127.0.0.1:\(origin.port)/photo.jpg"
             let error = await #expect(throws: PipelineError.self) { try await Thumbnails().thumbnail(of: url) }
             guard case .notAllowed = error else { throw PipelineError.failed }
@@ -33,22 +33,22 @@ struct ExampleTests {
         }
     }
 
-    @Test func `A transform of one's own changes the pixels`() async throws {
-        try await withPicture { origin in
+    @Test func `A custom transform changes the pixels`() async throws {
+        try await withImage { origin in
             let request = try ImageRequest(
                 url: "http://127.0.0.1:\(origin.port)/photo.jpg", width: 400,
                 output: OutputOptions(format: .jpeg, quality: 100))
             let plain = try await pipeline().image(for: request)
-            let picture = try await pipeline(delegate: PixelateEverything()).image(for: request)
-            #expect(picture.digest != plain.digest)
-            let pixels = try picture.pixels
-            let (corner, neighbour) = (try pixels.pixel(x: 80, y: 80), try pixels.pixel(x: 86, y: 86))
-            #expect(zip(corner, neighbour).allSatisfy { abs($0 - $1) <= 3 })
+            let image = try await pipeline(delegate: PixelateEverything()).image(for: request)
+            #expect(image.digest != plain.digest)
+            let pixels = try image.pixels
+            let (corner, neighbor) = (try pixels.pixel(x: 80, y: 80), try pixels.pixel(x: 86, y: 86))
+            #expect(zip(corner, neighbor).allSatisfy { abs($0 - $1) <= 3 })
         }
     }
 
-    @Test func `A key filter of one's own makes mirrors share their pictures`() async throws {
-        try await withPicture { origin in
+    @Test func `A custom key filter makes mirrors share their images`() async throws {
+        try await withImage { origin in
             let pipeline = try pipeline(keyFilter: MirrorFilter())
             for host in ["img1", "img2"] {
                 _ = try await pipeline.image(
@@ -61,8 +61,8 @@ struct ExampleTests {
         }
     }
 
-    @Test func `A store of one's own is the second tier`() async throws {
-        try await withPicture { origin in
+    @Test func `A custom store is the second tier`() async throws {
+        try await withImage { origin in
             let disk = DictionaryStore()
             let request = try ImageRequest(url: "http://127.0.0.1:\(origin.port)/photo.jpg", width: 400)
             _ = try await ImagePipeline(downloads: .loopback, disk: disk).image(for: request)
@@ -77,16 +77,16 @@ struct ExampleTests {
         }
     }
 
-    @Test func `A picture is shown while it is downloaded`() async throws {
+    @Test func `An image is shown while it is downloaded`() async throws {
         let pause = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
-        try await withPicture(progressive: true, pause: pause.futureResult) { origin in
+        try await withImage(progressive: true, pause: pause.futureResult) { origin in
             let request = try ImageRequest(url: "http://127.0.0.1:\(origin.port)/photo.jpg", width: 400)
             let screen = RecordingScreen { pause.succeed() }
             try await load(request, from: ImagePipeline(downloads: .loopback), onto: screen)
-            let (pictures, fractions) = (await screen.pictures, await screen.fractions)
-            #expect(pictures.count == 2)
-            #expect(try pictures.map { try $0.pixels.width } == [400, 400])
-            #expect(pictures.first != pictures.last)
+            let (images, fractions) = (await screen.images, await screen.fractions)
+            #expect(images.count == 2)
+            #expect(try images.map { try $0.pixels.width } == [400, 400])
+            #expect(images.first != images.last)
             #expect(fractions == fractions.sorted())
             #expect(fractions.last == 1)
         }
@@ -104,19 +104,19 @@ struct ExampleTests {
     }
 }
 
-/// Remembers what it was shown, and says when it was shown the first picture.
+/// Records what it is shown, and calls back at the first image.
 private actor RecordingScreen: Screen {
-    private(set) var pictures: [Data] = []
+    private(set) var images: [Data] = []
     private(set) var fractions: [Double] = []
-    private let onFirstPicture: @Sendable () -> Void
+    private let onFirstImage: @Sendable () -> Void
 
-    init(onFirstPicture: @escaping @Sendable () -> Void) {
-        self.onFirstPicture = onFirstPicture
+    init(onFirstImage: @escaping @Sendable () -> Void) {
+        self.onFirstImage = onFirstImage
     }
 
-    func show(_ picture: Data) {
-        pictures.append(picture)
-        if pictures.count == 1 { onFirstPicture() }
+    func show(_ image: Data) {
+        images.append(image)
+        if images.count == 1 { onFirstImage() }
     }
 
     func show(fraction: Double) { fractions.append(fraction) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomExamples
 
-/// The examples of signing make what `Fixtures/signatures.json` has.
+/// The signing examples produce the vectors of `Fixtures/signatures.json`.
 @Suite(.timeLimit(.minutes(3)))
 struct SigningExamplesTests {
     private struct Vectors: Decodable {
@@ -85,13 +85,13 @@ struct SigningExamplesTests {
         try expectVectors(from: ["go", "run", ".", Self.fixture.path], in: folder)
     }
 
-    @Test func `README shows them as they are, none longer than 12 lines`() throws {
-        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    @Test func `The page on signing shows them as they are, none longer than 12 lines`() throws {
+        let page = try Document("docs/signing.md").text
         for (language, name) in [
             ("python", "sign.py"), ("js", "sign.js"), ("go", "sign.go"), ("swift", "../Signing.swift"),
         ] {
             let text = try String(contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
-            #expect(readme.contains("```\(language)\n\(text)```"), "\(name)")
+            #expect(page.contains("```\(language)\n\(text)```"), "\(name)")
             #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 13, "\(name)")
         }
     }

@@ -7,16 +7,18 @@ import DarkroomVips
 import NIOCore
 import NIOPosix
 
-/// Runs a loopback origin that has one picture, 800 by 600, and gives it back in two pieces.
-func withPicture(
+/// Runs a loopback origin with one image of 800 by 600 pixels, which it sends in two pieces.
+///
+/// - Parameter pause: held between the two pieces.
+func withImage(
     progressive: Bool = false, pause: EventLoopFuture<Void>? = nil, _ body: (TestOrigin) async throws -> Void
 ) async throws {
-    let picture = try drawing(interlaced: progressive)
-    let half = picture.readableBytes / 2
+    let image = try drawing(interlaced: progressive)
+    let half = image.readableBytes / 2
     var beginning = ByteBuffer(
-        string: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(picture.readableBytes)\r\n\r\n")
-    beginning.writeImmutableBuffer(picture.getSlice(at: 0, length: half) ?? picture)
-    let rest = picture.getSlice(at: half, length: picture.readableBytes - half) ?? ByteBuffer()
+        string: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(image.readableBytes)\r\n\r\n")
+    beginning.writeImmutableBuffer(image.getSlice(at: 0, length: half) ?? image)
+    let rest = image.getSlice(at: half, length: image.readableBytes - half) ?? ByteBuffer()
     let steps = [.sendBytes(beginning)] + (pause.map { [TestOrigin.Step.wait($0)] } ?? []) + [.sendBytes(rest)]
     let origin = TestOrigin { _ in steps }
     try await origin.start()
@@ -26,7 +28,7 @@ func withPicture(
     try result.get()
 }
 
-/// A JPEG of four quarters and a fine pattern, of some 100 KiB.
+/// A JPEG of four quarters and a fine pattern, about 100 KiB.
 private func drawing(interlaced: Bool) throws -> ByteBuffer {
     var samples: [UInt8] = []
     for y in 0..<600 {
@@ -41,7 +43,7 @@ private func drawing(interlaced: Bool) throws -> ByteBuffer {
 }
 
 extension GuardedHTTPClient.Settings {
-    /// Loopback allowed, so that a test's origin can be asked.
+    /// Loopback is allowed, so that the test's origin can be contacted.
     static var loopback: Self {
         get throws {
             var settings = Self()
@@ -51,7 +53,7 @@ extension GuardedHTTPClient.Settings {
     }
 }
 
-/// Every name is this machine.
+/// Resolves every name to this machine.
 struct LoopbackResolver: NameResolver {
     func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
         [IPAddress("127.0.0.1")].compactMap(\.self)
@@ -59,14 +61,14 @@ struct LoopbackResolver: NameResolver {
 }
 
 extension ImageResponse {
-    /// The decoded picture.
+    /// The decoded image.
     var pixels: VipsImage {
         get throws { try data.pixels }
     }
 }
 
 extension Sequence<UInt8> {
-    /// The picture that these bytes are, decoded.
+    /// The image that these bytes encode.
     var pixels: VipsImage {
         get throws {
             try VipsLoader.jpeg.withImage(of: ByteBuffer(bytes: self)) { lazy throws(VipsError) in

@@ -11,13 +11,14 @@ struct CacheDecisionTests {
     private static let unsure = Origin.response(["Cache-Control: max-age=100, no-cache"])
 
     private func decide(
-        _ stored: StoredResponse? = CacheDecisionTests.stored, at seconds: TimeInterval, _ mode: CacheMode = .standard,
-        _ directives: String? = nil, mayForce: Bool = false, isSelected: Bool = true
+        _ stored: StoredResponse? = CacheDecisionTests.stored, at seconds: TimeInterval, _ mode: CacheMode = .default,
+        _ directives: String? = nil, allowsForcedRefresh: Bool = false, isSelected: Bool = true
     ) -> CacheDecision {
         let fields = directives.map { Origin.fields(["Cache-Control: \($0)"]) } ?? HTTPFields()
         return CacheDecision.decide(
             stored: stored?.freshness(FreshnessPolicy()), isSelected: isSelected,
-            demand: CacheDemand(mode: mode, directives: RequestDirectives(fields), mayForce: mayForce),
+            policy: RequestCachePolicy(
+                mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh),
             now: Origin.later(seconds))
     }
 
@@ -41,7 +42,7 @@ struct CacheDecisionTests {
             (.forceCache, .use, .use, .ask(.miss)),
             (.onlyIfCached, .use, .use, .refuse),
             (.refresh, .useAndRevalidate, .useAndRevalidate, .ask(.miss)),
-            (.standard, .use, .ask(.stale), .ask(.miss)),
+            (.default, .use, .ask(.stale), .ask(.miss)),
         ] as [(CacheMode, CacheDecision, CacheDecision, CacheDecision)])
     func `each mode has its own idea of fresh, stale and missing`(
         mode: CacheMode, fresh: CacheDecision, stale: CacheDecision, missing: CacheDecision
@@ -59,41 +60,41 @@ struct CacheDecisionTests {
         #expect(decide(Self.strict, at: 500, .onlyIfCached) == .refuse)
         #expect(decide(Self.unsure, at: 1, .onlyIfCached) == .refuse)
         #expect(decide(at: 1, .onlyIfCached, isSelected: false) == .refuse)
-        #expect(decide(Self.strict, at: 500, .standard, "max-stale") == .ask(.stale))
+        #expect(decide(Self.strict, at: 500, .default, "max-stale") == .ask(.stale))
     }
 
     @Test(arguments: [
         ("no-cache", 1), ("max-age=0", 1), ("max-age=0, max-stale", 1), ("min-fresh=100", 1), ("min-fresh=500", 1),
     ])
     func `only some clients may make us ask the origin anew`(directives: String, seconds: Double) {
-        #expect(decide(at: seconds, .standard, directives) == .use)
-        #expect(decide(at: seconds, .standard, directives, mayForce: true) == .ask(.request))
+        #expect(decide(at: seconds, .default, directives) == .use)
+        #expect(decide(at: seconds, .default, directives, allowsForcedRefresh: true) == .ask(.request))
     }
 
     @Test func `strangers' wishes that our own answer could meet are obeyed`() {
-        #expect(decide(at: 30, .standard, "max-age=30") == .use)
-        #expect(decide(at: 31, .standard, "max-age=30") == .ask(.request))
-        #expect(decide(at: 70, .standard, "min-fresh=30") == .use)
-        #expect(decide(at: 71, .standard, "min-fresh=30") == .ask(.request))
+        #expect(decide(at: 30, .default, "max-age=30") == .use)
+        #expect(decide(at: 31, .default, "max-age=30") == .ask(.request))
+        #expect(decide(at: 70, .default, "min-fresh=30") == .use)
+        #expect(decide(at: 71, .default, "min-fresh=30") == .ask(.request))
         // Who names an oldest age takes nothing stale (RFC 9111 §5.2.1.1).
-        #expect(decide(at: 105, .standard, "max-age=300") == .ask(.stale))
-        #expect(decide(at: 105, .standard, "max-age=300, max-stale=1") == .useAndRevalidate)
-        #expect(decide(at: 105, .standard, "min-fresh=1") == .ask(.stale))
+        #expect(decide(at: 105, .default, "max-age=300") == .ask(.stale))
+        #expect(decide(at: 105, .default, "max-age=300, max-stale=1") == .useAndRevalidate)
+        #expect(decide(at: 105, .default, "min-fresh=1") == .ask(.stale))
     }
 
     @Test func `a client may take what is stale by so much`() {
-        #expect(decide(at: 120, .standard, "max-stale=19") == .ask(.stale))
-        #expect(decide(at: 120, .standard, "max-stale=20") == .use)
-        #expect(decide(at: 86_400 * 3_650, .standard, "max-stale") == .use)
-        #expect(decide(at: 120, .standard, "max-stale=x") == .ask(.stale))
+        #expect(decide(at: 120, .default, "max-stale=19") == .ask(.stale))
+        #expect(decide(at: 120, .default, "max-stale=20") == .use)
+        #expect(decide(at: 86_400 * 3_650, .default, "max-stale") == .use)
+        #expect(decide(at: 120, .default, "max-stale=x") == .ask(.stale))
     }
 
     @Test func `only-if-cached turns every question to the origin into a refusal`() {
-        #expect(decide(at: 1, .standard, "only-if-cached") == .use)
-        #expect(decide(at: 105, .standard, "only-if-cached") == .use)
-        #expect(decide(at: 500, .standard, "only-if-cached") == .refuse)
-        #expect(decide(at: 500, .standard, "only-if-cached, max-stale") == .use)
-        #expect(decide(at: 1, .standard, "only-if-cached, no-cache", mayForce: true) == .refuse)
+        #expect(decide(at: 1, .default, "only-if-cached") == .use)
+        #expect(decide(at: 105, .default, "only-if-cached") == .use)
+        #expect(decide(at: 500, .default, "only-if-cached") == .refuse)
+        #expect(decide(at: 500, .default, "only-if-cached, max-stale") == .use)
+        #expect(decide(at: 1, .default, "only-if-cached, no-cache", allowsForcedRefresh: true) == .refuse)
         #expect(decide(nil, at: 1, .forceCache, "only-if-cached") == .refuse)
     }
 
@@ -101,18 +102,19 @@ struct CacheDecisionTests {
     func `nobody who may not makes us ask for what not even a new answer could satisfy`(directive: String) {
         // From a cache on the way, so that every answer is ten seconds old when it comes.
         let stored = Origin.response(["Cache-Control: max-age=600", "Age: 10"]).freshness(FreshnessPolicy())
-        func decide(mayForce: Bool) -> CacheDecision {
+        func decide(allowsForcedRefresh: Bool) -> CacheDecision {
             let directives = RequestDirectives(Origin.fields(["Cache-Control: \(directive)"]))
             return CacheDecision.decide(
-                stored: stored, isSelected: true, demand: CacheDemand(directives: directives, mayForce: mayForce),
+                stored: stored, isSelected: true,
+                policy: RequestCachePolicy(directives: directives, allowsForcedRefresh: allowsForcedRefresh),
                 now: Origin.later(1))
         }
-        #expect(decide(mayForce: false) == .use)
-        #expect(decide(mayForce: true) == .ask(.request))
+        #expect(decide(allowsForcedRefresh: false) == .use)
+        #expect(decide(allowsForcedRefresh: true) == .ask(.request))
     }
 
     @Test func `a mode that was chosen overrules the directives`() {
-        #expect(decide(at: 500, .forceCache, "no-cache, max-age=1", mayForce: true) == .use)
+        #expect(decide(at: 500, .forceCache, "no-cache, max-age=1", allowsForcedRefresh: true) == .use)
         #expect(decide(at: 1, .noCache, "max-stale") == .ask(.request))
     }
 
@@ -125,12 +127,12 @@ struct CacheDecisionTests {
             var stored = Origin.response(["Cache-Control: " + flags.joined(separator: ", ")])
             if Bool.random(using: &numbers) { stored.staleSince = Origin.later(5) }
             let freshness = stored.freshness(FreshnessPolicy())
-            let demand = CacheDemand(
+            let policy = RequestCachePolicy(
                 directives: RequestDirectives(
                     Origin.fields(["Cache-Control: max-age=\(Int.random(in: 0...99, using: &numbers))"])),
-                mayForce: Bool.random(using: &numbers))
+                allowsForcedRefresh: Bool.random(using: &numbers))
             let now = Origin.later(.random(in: 5...200, using: &numbers))
-            let decision = CacheDecision.decide(stored: freshness, isSelected: true, demand: demand, now: now)
+            let decision = CacheDecision.decide(stored: freshness, isSelected: true, policy: policy, now: now)
             let rest = freshness.remaining(at: now)
             switch decision {
             case .use: #expect(rest > .zero && !freshness.needsValidation)
@@ -153,7 +155,7 @@ struct CacheDemandTests {
     @Test func `modes are the words of the Fetch standard, and refresh`() {
         let words = ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached", "refresh"]
         #expect(CacheMode.allCases.map(\.rawValue) == words)
-        #expect(CacheMode.allCases.filter(\.asksOrigin) == [.noStore, .reload, .noCache, .refresh])
+        #expect(CacheMode.allCases.filter(\.forcesOriginRequest) == [.noStore, .reload, .noCache, .refresh])
         #expect(CacheMode.allCases.filter(\.ignoresStored) == [.noStore, .reload])
     }
 
@@ -184,9 +186,9 @@ struct CacheDemandTests {
 
     @Test func `no-store keeps an answer out of the cache, whoever says it`() {
         let noStore = RequestDirectives(Origin.fields(["Cache-Control: no-store"]))
-        #expect(CacheDemand().mayStore)
-        #expect(!CacheDemand(directives: noStore).mayStore)
-        #expect(!CacheDemand(mode: .noStore).mayStore)
-        #expect(CacheDemand(mode: .reload).mayStore)
+        #expect(RequestCachePolicy().allowsStoring)
+        #expect(!RequestCachePolicy(directives: noStore).allowsStoring)
+        #expect(!RequestCachePolicy(mode: .noStore).allowsStoring)
+        #expect(RequestCachePolicy(mode: .reload).allowsStoring)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomHTTPCaching
 
 struct CacheDirectivesTests {
-    private typealias Stated = CacheDirectives.Stated
+    private typealias Stated = CacheDirectives.Seconds
 
     @Test(arguments: [
         ("max-age=60", 60), ("MAX-Age=60", 60), ("public,max-age=60,x", 60), ("\t, ,max-age=60 ,", 60),

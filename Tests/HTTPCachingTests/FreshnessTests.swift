@@ -52,10 +52,10 @@ struct FreshnessTests {
         Row(["Last-Modified: \(Origin.date(-5))"], 0.5, .heuristic),
         Row(["Last-Modified: \(Origin.date(-86_400 * 365))"], 86_400, .heuristic),
         Row(["Last-Modified: \(Origin.date(1000))"], 0, .heuristic),
-        Row(["Last-Modified: yesterday"], 3_600, .standard),
+        Row(["Last-Modified: yesterday"], 3_600, .default),
         Row(["Cache-Control: public", "Last-Modified: \(Origin.date(-1000))"], 100, .heuristic),
-        Row([], 3_600, .standard),
-        Row(["Pragma: no-cache"], 3_600, .standard),
+        Row([], 3_600, .default),
+        Row(["Pragma: no-cache"], 3_600, .default),
         Row(["Cache-Control: max-age=2147483649"], 365 * 86_400, .maxAge),
     ])
     func `the lifetime is what the origin says, in the order of RFC 9111`(row: Row) {
@@ -76,7 +76,7 @@ struct FreshnessTests {
         Row(["CDN-Cache-Control: private", "Cache-Control: max-age=60"], 0, .isPrivate),
         Row(["CDN-Cache-Control: no-store", "Cache-Control: max-age=60"], 0, .noStore),
         // It says nothing of a lifetime, and still the others are not asked.
-        Row(["CDN-Cache-Control: foo", "Cache-Control: max-age=60", "Expires: 0"], 3_600, .standard),
+        Row(["CDN-Cache-Control: foo", "Cache-Control: max-age=60", "Expires: 0"], 3_600, .default),
         // It is invalid, and so they are.
         Row(["CDN-Cache-Control:", "Cache-Control: max-age=60"], 60, .maxAge),
         Row(["CDN-Cache-Control: max-age=60, &", "Cache-Control: no-store"], 0, .noStore),
@@ -104,7 +104,7 @@ struct FreshnessTests {
         Row(["Expires: 0"], 60, .invalid),
         Row(["Last-Modified: \(Origin.date(-10))"], 60, .heuristic),
         Row(["Cache-Control: max-age=9999"], 600, .maxAge),
-        Row([], 600, .standard),
+        Row([], 600, .default),
         Row(["Cache-Control: no-cache"], 0, .noCache),
         Row(["Cache-Control: no-store"], 0, .noStore),
         Row(["Cache-Control: private"], 0, .isPrivate),
@@ -152,7 +152,7 @@ struct FreshnessTests {
 
     @Test func `each basis says where it is from, or is the operator's`() {
         for basis in Freshness.Basis.allCases {
-            #expect((basis.section == nil) == (basis == .standard || basis == .fixed))
+            #expect((basis.section == nil) == (basis == .default || basis == .fixed))
         }
     }
 }

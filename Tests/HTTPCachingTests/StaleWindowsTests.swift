@@ -30,9 +30,9 @@ struct StaleWindowsTests {
         ).freshness(policy)
         #expect(freshness.forbidsStale)
         #expect(freshness.staleWhileRevalidate == .zero)
-        #expect(!freshness.mayServeStaleOnError(at: Origin.later(10)))
+        #expect(!freshness.allowsStaleOnError(at: Origin.later(10)))
         let decision = CacheDecision.decide(
-            stored: freshness, isSelected: true, demand: CacheDemand(), now: Origin.later(10))
+            stored: freshness, isSelected: true, policy: RequestCachePolicy(), now: Origin.later(10))
         #expect(decision == .ask(.stale))
     }
 
@@ -46,31 +46,31 @@ struct StaleWindowsTests {
         ).freshness(policy)
         #expect(named.staleWhileRevalidate == .seconds(59))
         #expect(named.staleIfError == .seconds(99))
-        let consent = CacheDemand(directives: RequestDirectives(Origin.fields(["Cache-Control: max-stale"])))
-        let past = CacheDecision.decide(stored: named, isSelected: true, demand: consent, now: Origin.later(80))
+        let consent = RequestCachePolicy(directives: RequestDirectives(Origin.fields(["Cache-Control: max-stale"])))
+        let past = CacheDecision.decide(stored: named, isSelected: true, policy: consent, now: Origin.later(80))
         #expect(past == .ask(.stale))
         #expect(
-            CacheDecision.decide(stored: named, isSelected: true, demand: CacheDemand(), now: Origin.later(10))
+            CacheDecision.decide(stored: named, isSelected: true, policy: RequestCachePolicy(), now: Origin.later(10))
                 == .useAndRevalidate)
     }
 
     @Test func `stale-if-error opens when the lifetime ends, and closes`() {
         let freshness = Origin.response(["Cache-Control: max-age=10, stale-if-error=5"]).freshness(policy)
-        #expect(freshness.mayServeStaleOnError(at: Origin.later(9)))
-        #expect(freshness.mayServeStaleOnError(at: Origin.later(14)))
-        #expect(!freshness.mayServeStaleOnError(at: Origin.later(15)))
+        #expect(freshness.allowsStaleOnError(at: Origin.later(9)))
+        #expect(freshness.allowsStaleOnError(at: Origin.later(14)))
+        #expect(!freshness.allowsStaleOnError(at: Origin.later(15)))
     }
 
     @Test func `what is fresh may answer for a failing origin, even if it must be revalidated once stale`() {
         let freshness = Origin.response(["Cache-Control: max-age=10, must-revalidate"]).freshness(policy)
-        #expect(freshness.mayServeStaleOnError(at: Origin.later(9)))
-        #expect(!freshness.mayServeStaleOnError(at: Origin.later(10)))
+        #expect(freshness.allowsStaleOnError(at: Origin.later(9)))
+        #expect(!freshness.allowsStaleOnError(at: Origin.later(10)))
     }
 
     @Test(arguments: ["Vary: *", "Cache-Control: max-age=60, no-cache"])
     func `what needs validation never answers unasked`(field: String) {
         let freshness = Origin.response([field]).freshness(policy)
         #expect(freshness.needsValidation)
-        #expect(!freshness.mayServeStaleOnError(at: Origin.now))
+        #expect(!freshness.allowsStaleOnError(at: Origin.now))
     }
 }

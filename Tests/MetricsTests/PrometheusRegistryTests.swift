@@ -62,9 +62,9 @@ struct PrometheusRegistryTests {
 
     @Test(arguments: [0.0004, 0.0005, 0.02, 29, 30, 31])
     func `the standard buckets tell what takes half a millisecond from what takes half a minute`(seconds: Double) {
-        var histogram = Histogram(bounds: PrometheusRegistry.standardBuckets)
+        var histogram = Histogram(bounds: PrometheusRegistry.defaultBuckets)
         histogram.record(seconds)
-        let bounds = PrometheusRegistry.standardBuckets + [.infinity]
+        let bounds = PrometheusRegistry.defaultBuckets + [.infinity]
         #expect(bounds == bounds.sorted())
         let index = histogram.counts.firstIndex(of: 1) ?? 0
         #expect(seconds <= bounds[index])

@@ -16,7 +16,7 @@ struct CircuitBreakerTests {
         case lateFailure, lateAnswer
     }
 
-    /// What the next request is told.
+    /// The answer to the next request.
     enum Verdict: Equatable, Sendable {
         case asOften
         case asProbe
@@ -36,7 +36,7 @@ struct CircuitBreakerTests {
         }
 
         mutating func settle(_ permit: CircuitBreaker.Permit, _ outcome: CircuitBreaker.Outcome) {
-            _ = breaker.settle(permit, with: outcome, at: now, random: random)
+            _ = breaker.record(outcome, of: permit, at: now, random: random)
         }
 
         mutating func run(_ outcome: CircuitBreaker.Outcome) {
@@ -69,13 +69,16 @@ struct CircuitBreakerTests {
     }
 
     @Test(
-        "what the next request is told",
+        "the answer to the next request",
         arguments: [
             ("a host that is new may be asked", [], .asOften),
             ("four failures are tolerable", [.fail(4)], .asOften),
             ("five are not", [.fail(5)], .not(.seconds(1))),
-            ("an answer in between starts the count anew", [.fail(4), .answer, .fail(4)], .asOften),
-            ("giving up neither counts nor starts anew", [.fail(2), .giveUp, .fail(3)], .not(.seconds(1))),
+            ("an answer in between restarts the count", [.fail(4), .answer, .fail(4)], .asOften),
+            (
+                "an inconclusive outcome neither counts nor restarts the count", [.fail(2), .giveUp, .fail(3)],
+                .not(.seconds(1))
+            ),
             ("the rest runs", [.fail(5), .wait(.milliseconds(999))], .not(.milliseconds(1))),
             ("the first after it is the probe", [.fail(5), .wait(.seconds(1))], .asProbe),
             ("there is one probe at a time", [.fail(5), .wait(.seconds(9)), .probe], .not(.seconds(1))),
@@ -140,16 +143,16 @@ struct CircuitBreakerTests {
     @Test func `only the first and the last of an outage are worth telling`() {
         var breaker = CircuitBreaker()
         var now = ContinuousClock.now
-        for _ in 0..<4 { #expect(breaker.settle(.ordinary, with: .failed, at: now, random: 0.5) == nil) }
+        for _ in 0..<4 { #expect(breaker.record(.failed, of: .ordinary, at: now, random: 0.5) == nil) }
         #expect(
-            breaker.settle(.ordinary, with: .failed, at: now, random: 0.5) == .outageBegan(pause: .seconds(1)))
+            breaker.record(.failed, of: .ordinary, at: now, random: 0.5) == .outageBegan(pause: .seconds(1)))
         now += .seconds(1)
         guard case .granted(let probe) = breaker.admit(at: now, ticket: 1) else {
             Issue.record("no probe")
             return
         }
-        #expect(breaker.settle(probe, with: .failed, at: now, random: 0.5) == nil)
-        #expect(breaker.settle(.ordinary, with: .answered, at: now, random: 0.5) == .outageEnded)
+        #expect(breaker.record(.failed, of: probe, at: now, random: 0.5) == nil)
+        #expect(breaker.record(.answered, of: .ordinary, at: now, random: 0.5) == .outageEnded)
         #expect(breaker.isHealthy)
     }
 }

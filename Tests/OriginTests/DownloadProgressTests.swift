@@ -8,27 +8,27 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct DownloadProgressTests {
-    /// What a request was told, as bytes received and expected.
+    /// The progress reports of a request: text received and bytes expected.
     private final class Reports: Sendable {
-        private let told = Mutex<[(text: String, expected: Int?)]>([])
+        private let reports = Mutex<[(text: String, expected: Int?)]>([])
         let news: AsyncStream<Void>
-        private let bell: AsyncStream<Void>.Continuation
+        private let signal: AsyncStream<Void>.Continuation
 
-        init() { (news, bell) = AsyncStream.makeStream() }
+        init() { (news, signal) = AsyncStream.makeStream() }
 
-        var all: [(text: String, expected: Int?)] { told.withLock { $0 } }
+        var all: [(text: String, expected: Int?)] { reports.withLock { $0 } }
 
         func request(_ url: SourceURL) -> OriginRequest {
             var request = OriginRequest(url: url)
             request.onProgress = { [self] partial in
-                told.withLock { $0.append((String(buffer: partial.body), partial.expectedBytes)) }
-                bell.yield()
+                reports.withLock { $0.append((String(buffer: partial.body), partial.expectedBytes)) }
+                signal.yield()
             }
             return request
         }
     }
 
-    @Test func `every piece is told of as it comes, with all that came before it`() async throws {
+    @Test func `every part is reported on arrival, together with all before it`() async throws {
         let second = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
         try await withOrigin { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npict"), .wait(second.futureResult), .send("ure")]
@@ -57,7 +57,7 @@ struct DownloadProgressTests {
         }
     }
 
-    @Test func `of a redirect's own body nothing is told`() async throws {
+    @Test func `the body of a redirect is not reported`() async throws {
         try await withOrigin { request in
             request.target == "/" ? [.respond("302 Found", fields: ["Location: /b"], body: "gone")] : [.respond()]
         } _: { client, origin async throws in
@@ -67,7 +67,7 @@ struct DownloadProgressTests {
         }
     }
 
-    @Test func `what is over the limit is not told of`() async throws {
+    @Test func `bytes above the limit are not reported`() async throws {
         try await withOrigin(try .loopback { $0.maxSourceBytes = 10 }) { _ in
             [.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .sendForever("12345")]
         } _: { client, origin async throws in

@@ -163,11 +163,11 @@ struct GuardedHTTPClientTests {
         "answers that are no original are refused for their reason",
         arguments: [
             (.respond("404 Not Found"), .notFound(404)), (.respond("410 Gone"), .notFound(410)),
-            (.respond("201 Created"), .refusedStatus(201)), (.respond("203 Changed"), nil),
-            (.respond("204 No Content", body: ""), .refusedStatus(204)),
-            (.respond("206 Partial Content"), .refusedStatus(206)), (.respond("299 Odd"), .refusedStatus(299)),
-            (.respond("300 Choices"), .refusedStatus(300)), (.notModified(), .refusedStatus(304)),
-            (.respond("403 Forbidden"), .refusedStatus(403)), (.respond("500 Oh"), .refusedStatus(500)),
+            (.respond("201 Created"), .unexpectedStatus(201)), (.respond("203 Changed"), nil),
+            (.respond("204 No Content", body: ""), .unexpectedStatus(204)),
+            (.respond("206 Partial Content"), .unexpectedStatus(206)), (.respond("299 Odd"), .unexpectedStatus(299)),
+            (.respond("300 Choices"), .unexpectedStatus(300)), (.notModified(), .unexpectedStatus(304)),
+            (.respond("403 Forbidden"), .unexpectedStatus(403)), (.respond("500 Oh"), .unexpectedStatus(500)),
             (.respond("508 Loop"), .loop),
             (.respond(fields: ["Content-Encoding: gzip"]), .unacceptableEncoding),
             (.respond(fields: ["Content-Encoding: identity"]), nil), (.respond(body: ""), .emptyBody),
@@ -194,7 +194,7 @@ struct GuardedHTTPClientTests {
         try await withOrigin { _ in
             [.respond("503 Busy", fields: fields)]
         } _: { client, origin async throws in
-            guard case .refusedStatus(let refusal) = try await client.failure(of: origin.url()) else {
+            guard case .unexpectedStatus(let refusal) = try await client.failure(of: origin.url()) else {
                 Issue.record("no refusal")
                 return
             }
@@ -206,8 +206,8 @@ struct GuardedHTTPClientTests {
     }
 
     @Test func `a refusal keeps no more than two kilobytes of fields`() {
-        let long = String(repeating: "x", count: OriginRefusal.maxFieldBytes)
-        let refusal = OriginRefusal(
+        let long = String(repeating: "x", count: UnusableResponse.maxFieldBytes)
+        let refusal = UnusableResponse(
             status: 404, headers: [.cacheControl: long, .retryAfter: "7"], requestedAt: .now, receivedAt: .now)
         #expect(refusal.headers == [.retryAfter: "7"])
     }

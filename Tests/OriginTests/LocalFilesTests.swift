@@ -14,7 +14,7 @@ import Testing
     import Glibc
 #endif
 
-/// A root with a picture and traps in it, beside a secret that must stay out of reach.
+/// A root with an image and traps, next to a secret that must stay out of reach.
 final class LocalFilesTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "local-files-\(UUID())")
     private var root: URL { folder.appending(path: "root") }

@@ -39,7 +39,7 @@ final class HangingResolver: NameResolver {
 
     func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
         question.yield()
-        // A stream that nobody writes to or finishes: only cancellation ends the wait.
+        // A stream without elements or an end: only cancellation ends the wait.
         let (silence, writer) = AsyncStream<Never>.makeStream()
         for await _ in silence {}
         withExtendedLifetime(writer) {}
@@ -60,7 +60,7 @@ extension GuardedHTTPClient.Settings {
 /// Runs a test origin and a client for it, and ends both.
 func withOrigin(
     _ settings: GuardedHTTPClient.Settings? = nil, resolver: any NameResolver = ScriptedResolver(), tls: Bool = false,
-    clock: any Clock<Duration> = ContinuousClock(), circuits: Circuits = .forTests(),
+    clock: any Clock<Duration> = ContinuousClock(), circuits: CircuitBreakerTable = .forTests(),
     script: @escaping @Sendable (TestOrigin.Request) -> [TestOrigin.Step],
     _ body: (GuardedHTTPClient, TestOrigin) async throws -> Void
 ) async throws {
@@ -108,20 +108,20 @@ extension OriginFetching {
 }
 
 extension OriginError {
-    static func notFound(_ status: Int) -> Self { .notFound(OriginRefusal(bare: status)) }
-    static func refusedStatus(_ status: Int) -> Self { .refusedStatus(OriginRefusal(bare: status)) }
+    static func notFound(_ status: Int) -> Self { .notFound(UnusableResponse(bare: status)) }
+    static func unexpectedStatus(_ status: Int) -> Self { .unexpectedStatus(UnusableResponse(bare: status)) }
 
     /// The error without the fields and times of a refusal.
     var bare: Self {
         switch self {
         case .notFound(let refusal): .notFound(refusal.status)
-        case .refusedStatus(let refusal): .refusedStatus(refusal.status)
+        case .unexpectedStatus(let refusal): .unexpectedStatus(refusal.status)
         default: self
         }
     }
 }
 
-extension OriginRefusal {
+extension UnusableResponse {
     fileprivate init(bare status: Int) {
         self.init(status: status, requestedAt: .distantPast, receivedAt: .distantPast)
     }
@@ -131,14 +131,14 @@ extension Logger {
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-extension Circuits {
+extension CircuitBreakerTable {
     /// Pauses without jitter on a clock that a test may move.
-    static func forTests(_ clock: MovableTime = MovableTime(), logger: Logger = .silent) -> Circuits {
-        Circuits(now: { clock.now }, random: { 0.5 }, logger: logger)
+    static func forTests(_ clock: MovableTime = MovableTime(), logger: Logger = .silent) -> CircuitBreakerTable {
+        CircuitBreakerTable(now: { clock.now }, random: { 0.5 }, logger: logger)
     }
 }
 
-/// A time that stands still until a test moves it.
+/// A clock that a test advances.
 final class MovableTime: Sendable {
     private let instant = Mutex(ContinuousClock.now)
 

@@ -13,7 +13,7 @@ struct PinnedClientsTests {
     private func makeClients() -> PinnedClients {
         var settings = GuardedHTTPClient.Settings()
         settings.maxDownloads = 1
-        return Exchanges.makeClients(settings: settings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+        return PinnedTransport.makeClients(settings: settings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
     }
 
     @Test func `a host at an address keeps its client`() async throws {
@@ -53,7 +53,7 @@ struct PinnedClientsTests {
         #expect(await clients.withClient(for: key("a")) { _ in true } == nil)
     }
 
-    @Test func `whoever forgets the shutdown leaves no client behind`() async {
+    @Test func `clients are shut down with their table, even without a call to shutdown`() async {
         let clients = makeClients()
         await clients.withClient(for: key("a")) { _ in }
     }

@@ -4,13 +4,13 @@ import Testing
 @testable import DarkroomNetwork
 @testable import DarkroomOrigin
 
-/// What is refused before anybody is asked, told without a look-up.
+/// Refusals before any request, without a DNS lookup.
 struct RefusalTests {
     private func refusal(
         of url: String, hosts: HostPolicy = HostPolicy(), allowing networks: [String] = []
     ) throws -> OriginError? {
         let addresses = AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) })
-        // A resolver that knows nobody: asking it would show.
+        // A resolver without names, so that asking it would fail.
         let sourceGuard = SourceGuard(hosts: hosts, addresses: addresses, resolver: ScriptedResolver([:]))
         return sourceGuard.refusal(of: try SourceURL(parsing: url))
     }

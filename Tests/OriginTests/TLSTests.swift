@@ -23,7 +23,7 @@ struct TLSTests {
         return failures.withLock { $0 }
     }
 
-    @Test func `a certificate that nobody vouches for is refused`() async throws {
+    @Test func `an untrusted certificate is refused`() async throws {
         let failures = try await failures(insecureTLSHosts: [], hosts: ["trusted.test", "other.test", "127.0.0.1"])
         #expect(failures == Array(repeating: .unreachable(.certificate), count: 3))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Who runs, who waits and who goes, as a table of moves.
+/// The admission policy, as a table of moves.
 final class AdmissionTests {
     private let start = ContinuousClock.now
     private var admission: Admission
@@ -13,18 +13,18 @@ final class AdmissionTests {
     }
 
     private static func admission(threads: Int = 1, places: Int = 100, budget: Int = 100) -> Admission {
-        Admission(room: Admission.Room(threads: threads, places: places, memoryBudgetBytes: budget))
+        Admission(capacity: Admission.Capacity(threads: threads, queueLength: places, memoryBudgetBytes: budget))
     }
 
-    /// Puts work in line; `bytes` = it has been weighed.
+    /// Admits a job; nil `bytes` = it has not been weighed.
     @discardableResult
     private func arrive(
         _ client: String = "", _ level: Priority = .normal, bytes: Int? = 1, within patience: Duration? = nil
-    ) -> Admission.Arrival {
+    ) -> Admission.Outcome {
         lastNumber += 1
         let urgency = Urgency(level, client: client, deadline: patience.map { start + $0 })
         let weight = bytes.map { JobWeight(bytes: $0, work: 50) }
-        return admission.arrive(Admission.Job(number: lastNumber, urgency: urgency, weight: weight), at: start)
+        return admission.admit(Admission.Job(number: lastNumber, urgency: urgency, weight: weight), at: start)
     }
 
     private func next() -> Int? {
@@ -40,7 +40,7 @@ final class AdmissionTests {
 
     private func expired(after time: Duration) -> [Int] { admission.removeExpired(at: start + time).map(\.number) }
 
-    /// Lets one after the other run for so long, and tells in which order.
+    /// Runs jobs one after the other and returns their order.
     private func order(_ count: Int, seconds: Double = 0.1) -> [Int] {
         (0..<count).compactMap { _ in
             guard let number = next() else { return nil }
@@ -49,9 +49,9 @@ final class AdmissionTests {
         }
     }
 
-    // MARK: Turns
+    // MARK: Order
 
-    @Test func `The most urgent goes first, then whoever came first`() {
+    @Test func `Jobs of higher priority go first, then older jobs`() {
         arrive("a", .low)
         arrive("a", .normal)
         arrive("a", .high)
@@ -60,14 +60,14 @@ final class AdmissionTests {
         #expect(order(5) == [3, 2, 4, 1, 5])
     }
 
-    @Test func `A client with one picture is served next, however many another has waiting`() {
+    @Test func `A client with one job is served next, however many another client has waiting`() {
         for _ in 0..<50 { arrive("greedy") }
         #expect(order(3) == [1, 2, 3])
         arrive("polite")
         #expect(order(2).contains(51))
     }
 
-    @Test func `Clients share time and not pictures: whoever's take long gets fewer`() {
+    @Test func `Clients share time rather than jobs: a client with slow jobs gets fewer`() {
         for _ in 0..<40 { arrive("slow") }
         for _ in 0..<40 { arrive("quick") }
         var served = ["slow": 0, "quick": 0]
@@ -79,7 +79,7 @@ final class AdmissionTests {
         #expect((3...8).contains(served["slow"] ?? 0))
     }
 
-    @Test func `Nobody saves up time while away`() {
+    @Test func `An idle client earns no credit`() {
         for _ in 0..<20 { arrive("steady") }
         #expect(order(10).count == 10)
         for _ in 0..<10 { arrive("back") }
@@ -87,20 +87,20 @@ final class AdmissionTests {
         #expect((3...5).contains(turns.count { $0 > 20 }))
     }
 
-    @Test func `Shared work belongs to whichever of its waiters has had least`() {
+    @Test func `Shared work is charged to the waiter that was served least`() {
         for _ in 0..<10 { arrive("greedy") }
         #expect(order(4) == [1, 2, 3, 4])
         arrive("greedy")
         let shared = Urgency(.normal, client: "greedy")
-        Urgency(.normal, client: "polite").carry(shared)
-        _ = admission.arrive(
+        Urgency(.normal, client: "polite").donate(to: shared)
+        _ = admission.admit(
             Admission.Job(number: 99, urgency: shared, weight: JobWeight(bytes: 1, work: 50)), at: start)
         #expect(order(2).contains(99))
     }
 
     // MARK: Memory
 
-    @Test func `What runs together fits the budget, and what is heavier than all of it runs alone`() {
+    @Test func `Running jobs fit the memory budget, and a job that exceeds it runs alone`() {
         admission = Self.admission(threads: 4)
         for bytes in [60, 60, 40, 200] { arrive(bytes: bytes) }
         #expect(next() == 1)
@@ -120,7 +120,7 @@ final class AdmissionTests {
         #expect(next() == 5)
     }
 
-    @Test func `Heavy work is overtaken only so often`() {
+    @Test func `A heavy job is overtaken a limited number of times`() {
         admission = Self.admission(threads: 2)
         arrive(bytes: 50)
         #expect(next() == 1)
@@ -136,7 +136,7 @@ final class AdmissionTests {
         #expect(next() == 2)
     }
 
-    @Test func `What proves too heavy when it is weighed goes back to its place`() {
+    @Test func `A job that proves too heavy returns to its place`() {
         admission = Self.admission(threads: 3)
         arrive(bytes: 60)
         #expect(next() == 1)
@@ -154,15 +154,15 @@ final class AdmissionTests {
 
     // MARK: Refusals
 
-    private func refusal(_ arrival: Admission.Arrival) -> Admission.Refusal? {
+    private func refusal(_ arrival: Admission.Outcome) -> Admission.Refusal? {
         if case .refused(let refusal) = arrival { refusal } else { nil }
     }
 
-    private func victim(_ arrival: Admission.Arrival) -> Int? {
+    private func victim(_ arrival: Admission.Outcome) -> Int? {
         if case .displaces(let job) = arrival { job.number } else { nil }
     }
 
-    @Test func `A full queue refuses, but a client with less takes the newest place of the greediest`() {
+    @Test func `A full queue refuses jobs, but a client with fewer takes the newest place of the client with most`() {
         admission = Self.admission(places: 4)
         arrive("greedy")
         #expect(next() == 1)
@@ -174,7 +174,7 @@ final class AdmissionTests {
         #expect(victim(arrive("third")) != nil)
     }
 
-    @Test func `A full queue of prefetching has room for what somebody waits for`() {
+    @Test func `A full queue of background jobs has room for requests`() {
         admission = Self.admission(places: 2)
         for _ in 0..<3 { arrive("a", .background) }
         #expect(next() == 1)
@@ -182,7 +182,7 @@ final class AdmissionTests {
         #expect(victim(arrive("a", .normal)) == 3)
     }
 
-    @Test func `Who would wait past the deadline is refused at once, and nobody else`() {
+    @Test func `Only a job whose deadline would pass in the queue is refused at once`() {
         arrive()
         _ = next()
         admission.finish(1, tookSeconds: 0.1)
@@ -195,13 +195,13 @@ final class AdmissionTests {
         #expect(admission.waiting.count == 1)
     }
 
-    @Test func `A client without anything waiting has only a short wait foretold`() {
+    @Test func `A client without waiting jobs has a short estimated wait`() {
         for _ in 0..<50 { arrive("greedy") }
         #expect(admission.secondsBefore(Urgency(.normal, client: "greedy")) > 4)
         #expect(admission.secondsBefore(Urgency(.normal, client: "polite")) < 0.2)
     }
 
-    @Test func `What could not be done in time any more leaves the queue`() {
+    @Test func `A job that cannot finish before its deadline leaves the queue`() {
         arrive(within: .seconds(60))
         arrive(within: .seconds(1))
         arrive()
@@ -210,7 +210,7 @@ final class AdmissionTests {
         #expect(admission.waiting.map(\.number) == [1, 3])
     }
 
-    @Test func `However slow work was of late, what comes to idle threads runs, and shows whether it still is`() {
+    @Test func `Idle threads run jobs however slow recent work was, so that the estimate recovers`() {
         for _ in 0..<20 { arrive() }
         #expect(order(20, seconds: 60).count == 20)
         arrive(within: .seconds(10))
@@ -220,15 +220,15 @@ final class AdmissionTests {
         #expect(expired(after: .seconds(6)) == [22])
     }
 
-    @Test func `What is broken off tells nothing of how long work takes`() {
+    @Test func `A canceled job does not change the estimate`() {
         arrive()
         #expect(next() == 1)
-        let before = admission.pace.seconds(nil)
-        admission.finish(1, tookSeconds: 0, isWhole: false)
-        #expect(admission.pace.seconds(nil) == before)
+        let before = admission.throughput.seconds(nil)
+        admission.finish(1, tookSeconds: 0, wasCompleted: false)
+        #expect(admission.throughput.seconds(nil) == before)
     }
 
-    @Test func `What is on its way counts once half of the places are taken`() {
+    @Test func `Jobs that are being fetched count once the queue is half full`() {
         admission = Self.admission(places: 10)
         let newcomer = Urgency(.normal, client: "a")
         #expect(admission.refusal(of: newcomer, behind: 1000, at: start) == nil)
@@ -238,7 +238,7 @@ final class AdmissionTests {
         #expect(admission.refusal(of: Urgency(.normal, client: "b"), behind: 5, at: start) == nil)
     }
 
-    @Test func `Retry-After is the time that what waits will take, from 1 to 60 seconds`() {
+    @Test func `Retry-After is the estimated time of the waiting jobs, from 1 to 60 seconds`() {
         #expect(admission.retryAfterSeconds == 1)
         for _ in 0..<95 { arrive() }
         #expect(admission.retryAfterSeconds == 10)
@@ -247,7 +247,7 @@ final class AdmissionTests {
         admission = Self.admission(threads: 4)
         for _ in 0..<80 { arrive() }
         #expect(admission.retryAfterSeconds == 2)
-        // Of these one runs at a time, whatever there is of threads.
+        // Of these jobs one runs at a time, whatever the number of threads.
         for _ in 0..<20 { arrive(bytes: 100) }
         #expect(admission.retryAfterSeconds == 4)
     }

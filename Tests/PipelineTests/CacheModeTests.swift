@@ -7,16 +7,16 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// The Fetch standard's cache modes, which are NSURLRequest's cache policies, and the directives of clients.
+/// The Fetch standard's cache modes, which are `NSURLRequest`'s cache policies, and the request directives.
 @Suite(.timeLimit(.minutes(2)))
 struct CacheModeTests {
-    /// What an origin is asked for a picture that is stored, `age` seconds after it was, in each mode.
+    /// Whether each mode contacts the origin for an image that was stored `age` seconds ago.
     @Test(arguments: [
-        (CacheMode.standard, 10.0, false), (.standard, 70, true), (.forceCache, 10, false), (.forceCache, 700, false),
+        (CacheMode.default, 10.0, false), (.default, 70, true), (.forceCache, 10, false), (.forceCache, 700, false),
         (.onlyIfCached, 10, false), (.onlyIfCached, 700, false), (.noCache, 10, true), (.reload, 10, true),
         (.noStore, 10, true),
     ])
-    func `Each mode asks the origin when it should`(mode: CacheMode, age: Double, asks: Bool) async throws {
+    func `Each mode contacts the origin when it should`(mode: CacheMode, age: Double, asks: Bool) async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         bench.wall.advance(seconds: age)
@@ -25,7 +25,7 @@ struct CacheModeTests {
         #expect(bench.origin.fetches.value == (asks ? 2 : 1))
     }
 
-    @Test func `no-cache revalidates, reload and no-store ask for everything past all caches`() async throws {
+    @Test func `no-cache revalidates, and reload and no-store fetch past all caches`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         #expect(try await bench.ask(mode: .noCache).cache.originStatus == 304)
@@ -38,8 +38,8 @@ struct CacheModeTests {
     }
 
     @Test(
-        arguments: [(.noStore, [:]), (.standard, [.cacheControl: "no-store"])] as [(CacheMode, HTTPFields)])
-    func `no-store keeps nothing`(mode: CacheMode, directives: HTTPFields) async throws {
+        arguments: [(.noStore, [:]), (.default, [.cacheControl: "no-store"])] as [(CacheMode, HTTPFields)])
+    func `no-store stores nothing`(mode: CacheMode, directives: HTTPFields) async throws {
         let bench = try Bench(.control("max-age=60"))
         #expect(try await bench.ask(mode: mode, directives: directives).cache.isStored == false)
         #expect(bench.disk.count == 0)
@@ -47,7 +47,7 @@ struct CacheModeTests {
     }
 
     @Test(arguments: [true, false])
-    func `What is answered to no-store changes nothing in the caches`(isGone: Bool) async throws {
+    func `The answer to no-store changes nothing in the caches`(isGone: Bool) async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         let old = try await bench.ask()
         bench.origin.answer(isGone ? .status(404) : .picture(try Pictures.green.get(), .control("no-store")))
@@ -58,7 +58,7 @@ struct CacheModeTests {
     }
 
     @Test(arguments: [CacheMode.reload, .noStore])
-    func `A stale picture does not stand in for who wants none from the caches`(mode: CacheMode) async throws {
+    func `reload and no-store are never answered with a stale image`(mode: CacheMode) async throws {
         let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
         try await bench.ask()
         bench.origin.answer(.status(500))
@@ -66,29 +66,29 @@ struct CacheModeTests {
         #expect(try await bench.failure() == nil)
     }
 
-    @Test func `Only-if-cached never asks the origin`() async throws {
+    @Test func `only-if-cached never contacts the origin`() async throws {
         let bench = try Bench()
         #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
         #expect(bench.origin.fetches.value == 0)
     }
 
-    @Test func `Only-if-cached does not ask for bytes that the caches have lost`() async throws {
+    @Test func `only-if-cached does not fetch bytes that the caches have lost`() async throws {
         let bench = try Bench(.control("max-age=60"))
         try await bench.ask(width: 30, store: .variants)
         await bench.settle()
         #expect(try await bench.failure(mode: .onlyIfCached) == .notCached)
         #expect(bench.origin.fetches.value == 1)
-        // Others do, and not whether they have changed: there is nothing that could be the same.
+        // Other requests fetch them unconditionally, since there are no bytes to confirm.
         #expect(try await bench.ask().cache.forwarded == .miss)
         #expect(bench.origin.requests.map(\.validators.isEmpty) == [true, true])
     }
 
-    @Test func `Refresh answers from the cache and has the origin asked behind it`() async throws {
+    @Test func `refresh answers from the cache and revalidates in the background`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         bench.wall.advance(seconds: 10)
         #expect(try await bench.ask(mode: .refresh).cache == CacheReport(variant: .memory))
-        await until { bench.origin.fetches.value == 2 }
+        await bench.origin.fetches.reaches(2)
     }
 
     @Test(arguments: [
@@ -105,23 +105,26 @@ struct CacheModeTests {
     }
 
     @Test(arguments: ["no-cache", "max-age=0"])
-    func `Nobody who may not can make us ask an origin`(directive: String) async throws {
+    func `A client without permission cannot force a request to the origin`(directive: String) async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         for _ in 0..<3 {
-            let answer = try await bench.ask(directives: [.cacheControl: directive], mayForce: false)
+            let answer = try await bench.ask(directives: [.cacheControl: directive], allowsForcedRefresh: false)
             #expect(answer.cache == CacheReport(variant: .memory))
         }
         #expect(bench.origin.fetches.value == 1)
     }
 
-    /// Where entries are after a request with each choice: Glide's disk strategies and SDWebImage's store cache types.
+    /// The tiers that have entries after a request: Glide's disk strategies and SDWebImage's store cache types.
     @Test(
         arguments: [
-            (TierChoice.all, Tiers.all, Tiers.all), (.memory, .memory, .memory), (.originals, .all, Tiers()),
-            (.variants, Tiers(), .all), (.none, Tiers(), Tiers()),
-        ] as [(TierChoice, Tiers, Tiers)])
-    func `Each choice of tiers keeps what it says`(choice: TierChoice, original: Tiers, variant: Tiers) async throws {
+            (TierSelection.all, TierSet.all, TierSet.all), (.memory, .memory, .memory),
+            (.originals, .all, TierSet()),
+            (.variants, TierSet(), .all), (.none, TierSet(), TierSet()),
+        ] as [(TierSelection, TierSet, TierSet)])
+    func `Each tier selection stores what it says`(choice: TierSelection, original: TierSet, variant: TierSet)
+        async throws
+    {
         let bench = try Bench(.control("max-age=60"))
         try await bench.ask(store: choice)
         let location = await bench.pipeline.location(of: try bench.request())
@@ -138,7 +141,7 @@ struct CacheModeTests {
         #expect(try await bench.pipeline.image(for: request).cache.original == .memory)
     }
 
-    @Test func `A request that looks into no tier is answered by the origin`() async throws {
+    @Test func `A request that reads no tier is answered by the origin`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         var request = try bench.request()
@@ -149,16 +152,16 @@ struct CacheModeTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A request that waits for the disk is answered when its picture is there`() async throws {
+    @Test func `A request that waits for the disk is answered once its image is there`() async throws {
         let bench = try Bench(.control("max-age=60"))
         var request = try bench.request()
         request.cache.waitsForDisk = true
         #expect(try await bench.pipeline.image(for: request).cache.isStored)
-        // For the original and for the variant.
+        // One wait for the original and one for the variant.
         #expect(bench.disk.waits.value == 2)
     }
 
-    @Test func `A picture that memory has is on disk too once somebody has waited for that`() async throws {
+    @Test func `An image in memory is on disk too once a request has waited for that`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         bench.disk.fillQueue()
         try await bench.ask()
@@ -168,13 +171,13 @@ struct CacheModeTests {
         let request = waiting
         #expect(try await bench.pipeline.image(for: request).cache == CacheReport(variant: .memory, isStored: true))
         bench.wall.advance(seconds: 61)
-        // What a 304 says is waited for as well.
+        // The record of a 304 is waited for too.
         #expect(try await bench.pipeline.image(for: request).cache.originStatus == 304)
         bench.pipeline.shrinkMemory(toFraction: 0)
         #expect(try await bench.ask().cache == CacheReport(variant: .disk))
     }
 
-    @Test func `What may not be kept in memory is not brought back there`() async throws {
+    @Test func `An entry that may not be stored in memory is not promoted`() async throws {
         let bench = try Bench(.control("max-age=60"))
         try await bench.ask()
         bench.pipeline.shrinkMemory(toFraction: 0)
@@ -184,21 +187,21 @@ struct CacheModeTests {
     }
 
     @Test(arguments: [true, false])
-    func `Work that nobody waits for any more is finished where the operator wants`(continues: Bool) async throws {
+    func `Abandoned work is finished if the operator wants it`(continues: Bool) async throws {
         let gate = Gate()
         let bench = try Bench(.control("max-age=60"), gate: gate, continuesInBackground: continues)
         let client = Task { try? await bench.ask() }
-        await until { bench.origin.fetches.value == 1 }
+        await bench.origin.fetches.reaches(1)
         client.cancel()
         if continues {
             gate.open()
-            await until { bench.disk.count > 0 }
+            await bench.disk.waitForCount { $0 > 0 }
         } else {
-            await until { bench.origin.cancelled.value == 1 }
+            await bench.origin.cancelled.reaches(1)
         }
     }
 
-    @Test func `The delegate may veto what is cached, or give it another freshness`() async throws {
+    @Test func `The delegate may refuse caching, or change the freshness`() async throws {
         let vetoed = try Bench(.control("max-age=60"), delegate: Cacher(isVeto: true))
         #expect(try await vetoed.ask().cache.isStored == false)
         #expect(vetoed.disk.count == 0)

@@ -9,7 +9,7 @@ struct CoalescerTests {
     private let gate = Gate()
     private let runs = Counter()
 
-    /// A caller in a task of its own, whose work waits at the gate.
+    /// A caller in its own task, whose work waits at the gate.
     private func caller(
         _ key: String = "key", priority: Priority = .normal, _ answer: Int = 7
     ) -> Task<Result<Int, PipelineError>, Never> {
@@ -27,7 +27,7 @@ struct CoalescerTests {
         }
     }
 
-    @Test func `Equal requests at once run the work once and all get the result`() async {
+    @Test func `Equal requests run the work once, and all get the result`() async {
         let callers = (0..<50).map { _ in caller() }
         await until { coalescer.waiters(for: "key") == 50 }
         gate.open()
@@ -58,29 +58,29 @@ struct CoalescerTests {
         #expect(runs.value == 1)
     }
 
-    @Test func `When the last requester leaves, the work is cancelled and the key is gone`() async {
+    @Test func `When the last requester leaves, the work is canceled and the key is gone`() async {
         let only = caller()
-        await until { runs.value == 1 }
+        await runs.reaches(1)
         only.cancel()
         #expect(await only.value == .failure(.cancelled))
         #expect(coalescer.count == 0)
     }
 
-    @Test func `A request that arrives while work is torn down begins anew`() async {
+    @Test func `A request that arrives while work is being canceled starts new work`() async {
         let tearDown = Gate()
         let first = Task { [coalescer, runs] in
             try? await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
                 runs.add()
-                while !Task.isCancelled { await Task.yield() }
+                await Gate().pass()
                 _ = await Task.detached { await tearDown.pass() }.value
                 return 1
             }
         }
-        await until { runs.value == 1 }
+        await runs.reaches(1)
         first.cancel()
         _ = await first.value
         let second = caller()
-        await until { runs.value == 2 }
+        await runs.reaches(2)
         tearDown.open()
         gate.open()
         #expect(await second.value == .success(7))
@@ -109,29 +109,29 @@ struct CoalescerTests {
         }
     }
 
-    @Test func `A more urgent waiter raises shared work, and raising a waiter later does too`() async throws {
-        let shared = Mutex<Urgency?>(nil)
+    @Test func `A waiter of higher priority raises shared work, and so does raising a waiter later`() async throws {
+        let shared = Watched<Urgency?>(nil)
         let low = Task { [coalescer, gate] in
             try await coalescer.value(for: "key", urgency: Urgency(.low)) { urgency throws(PipelineError) in
-                shared.withLock { $0 = urgency }
+                shared.change { $0 = urgency }
                 await gate.pass()
                 return 1
             }.value
         }
-        await until { shared.withLock { $0?.level } == .low }
+        await shared.wait { $0 != nil }
         let own = Urgency(.normal)
         let joining = Task { [coalescer] in
             try await coalescer.value(for: "key", urgency: own) { _ throws(PipelineError) in 2 }.value
         }
-        await until { shared.withLock { $0?.level } == .normal }
+        await until { shared.value?.level == .normal }
         own.raise(to: .high)
-        #expect(shared.withLock { $0?.level } == .high)
+        #expect(shared.value?.level == .high)
         gate.open()
         #expect(try await low.value == 1)
         #expect(try await joining.value == 1)
     }
 
-    @Test func `Who is cancelled before joining never starts work`() async {
+    @Test func `A caller that is canceled before joining starts no work`() async {
         let start = Gate()
         let late = Task { [coalescer, runs] in
             await start.pass()

@@ -10,23 +10,23 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// An explanation says what would happen, and nothing happens.
+/// Explanations of requests, and that they have no side effects.
 @Suite(.timeLimit(.minutes(2)))
 struct ExplanationTests {
     private func explain(
-        _ bench: Bench, width: Int = 20, mode: CacheMode = .standard, directives: HTTPFields = [:], fetch: Bool = false
+        _ bench: Bench, width: Int = 20, mode: CacheMode = .default, directives: HTTPFields = [:], fetch: Bool = false
     ) async throws -> Explanation {
         try await bench.pipeline.explain(
             bench.request(width: width, mode: mode, directives: directives), fetch: fetch)
     }
 
-    private func tiers(_ explanation: Explanation) -> [Tiers] { explanation.caches.map(\.tiers) }
+    private func tiers(_ explanation: Explanation) -> [TierSet] { explanation.caches.map(\.tiers) }
 
     private func plan(_ explanation: Explanation) -> ImagePlan? {
         if case .planned(let plan) = explanation.plan { plan } else { nil }
     }
 
-    @Test func `Of an unknown source there are keys and no plan, and nobody is asked`() async throws {
+    @Test func `An unknown source has keys and no plan, and the origin is not contacted`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench)
         #expect(explanation.source == "http://example.com/a.png")
@@ -36,30 +36,30 @@ struct ExplanationTests {
         #expect(explanation.keys.encoderEpoch == EncoderEpoch.current)
         #expect(explanation.caches.map(\.kind) == [.record, .original, .variant])
         #expect(tiers(explanation) == [[], [], []])
-        #expect(explanation.freshness.judgement.ground == .miss)
+        #expect(explanation.freshness.evaluation.reason == .miss)
         #expect(explanation.freshness.age == nil)
-        #expect(explanation.plan == .missing("The source is not in the caches; with fetch it is downloaded for this."))
+        #expect(explanation.plan == .missing("The source is not cached. Set fetch to download it for the plan."))
         #expect(explanation.format == nil)
         #expect(bench.origin.fetches.value == 0)
         #expect(bench.disk.count == 0)
     }
 
-    @Test func `With fetch the source is downloaded for a plan and not kept`() async throws {
+    @Test func `With fetch the source is downloaded for a plan and not stored`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench, fetch: true)
         #expect(plan(explanation)?.size == PixelSize(width: 20, height: 15))
         #expect(explanation.format == .png)
         #expect(explanation.limits.map(\.setting) == ["max-source-pixels", "max-output-side", "max-output-pixels"])
-        #expect(explanation.freshness.judgement.ground == .miss)
+        #expect(explanation.freshness.evaluation.reason == .miss)
         #expect(bench.origin.fetches.value == 1)
         #expect(bench.disk.count == 0)
         #expect(bench.memory.statistics.entries == 0)
         #expect(bench.processing.runs.value == 0)
         await bench.settle()
-        #expect(try await explain(bench).freshness.judgement.ground == .miss)
+        #expect(try await explain(bench).freshness.evaluation.reason == .miss)
     }
 
-    @Test func `What is cached is told with its tiers, and leaves no trace`() async throws {
+    @Test func `Cached entries are listed with their tiers, without a side effect`() async throws {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
@@ -67,7 +67,7 @@ struct ExplanationTests {
         bench.wall.advance(seconds: 30)
         let explanation = try await explain(bench)
         #expect(tiers(explanation) == [.all, .all, .all])
-        #expect(explanation.freshness.judgement.decision == .use)
+        #expect(explanation.freshness.evaluation.decision == .use)
         #expect(explanation.freshness.lifetime == .seconds(100))
         #expect(explanation.freshness.age == .seconds(30))
         #expect(explanation.freshness.remaining == .seconds(70))
@@ -83,7 +83,7 @@ struct ExplanationTests {
         #expect(bench.memory.statistics.entries == 0)
     }
 
-    @Test func `What was made from older content is no answer`() async throws {
+    @Test func `An entry made from older content is not used`() async throws {
         let bench = try Bench(.control("max-age=10"))
         try await bench.ask()
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=10")))
@@ -95,22 +95,22 @@ struct ExplanationTests {
     }
 
     @Test(arguments: [
-        ("max-age=10", 1, CacheMode.standard, CacheJudgement.Ground.fresh),
-        ("max-age=10", 11, .standard, .stale), ("max-age=10", 11, .forceCache, .mode),
+        ("max-age=10", 1, CacheMode.default, CacheEvaluation.Reason.fresh),
+        ("max-age=10", 11, .default, .stale), ("max-age=10", 11, .forceCache, .mode),
         ("max-age=10", 11, .onlyIfCached, .mode), ("max-age=10", 1, .reload, .mode),
-        ("max-age=10, stale-while-revalidate=5", 11, .standard, .staleWhileRevalidate),
-        ("no-cache", 1, .standard, .mustValidate),
+        ("max-age=10, stale-while-revalidate=5", 11, .default, .staleWhileRevalidate),
+        ("no-cache", 1, .default, .mustValidate),
         ("max-age=10, must-revalidate", 11, .onlyIfCached, .onlyIfCached),
     ])
-    func `What an explanation decides is what a request then does`(
-        control: String, age: Double, mode: CacheMode, ground: CacheJudgement.Ground
+    func `The explained decision is what a request then does`(
+        control: String, age: Double, mode: CacheMode, ground: CacheEvaluation.Reason
     ) async throws {
         let bench = try Bench(.control(control, etag: "a"))
         try await bench.ask()
         await bench.settle()
         bench.wall.advance(seconds: age)
-        let judgement = try await explain(bench, mode: mode).freshness.judgement
-        #expect(judgement.ground == ground)
+        let evaluation = try await explain(bench, mode: mode).freshness.evaluation
+        #expect(evaluation.reason == ground)
         #expect(bench.origin.fetches.value == 1)
         let request = try bench.request(mode: mode)
         let failure: PipelineError?
@@ -121,22 +121,22 @@ struct ExplanationTests {
         } catch {
             failure = error
         }
-        switch judgement.decision {
+        switch evaluation.decision {
         case .use, .useAndRevalidate: #expect(report?.forwarded == nil && report != nil)
         case .ask(let reason): #expect(report?.forwarded == reason.status)
         case .refuse: #expect(failure == .notCached)
         }
     }
 
-    @Test func `Only a stored answer is wanted and there is none: that is explained and no failure`() async throws {
+    @Test func `A request for a cached answer only is explained without failing`() async throws {
         let bench = try Bench()
         let explanation = try await explain(bench, mode: .onlyIfCached, fetch: true)
-        #expect(explanation.freshness.judgement.decision == .refuse)
-        #expect(explanation.plan == .missing("Only a stored answer is wanted, and the source is not stored."))
+        #expect(explanation.freshness.evaluation.decision == .refuse)
+        #expect(explanation.plan == .missing("The request accepts only a cached answer, and the source is not cached."))
         #expect(bench.origin.fetches.value == 0)
     }
 
-    @Test func `A record whose bytes are gone means a download`() async throws {
+    @Test func `A record whose bytes are gone leads to a download`() async throws {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
@@ -144,14 +144,14 @@ struct ExplanationTests {
         let source = RequestKeys.source(keys.identity)
         bench.memory.removeEverything()
         await bench.disk.remove(RequestKeys.original(of: source))
-        #expect(try await explain(bench).freshness.judgement.ground == .fresh)
+        #expect(try await explain(bench).freshness.evaluation.reason == .fresh)
         #expect(plan(try await explain(bench)) == nil)
         #expect(plan(try await explain(bench, fetch: true)) != nil)
-        #expect(try await explain(bench, width: 7).freshness.judgement.ground == .gone)
+        #expect(try await explain(bench, width: 7).freshness.evaluation.reason == .gone)
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A failure that is remembered is the answer, unless a stale picture may stand in`() async throws {
+    @Test func `A remembered failure is thrown unless a stale image may be used`() async throws {
         let bench = try Bench(.control("max-age=10", etag: "a"))
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
@@ -165,13 +165,13 @@ struct ExplanationTests {
         excused.wall.advance(seconds: 11)
         excused.origin.answer(.status(500))
         try await excused.ask()
-        let judgement = try await explain(excused, fetch: true).freshness.judgement
-        #expect(judgement.ground == .staleIfError)
-        #expect(judgement.decision == .use)
+        let evaluation = try await explain(excused, fetch: true).freshness.evaluation
+        #expect(evaluation.reason == .staleIfError)
+        #expect(evaluation.decision == .use)
         #expect(excused.origin.fetches.value == 2)
     }
 
-    @Test func `A download that fails is the answer, unless a stale picture may stand in`() async throws {
+    @Test func `A failed download is thrown unless a stale image may be used`() async throws {
         let bench = try Bench(.control("max-age=10", etag: "a"))
         try await bench.ask()
         await bench.settle()
@@ -184,7 +184,7 @@ struct ExplanationTests {
         await #expect(throws: PipelineError.notFound(status: 404)) { _ = try await explain(empty, fetch: true) }
     }
 
-    @Test func `What may not be asked or cannot be done fails as the request itself would`() async throws {
+    @Test func `A refused or undecodable source fails as the request would`() async throws {
         struct Veto: ImagePipelineDelegate {
             func shouldDownload(_ source: SourceURL) async -> Bool { false }
         }
@@ -199,7 +199,7 @@ struct ExplanationTests {
         await #expect(throws: PipelineError.unsupported) { _ = try await explain(bench, fetch: true) }
     }
 
-    @Test func `Bytes that did not decode fail again while they are the source's`() async throws {
+    @Test func `Bytes that failed to decode fail again while they are the source's content`() async throws {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
@@ -211,7 +211,7 @@ struct ExplanationTests {
         #expect(plan(try await bench.pipeline.explain(request)) != nil)
     }
 
-    @Test func `A filter of one's own is named, and what it calls the source`() async throws {
+    @Test func `A custom filter is named, along with the source's identity`() async throws {
         let rule = QueryDroppingFilter.Rule(hostPattern: "*", parameterPatterns: ["*"])
         let bench = try Bench(keyFilter: QueryDroppingFilter(rules: [rule]))
         let request = try bench.request("http://example.com/a.png?token=1")
@@ -221,10 +221,10 @@ struct ExplanationTests {
     }
 }
 
-/// What is cached of a source.
+/// The entries of a source.
 @Suite(.timeLimit(.minutes(2)))
 struct SourceEntriesTests {
-    @Test func `Nothing is cached of an unknown source`() async throws {
+    @Test func `An unknown source has no entries`() async throws {
         let entries = await (try Bench()).pipeline.entries(of: .example)
         #expect(entries.url == "http://example.com/a.png")
         #expect(entries.key == RequestKeys.source("http://example.com/a.png").hex)
@@ -232,7 +232,7 @@ struct SourceEntriesTests {
         #expect(entries.entries.isEmpty)
     }
 
-    @Test func `Record, original and variants are told with their tiers, sizes, ages and uses`() async throws {
+    @Test func `Record, original and variants are listed with tiers, sizes, ages and hits`() async throws {
         let bench = try Bench(.control("max-age=100", etag: "a"))
         for width in [20, 20, 20, 10] { try await bench.ask(width: width) }
         await bench.settle()
@@ -250,7 +250,7 @@ struct SourceEntriesTests {
         #expect(bench.memory.statistics == statistics)
     }
 
-    @Test func `What only the disk has is told without what only memory knows`() async throws {
+    @Test func `Entries on disk only are listed without hits`() async throws {
         let bench = try Bench(memoryBytes: 0)
         try await bench.ask()
         await bench.settle()

@@ -15,7 +15,7 @@ struct FailureMemoryTests {
         arguments: [
             (HTTPFields(), 60.0), ([.cacheControl: "max-age=10"], 10), ([.cacheControl: "max-age=300"], 300),
         ] as [(HTTPFields, Double)])
-    func `A picture that is gone stays gone as long as its origin says, else a minute`(
+    func `A missing source is remembered as long as its origin says, else a minute`(
         fields: HTTPFields, seconds: Double
     ) async throws {
         let bench = try Bench()
@@ -29,14 +29,14 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A picture that is gone and was never cached costs the disk nothing`() async throws {
+    @Test func `A missing source that was never cached costs the disk nothing`() async throws {
         let bench = try Bench()
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
         #expect(bench.disk.removals.value == 0)
     }
 
-    @Test func `An origin in trouble is asked again after 1, 2, 4 … 60 seconds`() async throws {
+    @Test func `A failing origin is contacted again after 1, 2, 4 … 60 seconds`() async throws {
         let bench = try Bench()
         bench.origin.answer(.status(500))
         for (count, seconds) in [1.0, 2, 4, 8, 16, 32, 60, 60].enumerated() {
@@ -56,21 +56,21 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 11)
     }
 
-    @Test func `The wait is a fifth shorter or longer by chance`() {
+    @Test func `The delay has a jitter of a fifth`() {
         func seconds(_ random: Double) -> Double {
-            Retention.passing(retryAfter: nil).lifetime(attempts: 1, policy: FreshnessPolicy(), random: random)
+            FailureRetention.transient(retryAfter: nil).lifetime(attempts: 1, policy: FreshnessPolicy(), random: random)
                 / .seconds(1)
         }
         #expect(abs(seconds(0) - 0.8) < 1e-9)
         #expect(abs(seconds(0.999_999) - 1.2) < 1e-3)
     }
 
-    @Test func `No origin is left alone for more than an hour, whatever it asks`() {
-        let retention = Retention.passing(retryAfter: .seconds(86_400))
+    @Test func `Retry-After counts for an hour at most`() {
+        let retention = FailureRetention.transient(retryAfter: .seconds(86_400))
         #expect(retention.lifetime(attempts: 1, policy: FreshnessPolicy(), random: 0) == .seconds(3_600))
     }
 
-    @Test func `Retry-After is honoured`() async throws {
+    @Test func `Retry-After is honored`() async throws {
         let bench = try Bench()
         bench.origin.answer(.status(503, [.retryAfter: "120"]))
         _ = try await bench.failure()
@@ -83,41 +83,40 @@ struct FailureMemoryTests {
     }
 
     @Test(arguments: [OriginError.notAllowed(.address), .loop])
-    func `Refusals of our own are not remembered`(error: OriginError) async throws {
+    func `Our own refusals are not remembered`(error: OriginError) async throws {
         let bench = try Bench()
         bench.origin.answer(.failure(error))
         for _ in 0..<2 { #expect(try await bench.failure() == PipelineError(error)) }
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A client that leaves leaves no failure behind`() async throws {
+    @Test func `A canceled request leaves no failure behind`() async throws {
         let gate = Gate()
         let bench = try Bench(gate: gate)
         let client = Task { try? await bench.ask() }
-        await until { bench.origin.fetches.value == 1 }
+        await bench.origin.fetches.reaches(1)
         client.cancel()
         _ = await client.value
-        await until { bench.origin.cancelled.value == 1 }
+        await bench.origin.cancelled.reaches(1)
         gate.open()
         try await bench.ask()
     }
 
-    @Test func `Bytes that are no picture are neither downloaded nor decoded again while they are fresh`() async throws
-    {
+    @Test func `Undecodable bytes are neither downloaded nor decoded again while they are fresh`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=100", etag: "t")))
         #expect(try await bench.failure() == .unsupported)
         bench.wall.advance(seconds: 50)
         #expect(try await bench.failure() == .remembered(.unsupported, retryAfterSeconds: 50))
         bench.wall.advance(seconds: 51)
-        // A 304 says that they are still none.
+        // A 304 confirms that the content is the same.
         #expect(try await bench.failure()?.cause == .unsupported)
         #expect(bench.origin.fetches.value == 2)
         #expect(bench.origin.requests.last?.validators[.ifNoneMatch] == "\"t\"")
         #expect(bench.processing.runs.value == 1)
     }
 
-    @Test func `The same undecodable bytes are not decoded again, new ones are`() async throws {
+    @Test func `The same undecodable bytes are not decoded again, but new bytes are`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=10")))
         _ = try await bench.failure()
@@ -130,7 +129,7 @@ struct FailureMemoryTests {
         #expect(bench.processing.runs.value == 2)
     }
 
-    @Test func `After an hour undecodable bytes are tried once more`() async throws {
+    @Test func `Undecodable bytes are tried again after an hour`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=86400", etag: "t")))
         _ = try await bench.failure()
@@ -142,7 +141,7 @@ struct FailureMemoryTests {
         #expect(bench.processing.runs.value == 2)
     }
 
-    @Test func `A page that is damaged is tried once, while others are made from the stored original`() async throws {
+    @Test func `A corrupt page is tried once, while other pages are made from the stored original`() async throws {
         let bench = try Bench(.control("max-age=86400", etag: "t"))
         bench.processing.damage(page: 2)
         try await bench.ask()
@@ -154,7 +153,7 @@ struct FailureMemoryTests {
         }
         #expect(bench.processing.runs.value == 2)
         #expect(try await bench.ask(width: 10).cache.original == .memory)
-        // A confirmation of the whole confirms the damage.
+        // A confirmation of the content confirms the failure.
         try await bench.ask(mode: .noCache)
         await #expect(throws: PipelineError.self) { _ = try await bench.pipeline.image(for: request) }
         #expect(bench.processing.runs.value == 3)
@@ -164,7 +163,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A damaged page that comes first does not stand in the way of the others`() async throws {
+    @Test func `A corrupt page that is requested first does not prevent the others`() async throws {
         let bench = try Bench(.control("max-age=600", etag: "t"))
         bench.processing.damage(page: 2)
         var request = try bench.request()
@@ -174,7 +173,7 @@ struct FailureMemoryTests {
         try await bench.ask()
     }
 
-    @Test func `Content that decodes clears the memory of what did not`() async throws {
+    @Test func `Content that decodes clears the remembered failure`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600")))
         #expect(try await bench.failure() == .unsupported)
@@ -183,7 +182,7 @@ struct FailureMemoryTests {
         try await bench.ask()
     }
 
-    @Test func `A stale picture stands in for new content that does not decode, in other sizes too`() async throws {
+    @Test func `A stale image is served if new content does not decode, in other sizes too`() async throws {
         let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
         let old = try await bench.ask()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600", etag: "b")))
@@ -196,7 +195,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `Reload asks for everything although what came last did not decode`() async throws {
+    @Test func `reload fetches the content although the last one did not decode`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600", etag: "t")))
         _ = try await bench.failure()
@@ -205,7 +204,7 @@ struct FailureMemoryTests {
     }
 
     @Test(arguments: [400, 401, 403, 429])
-    func `A refusal that blames us is no reason for a stale picture`(status: Int) async throws {
+    func `A 4xx response does not permit a stale image`(status: Int) async throws {
         let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
         try await bench.ask()
         bench.origin.answer(.status(status))
@@ -213,37 +212,37 @@ struct FailureMemoryTests {
         #expect(try await bench.failure() != nil)
     }
 
-    @Test func `What is remembered takes no more than its budget, however long the addresses`() throws {
+    @Test func `Remembered failures stay within their budget, however long the addresses`() throws {
         let memory = FailureMemory(policy: FreshnessPolicy())
         let path = String(repeating: "a", count: 7_000)
         let request = try ImageRequest(url: "http://example.com/\(path)")
-        let sources = (0..<3_000).map { wanted(request, identity: "\($0)") }
-        for source in sources { memory.note(.notFound(status: 404), .blocked, of: source, now: WallClock.start) }
+        let sources = (0..<3_000).map { resolved(request, identity: "\($0)") }
+        for source in sources { memory.record(.notFound(status: 404), .blocked, of: source, now: WallClock.start) }
         let remembered = sources.filter { memory.current(of: $0, now: WallClock.start) != nil }.count
         #expect(remembered > 1_000)
         #expect(remembered * path.utf8.count < 16 << 20)
     }
 
-    private func wanted(_ request: ImageRequest, identity: String) -> Wanted {
+    private func resolved(_ request: ImageRequest, identity: String) -> ResolvedRequest {
         let chain = TransformChain(request.recipe)
         let keys = RequestKeys(request, chain: chain, identity: identity, epoch: "e")
-        return Wanted(
-            request: request, chain: chain, keys: keys, moment: Generations().now(of: keys.source),
+        return ResolvedRequest(
+            input: request, chain: chain, keys: keys, epoch: PurgeEpochs().current(of: keys.source),
             urgency: Urgency(.normal))
     }
 
     @Test(arguments: ["no-cache", "max-age=0"])
-    func `Who may not insist is told of old failures, whatever it says`(directive: String) async throws {
+    func `A client without permission gets remembered failures, whatever it sends`(directive: String) async throws {
         let bench = try Bench()
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
         await #expect(throws: PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 60)) {
-            try await bench.ask(directives: [.cacheControl: directive], mayForce: false)
+            try await bench.ask(directives: [.cacheControl: directive], allowsForcedRefresh: false)
         }
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `Who may insist is not told of old failures`() async throws {
+    @Test func `A client with permission bypasses remembered failures`() async throws {
         let bench = try Bench()
         bench.origin.answer(.status(404))
         _ = try await bench.failure()
@@ -253,7 +252,7 @@ struct FailureMemoryTests {
         try await bench.ask()
     }
 
-    @Test func `A fallback takes the place of a source that fails, under its own rules`() async throws {
+    @Test func `A fallback replaces a source that fails, under its own rules`() async throws {
         let bench = try Bench()
         bench.origin.answer("/a.png", .status(404))
         bench.origin.answer("/b.png", .picture(try Pictures.green.get()))
@@ -273,7 +272,7 @@ struct FailureMemoryTests {
     }
 
     @Test(arguments: [OriginError.notAllowed(.address), .loop])
-    func `No fallback hides a refusal of our own`(error: OriginError) async throws {
+    func `A fallback does not hide our own refusals`(error: OriginError) async throws {
         let bench = try Bench()
         bench.origin.answer("/a.png", .failure(error))
         var request = try bench.request()
@@ -283,7 +282,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `A stale picture goes before a fallback`() async throws {
+    @Test func `A stale image takes precedence over a fallback`() async throws {
         let bench = try Bench(.control("max-age=60"))
         let first = try await bench.ask()
         bench.origin.answer(.status(500))

@@ -9,12 +9,12 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// What the README shows: a transform of one's own, and a delegate that adds it to the chain.
+/// A custom transform, and a delegate that adds it to the chain.
 private struct Pixelate: Transform {
     var block: Int
     var key: String { "pixelate(\(block))" }
 
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    func apply(_ picture: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try picture.mapFrames { frame throws(VipsError) in
             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
@@ -82,7 +82,7 @@ struct ImagePipelineDelegateTests {
         #expect(origin.fetches.value == 1)
     }
 
-    @Test func `A source that the delegate does not want is never asked for`() async throws {
+    @Test func `A source that the delegate refuses is never fetched`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, Rules(allowed: false))
         await #expect(throws: PipelineError.notAllowed("This source may not be downloaded.")) {
@@ -97,27 +97,27 @@ struct ImagePipelineDelegateTests {
         #expect(origin.requests.first?.headers[.authorization] == "Bearer of-ours")
     }
 
-    @Test func `An answer that the delegate refuses is no picture`() async throws {
+    @Test func `A response that the delegate rejects fails the request`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, Rules(refusesAnswers: true))
-        let refusal = OriginTrouble("The origin's answer was refused by this server's rules.")
+        let refusal = OriginFailure("This server's rules rejected the origin's response.")
         await #expect(throws: PipelineError.originFailed(refusal)) { _ = try await pipeline.image(for: request()) }
     }
 
-    @Test func `A client that leaves is no failure that a delegate is asked about`() async throws {
+    @Test func `The delegate is not consulted about a canceled request`() async throws {
         let gate = Gate()
         let origin = FakeOrigin(try Pictures.png(), gate: gate)
         let blocking = pipeline(origin, Rules(blocksFailures: true))
         let client = Task { try? await blocking.image(for: request()) }
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         client.cancel()
         _ = await client.value
-        await until { origin.cancelled.value == 1 }
+        await origin.cancelled.reaches(1)
         gate.open()
         _ = try await blocking.image(for: request())
     }
 
-    @Test func `A failed source is left alone for a while where the delegate says so`() async throws {
+    @Test func `A failed source is blocked for a minute if the delegate says so`() async throws {
         let wall = WallClock()
         let origin = FakeOrigin(["*": .status(500)])
         let blocking = pipeline(origin, Rules(blocksFailures: true), wall: wall)

@@ -33,7 +33,7 @@ struct ImagePipelineTests {
         return try ImageRequest(url: url, recipe: recipe)
     }
 
-    @Test func `A cold picture is downloaded, made, and then found in memory`() async throws {
+    @Test func `An uncached image is downloaded, made, and then found in memory`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin)
         let first = try await pipeline.image(for: request())
@@ -59,15 +59,15 @@ struct ImagePipelineTests {
         #expect(try await restarted.image(for: request()).cache.variant == .memory)
     }
 
-    @Test(arguments: [(1 << 20, CacheReport.Layer.memory), (0, .disk)])
-    func `The second width of a source downloads nothing`(memoryBytes: Int, layer: CacheReport.Layer) async throws {
+    @Test(arguments: [(1 << 20, CacheReport.Tier.memory), (0, .disk)])
+    func `The second width of a source downloads nothing`(memoryBytes: Int, tier: CacheReport.Tier) async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, memoryBytes: memoryBytes)
         _ = try await pipeline.image(for: request(width: 20))
-        // Until the disk has it, it is in use.
-        await until { pipeline.answer.keep.inUse[RequestKeys.source("http://example.com/a.png")] == nil }
+        // It is in use until the disk has it.
+        await until { pipeline.resolver.caches.originalsInUse[RequestKeys.source("http://example.com/a.png")] == nil }
         let second = try await pipeline.image(for: request(width: 10))
-        #expect(second.cache == CacheReport(original: layer, isStored: true))
+        #expect(second.cache == CacheReport(original: tier, isStored: true))
         #expect(origin.fetches.value == 1)
     }
 
@@ -78,7 +78,7 @@ struct ImagePipelineTests {
         let pipeline = pipeline(origin, processing: processing)
         async let first = pipeline.image(for: request(width: 20))
         async let second = pipeline.image(for: request(width: 10))
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         gate.open()
         #expect(try SourceHeader(of: await first.body).size.width == 20)
         #expect(try SourceHeader(of: await second.body).size.width == 10)
@@ -94,12 +94,12 @@ struct ImagePipelineTests {
         let request = try request()
         try await withThrowingTaskGroup(of: ImageResponse.self) { group in
             for _ in 0..<200 { group.addTask { try await pipeline.image(for: request) } }
-            await until { origin.fetches.value == 1 }
+            await origin.fetches.reaches(1)
             gate.open()
             var collapsed = 0
             for try await response in group {
                 #expect(response.format == .png)
-                // Whoever came after the answer found the picture, or made it with the others.
+                // Requests that came after the answer found the image, or shared its production.
                 if response.cache.isShared || response.cache.forwarded == nil { collapsed += 1 }
             }
             #expect(collapsed == 199)
@@ -108,18 +108,18 @@ struct ImagePipelineTests {
         #expect(processing.runs.value == 1)
     }
 
-    @Test func `When the last client leaves, the download is cancelled`() async throws {
+    @Test func `When the last client leaves, the download is canceled`() async throws {
         let origin = FakeOrigin(try Pictures.png(), gate: Gate())
         let pipeline = pipeline(origin)
         let request = try request()
         let client = Task { try? await pipeline.image(for: request) }
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         client.cancel()
         #expect(await client.value == nil)
-        await until { origin.cancelled.value == 1 }
+        await origin.cancelled.reaches(1)
     }
 
-    @Test func `Damaged bytes are refused and enter no cache`() async throws {
+    @Test func `Corrupt bytes are refused and not stored`() async throws {
         var broken = try Pictures.png(width: 300, height: 300)
         broken = broken.getSlice(at: 0, length: broken.readableBytes * 6 / 10) ?? broken
         let origin = FakeOrigin(broken)
@@ -128,7 +128,7 @@ struct ImagePipelineTests {
         #expect(disk.count == 0)
     }
 
-    @Test func `A request that is out of time says so and ends the work`() async throws {
+    @Test func `A request that times out says so and cancels the work`() async throws {
         let time = Gate()
         let origin = FakeOrigin(try Pictures.png(), gate: Gate())
         let pipeline = pipeline(origin, clock: GatedClock(gate: time))
@@ -141,21 +141,21 @@ struct ImagePipelineTests {
                 return error
             }
         }
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         time.open()
         #expect(await client.value == .timedOut)
-        await until { origin.cancelled.value == 1 }
+        await origin.cancelled.reaches(1)
     }
 
     @Test(arguments: [
         (OriginError.localNotFound, PipelineError.notFound(status: nil)), (.loop, .loop),
-        (.timedOut(.body), .originTimedOut(OriginTrouble("", proxyError: .httpResponseIncomplete))),
+        (.timedOut(.body), .originTimedOut(OriginFailure("", proxyError: .httpResponseIncomplete))),
         (.notAllowed(.address), .notAllowed("The source's address is not allowed.")),
         (.tooLarge(limitBytes: 5), .tooLarge("The source is larger than 5 bytes.")),
-        (.unreachable(.dns), .originFailed(OriginTrouble("", proxyError: .dnsError))),
+        (.unreachable(.dns), .originFailed(OriginFailure("", proxyError: .dnsError))),
         (.hostUnavailable(retryAfter: .milliseconds(1_500)), .originUnavailable(retryAfterSeconds: 2)),
     ])
-    func `Each failure of an origin has its own error`(cause: OriginError, expected: PipelineError) async throws {
+    func `Each origin failure has its own error`(cause: OriginError, expected: PipelineError) async throws {
         let pipeline = pipeline(FakeOrigin(["*": .failure(cause)]))
         do throws(PipelineError) {
             _ = try await pipeline.image(for: ImageRequest(url: "http://example.com/a.png"))
@@ -177,7 +177,7 @@ struct ImagePipelineTests {
 }
 
 extension PipelineError {
-    /// The same with the sentence for clients left out.
+    /// The error without its sentence for clients.
     fileprivate var withoutSentence: PipelineError {
         switch self {
         case .originFailed(var trouble):

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// How far a picture is, while it is on its way.
+/// The progress of requests.
 @Suite(.timeLimit(.minutes(1)))
 struct ImageTaskTests {
     private let origin: PiecewiseOrigin
@@ -26,7 +26,7 @@ struct ImageTaskTests {
         return progress
     }
 
-    @Test func `A task tells how much has come in, and then has the picture`() async throws {
+    @Test func `A task reports its progress, and then has the image`() async throws {
         let task = pipeline.imageTask(for: request)
         var events = task.events.makeAsyncIterator()
         await origin.send(upTo: 10)
@@ -42,7 +42,7 @@ struct ImageTaskTests {
         #expect(try await task.value.digest == task.value.digest)
     }
 
-    @Test func `Who is slow hears the latest, and holds nothing up`() async throws {
+    @Test func `A slow consumer gets the latest event and delays nothing`() async throws {
         let task = pipeline.imageTask(for: request)
         for bytes in 1...30 { await origin.send(upTo: bytes) }
         var events = task.events.makeAsyncIterator()
@@ -53,7 +53,7 @@ struct ImageTaskTests {
         #expect(await events.next() == nil)
     }
 
-    @Test func `Where no length is announced none is expected`() async throws {
+    @Test func `Without an announced length no total is expected`() async throws {
         let origin = PiecewiseOrigin(try Pictures.red.get(), announcesLength: false)
         let pipeline = ImagePipeline(origin: origin, memory: MemoryStore(budgetBytes: 0))
         let task = pipeline.imageTask(for: request)
@@ -64,14 +64,14 @@ struct ImageTaskTests {
         #expect(first.fraction == nil)
     }
 
-    @Test func `Who shares a download hears of it too, whoever began it`() async throws {
+    @Test func `All tasks that share a download get its progress`() async throws {
         let (pipeline, request) = (pipeline, request)
         let first = Task { try await pipeline.image(for: request) }
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         let wider = try ImageRequest(url: "http://example.com/a.png", width: 30)
         let second = pipeline.imageTask(for: request)
         let third = pipeline.imageTask(for: wider)
-        await until { pipeline.answer.asks.waiterCount == 3 }
+        await until { pipeline.resolver.fetcher.fetches.waiterCount == 3 }
         await origin.send(upTo: 10)
         for task in [second, third] {
             var events = task.events.makeAsyncIterator()
@@ -81,10 +81,10 @@ struct ImageTaskTests {
         #expect(try await second.value.digest == first.value.digest)
         _ = try await third.value
         #expect(origin.fetches.value == 1)
-        #expect(pipeline.answer.transfers.count == 0)
+        #expect(pipeline.resolver.fetcher.downloads.count == 0)
     }
 
-    @Test func `A picture from a cache has no events`() async throws {
+    @Test func `An image from a cache has no events`() async throws {
         origin.finish()
         _ = try await pipeline.image(for: request)
         let task = pipeline.imageTask(for: request)
@@ -93,14 +93,14 @@ struct ImageTaskTests {
         #expect(try await task.value.cache.variant == .memory)
     }
 
-    @Test func `A failure ends the events, and the value tells it`() async throws {
+    @Test func `A failure ends the events, and the value throws it`() async throws {
         let task = pipeline.imageTask(for: request)
         origin.fail(.unreachable(.incomplete))
         for await event in task.events { Issue.record("\(event)") }
         await #expect(throws: PipelineError.self) { try await task.value }
     }
 
-    @Test func `The fallback's download is told of after the source's`() async throws {
+    @Test func `The fallback's download is reported after the source's`() async throws {
         var request = request
         request.fallback = try SourceURL(parsing: "http://example.com/b.png")
         let task = pipeline.imageTask(for: request)
@@ -108,42 +108,42 @@ struct ImageTaskTests {
         await origin.send(upTo: 40)
         #expect(try progress(await events.next()).receivedBytes == 40)
         origin.fail(.unreachable(.incomplete))
-        await until { origin.fetches.value == 2 }
+        await origin.fetches.reaches(2)
         await origin.send(upTo: 5)
         #expect(try progress(await events.next()).receivedBytes == 5)
         origin.finish()
         #expect(try await task.value.fallbackReason != nil)
     }
 
-    // MARK: Ending
+    // MARK: Cancellation
 
-    @Test func `Cancelling ends the download`() async throws {
+    @Test func `Canceling a task cancels the download`() async throws {
         let task = pipeline.imageTask(for: request)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         task.cancel()
         await #expect(throws: PipelineError.cancelled) { try await task.value }
         for await event in task.events { Issue.record("\(event)") }
-        await until { origin.cancelled.value == 1 }
+        await origin.cancelled.reaches(1)
     }
 
-    @Test func `Cancelling who waits for the picture ends the download`() async throws {
+    @Test func `Canceling the task that awaits the value cancels the download`() async throws {
         let task = pipeline.imageTask(for: request)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         let waiting = Task { try await task.value }
         waiting.cancel()
         await #expect(throws: PipelineError.cancelled) { try await waiting.value }
-        await until { origin.cancelled.value == 1 }
+        await origin.cancelled.reaches(1)
     }
 
-    @Test func `A task that nobody holds any more ends its download`() async throws {
+    @Test func `Releasing a task cancels its download`() async throws {
         var task: ImageTask? = pipeline.imageTask(for: request)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         #expect(task != nil)
         task = nil
-        await until { origin.cancelled.value == 1 }
+        await origin.cancelled.reaches(1)
     }
 
-    @Test func `Who goes through the events holds the task`() async throws {
+    @Test func `An iterator of the events keeps the task alive`() async throws {
         var events = pipeline.imageTask(for: request).events.makeAsyncIterator()
         await origin.send(upTo: 10)
         #expect(try progress(await events.next()).receivedBytes == 10)
@@ -153,9 +153,9 @@ struct ImageTaskTests {
         #expect(origin.cancelled.value == 0)
     }
 
-    @Test func `Cancelling who listens ends the listening alone`() async throws {
+    @Test func `Canceling an iteration ends only the iteration`() async throws {
         let task = pipeline.imageTask(for: request)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         let listening = Task { for await _ in task.events {} }
         listening.cancel()
         await listening.value
@@ -163,11 +163,11 @@ struct ImageTaskTests {
         #expect(try await task.value.body.readableBytes > 0)
     }
 
-    @Test func `Who shares a download goes, and the others still have theirs`() async throws {
+    @Test func `Tasks that share a download survive the cancellation of one`() async throws {
         let first = pipeline.imageTask(for: request)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         let second = pipeline.imageTask(for: request)
-        await until { pipeline.answer.asks.waiterCount == 2 }
+        await until { pipeline.resolver.fetcher.fetches.waiterCount == 2 }
         first.cancel()
         await #expect(throws: PipelineError.cancelled) { try await first.value }
         await origin.send(upTo: 10)
@@ -177,9 +177,9 @@ struct ImageTaskTests {
         #expect(try await second.value.body.readableBytes > 0)
     }
 
-    @Test func `A pipeline that nobody holds any more ends its threads`() async throws {
+    @Test func `Releasing a pipeline ends its threads`() async throws {
         var pipeline: ImagePipeline? = ImagePipeline(memoryBytes: 0)
-        weak let queue = pipeline?.answer.produce.queue
+        weak let queue = pipeline?.resolver.producer.pixels.queue
         #expect(queue != nil)
         pipeline = nil
         await until { queue == nil }

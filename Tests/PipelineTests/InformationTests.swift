@@ -6,14 +6,14 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Documents about a source: cached like variants, but a header proves nothing.
+/// Documents about a source, which are cached like variants unless only the header was read.
 @Suite(.timeLimit(.minutes(2)))
 struct InformationTests {
-    private func told(_ details: PictureDetails = []) throws -> ImageRequest {
+    private func told(_ details: ImageDetails = []) throws -> ImageRequest {
         try ImageRequest(url: "http://example.com/a.png", output: OutputOptions(format: .json, details: details))
     }
 
-    @Test func `What only the header was read of is answered and not kept`() async throws {
+    @Test func `A result that was read from the header is answered and not stored`() async throws {
         let bench = try Bench()
         let first = try await bench.pipeline.image(for: told())
         #expect(first.format == .json)
@@ -26,7 +26,7 @@ struct InformationTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `Of an original that is cached, the header's document is cached too`() async throws {
+    @Test func `The header's document of a cached original is cached too`() async throws {
         let bench = try Bench()
         try await bench.ask()
         let first = try await bench.pipeline.image(for: told())
@@ -35,7 +35,7 @@ struct InformationTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `Details take a decode, so the original and the document are kept`() async throws {
+    @Test func `Details take a decode, so the original and the document are stored`() async throws {
         let bench = try Bench()
         let first = try await bench.pipeline.image(for: told(.color))
         #expect(first.cache == CacheReport(forwarded: .miss, originStatus: 200, isStored: true))
@@ -44,7 +44,7 @@ struct InformationTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `A damaged source whose header is well is told, and still refused as a picture`() async throws {
+    @Test func `A corrupt source with a sound header is described, and still refused as an image`() async throws {
         var broken = try Pictures.png(width: 300, height: 300)
         broken = broken.getSlice(at: 0, length: broken.readableBytes * 6 / 10) ?? broken
         let disk = MemoryDisk()
@@ -58,7 +58,7 @@ struct InformationTests {
         #expect(disk.count == 0)
     }
 
-    @Test func `Reading a header does not make a failure forgotten`() async throws {
+    @Test func `Reading a header does not clear a remembered failure`() async throws {
         var broken = try Pictures.png(width: 300, height: 300)
         broken = broken.getSlice(at: 0, length: broken.readableBytes * 6 / 10) ?? broken
         let origin = FakeOrigin(broken)
@@ -67,7 +67,7 @@ struct InformationTests {
         await #expect(throws: PipelineError.corrupt) { _ = try await pipeline.image(for: picture) }
         var insisting = try told()
         insisting.pages = PageSelection(first: 1, count: 1)
-        insisting.cache.demand = CacheDemand(mode: .noStore, mayForce: true)
+        insisting.cache.policy = RequestCachePolicy(mode: .noStore, allowsForcedRefresh: true)
         _ = try? await pipeline.image(for: insisting)
         let fetches = origin.fetches.value
         await #expect(throws: PipelineError.self) { _ = try await pipeline.image(for: picture) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// What a pipeline does when there is more to do than can be done.
+/// A pipeline under overload.
 @Suite(.timeLimit(.minutes(1)))
 struct OverloadTests {
     private let processing = CountingProcessor()
@@ -35,12 +35,12 @@ struct OverloadTests {
         }
     }
 
-    @Test func `What would be refused anyway is not downloaded`() async throws {
+    @Test func `A request that would be refused is not downloaded`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin)
         let release = processing.holdNext()
         let running = ask(pipeline, 1)
-        await until { processing.runs.value == 1 }
+        await processing.runs.reaches(1)
         let waiting = ask(pipeline, 2)
         await until { pipeline.load.waitingCount == 1 }
         let downloads = origin.fetches.value
@@ -51,12 +51,12 @@ struct OverloadTests {
         #expect(await waiting.value == nil)
     }
 
-    @Test func `A client with nothing in line takes the place of one who has several`() async throws {
+    @Test func `A client with no waiting job takes the place of one with several`() async throws {
         let origin = FakeOrigin(try Pictures.png())
         let pipeline = pipeline(origin, queueDepth: 2)
         let release = processing.holdNext()
         let running = ask(pipeline, 1, client: "greedy")
-        await until { processing.runs.value == 1 }
+        await processing.runs.reaches(1)
         let older = ask(pipeline, 2, client: "greedy")
         await until { pipeline.load.waitingCount == 1 }
         let newer = ask(pipeline, 3, client: "greedy")
@@ -70,12 +70,12 @@ struct OverloadTests {
         #expect(pipeline.load.refusals.first { $0.reason == "displaced" }?.count == 1)
     }
 
-    @Test func `Whose time is up in the queue learns that the server is busy, not that it failed`() async throws {
+    @Test func `A request that times out in the queue fails as overloaded`() async throws {
         let time = Gate()
         let pipeline = pipeline(FakeOrigin(try Pictures.png()), clock: GatedClock(gate: time))
         let release = processing.holdNext()
         let running = ask(pipeline, 1)
-        await until { processing.runs.value == 1 }
+        await processing.runs.reaches(1)
         let waiting = ask(pipeline, 2)
         await until { pipeline.load.waitingCount == 1 }
         time.open()

@@ -7,19 +7,19 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// What stands in for a picture: told with it, cached like it, and never in its way.
+/// Placeholders, which are returned with an image, cached like it, and never delay or fail it.
 @Suite(.timeLimit(.minutes(2)))
 struct PlaceholderTests {
     private func wanted(
-        _ bench: Bench, _ placeholders: PictureDetails = [.color, .blurHash, .thumbHash, .lqip],
-        mode: CacheMode = .standard, store: TierChoice = .all
+        _ bench: Bench, _ placeholders: ImageDetails = [.color, .blurHash, .thumbHash, .lqip],
+        mode: CacheMode = .default, store: TierSelection = .all
     ) throws -> ImageRequest {
         var request = try bench.request(mode: mode, store: store)
         request.placeholders = placeholders
         return request
     }
 
-    @Test func `They are what the text formats give of the same picture`() async throws {
+    @Test func `Placeholders equal the text formats of the same image`() async throws {
         let bench = try Bench()
         let told = try #require(try await bench.pipeline.image(for: wanted(bench)).placeholders)
         var texts: [OutputFormat: String] = [:]
@@ -35,7 +35,7 @@ struct PlaceholderTests {
                     lqip: texts[.lqip]))
     }
 
-    @Test func `Only those are told that are wanted`() async throws {
+    @Test func `Only the requested placeholders are returned`() async throws {
         let bench = try Bench()
         let color = try #require(try await bench.pipeline.image(for: wanted(bench, .color)).placeholders)
         #expect(color == Placeholders(dominantColor: "#c81414"))
@@ -43,7 +43,7 @@ struct PlaceholderTests {
         #expect(try await bench.pipeline.image(for: wanted(bench, [.exif, .palette])).placeholders == nil)
     }
 
-    @Test func `A second answer comes from memory, with them`() async throws {
+    @Test func `A second answer comes from memory with its placeholders`() async throws {
         let bench = try Bench()
         let first = try await bench.pipeline.image(for: wanted(bench))
         let second = try await bench.pipeline.image(for: wanted(bench))
@@ -54,7 +54,7 @@ struct PlaceholderTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `The picture is the same entry with and without them, and formats share them`() async throws {
+    @Test func `The image's entry does not depend on placeholders, and formats share them`() async throws {
         let bench = try Bench()
         let plain = try await bench.ask()
         let told = try await bench.pipeline.image(for: wanted(bench))
@@ -67,7 +67,7 @@ struct PlaceholderTests {
         #expect(bench.processing.runs.value == 3)
     }
 
-    @Test func `Many at once take one download and two productions`() async throws {
+    @Test func `Concurrent requests take one download and two productions`() async throws {
         let gate = Gate()
         let bench = try Bench(gate: gate)
         let request = try wanted(bench)
@@ -80,7 +80,7 @@ struct PlaceholderTests {
         #expect(bench.processing.runs.value == 2)
     }
 
-    @Test func `What may not be kept is told from the same download`() async throws {
+    @Test func `Placeholders of an image that may not be stored come from the same download`() async throws {
         let bench = try Bench(.control("no-store"))
         for count in 1...2 {
             #expect(try await bench.pipeline.image(for: wanted(bench)).placeholders?.lqip != nil)
@@ -89,7 +89,7 @@ struct PlaceholderTests {
         #expect(bench.disk.count == 0)
     }
 
-    @Test func `Where the source's bytes are gone it is downloaded again, for once`() async throws {
+    @Test func `A source whose bytes are gone is downloaded again once`() async throws {
         let bench = try Bench()
         try await bench.ask(store: .variants)
         await bench.settle()
@@ -100,8 +100,8 @@ struct PlaceholderTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test(arguments: [CacheMode.standard, .onlyIfCached])
-    func `A picture at hand goes out without what cannot be had`(mode: CacheMode) async throws {
+    @Test(arguments: [CacheMode.default, .onlyIfCached])
+    func `A cached image is returned without placeholders that cannot be made`(mode: CacheMode) async throws {
         let bench = try Bench()
         try await bench.ask(store: .variants)
         await bench.settle()
@@ -111,7 +111,7 @@ struct PlaceholderTests {
         #expect(picture.placeholders == nil)
     }
 
-    @Test func `A failure to tell them is none of the picture`() async throws {
+    @Test func `Failing placeholders do not fail the image`() async throws {
         struct Untold: ImageProcessing {
             func process(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ProcessedImage
             {
@@ -129,7 +129,7 @@ struct PlaceholderTests {
         }
     }
 
-    @Test func `A source that fails fails with them as without`() async throws {
+    @Test func `A source that fails also fails with placeholders`() async throws {
         let bench = try Bench()
         bench.origin.answer(.status(404))
         let request = try wanted(bench)
@@ -137,7 +137,7 @@ struct PlaceholderTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `A fallback's are told of the fallback`() async throws {
+    @Test func `A fallback's placeholders are the fallback's`() async throws {
         let origin = FakeOrigin([
             "/a.png": .status(404), "/b.png": .picture(try Pictures.png(color: [20, 200, 20])),
         ])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// What prefetching has to do with live requests, over a whole pipeline.
+/// Prefetching together with requests, over a whole pipeline.
 @Suite(.timeLimit(.minutes(1)))
 struct PrefetchSharingTests {
     private let gate = Gate()
@@ -18,10 +18,10 @@ struct PrefetchSharingTests {
         prefetcher = Prefetcher(bench.pipeline)
     }
 
-    /// The priority that the first download has now.
+    /// The current priority of the first download.
     private var urgency: OriginRequest.Priority? { bench.origin.requests.first?.urgency() }
 
-    /// A live request for what is being prefetched, once it has joined.
+    /// A request for the image that is being prefetched, once it has joined.
     private func join() async throws -> Task<ImageResponse, any Error> {
         var request = try bench.request()
         request.priority = .high
@@ -31,7 +31,7 @@ struct PrefetchSharingTests {
         return live
     }
 
-    @Test func `What was prefetched is there when it is asked for`() async throws {
+    @Test func `A prefetched image is cached when it is requested`() async throws {
         gate.open()
         let job = try prefetcher.start([try bench.request(width: 20), try bench.request(width: 10)])
         let end = await job.finished()
@@ -42,9 +42,9 @@ struct PrefetchSharingTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `A live request joins the work for a job and makes it as urgent as itself`() async throws {
+    @Test func `A request joins the work for a job and raises its priority`() async throws {
         let job = try prefetcher.start([try bench.request()])
-        await until { bench.origin.fetches.value == 1 }
+        await bench.origin.fetches.reaches(1)
         #expect(urgency == .background)
         let live = try await join()
         gate.open()
@@ -54,9 +54,9 @@ struct PrefetchSharingTests {
         #expect(bench.processing.runs.value == 1)
     }
 
-    @Test func `Cancelling a job takes nothing from a live request that shares its work`() async throws {
+    @Test func `Canceling a job does not affect a request that shares its work`() async throws {
         let job = try prefetcher.start([try bench.request()])
-        await until { bench.origin.fetches.value == 1 }
+        await bench.origin.fetches.reaches(1)
         let live = try await join()
         prefetcher.cancel(job)
         gate.open()
@@ -65,16 +65,16 @@ struct PrefetchSharingTests {
         #expect(bench.origin.cancelled.value == 0)
     }
 
-    @Test func `Cancelling a job ends a download that nobody else waits for`() async throws {
+    @Test func `Canceling a job cancels a download that no request shares`() async throws {
         let job = try prefetcher.start([try bench.request()])
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         prefetcher.cancel(job)
-        await until { bench.origin.cancelled.value == 1 }
+        await bench.origin.cancelled.reaches(1)
     }
 
-    @Test func `A purge meanwhile is obeyed: the job goes on, and keeps nothing from before it`() async throws {
+    @Test func `After a purge a job continues and stores nothing from before it`() async throws {
         let job = try prefetcher.start([try bench.request()])
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         await bench.pipeline.purge(.source(.example))
         gate.open()
         #expect(await job.finished()?.done == 1)

@@ -18,11 +18,11 @@ struct PrefetcherTests {
         Prefetcher(concurrency: concurrency, now: { [wall] in wall.now }, clock: clock, load: pictures.load)
     }
 
-    private func paths(_ count: Int, of name: String = "") throws -> [PrefetchPicture] {
+    private func paths(_ count: Int, of name: String = "") throws -> [PrefetchItem] {
         try (0..<count).map { try .example("/\(name)\($0)") }
     }
 
-    @Test func `Every picture is asked for once, in its order, and counted with its bytes`() async throws {
+    @Test func `Each item is requested once, in order, and counted with its bytes`() async throws {
         gate.open()
         let job = try prefetcher(concurrency: 1).start(paths(20))
         let end = await job.finished()
@@ -31,7 +31,7 @@ struct PrefetcherTests {
         #expect(pictures.paths == (0..<20).map { "/\($0)" })
     }
 
-    @Test func `Pictures stand behind all others, and have no substitute`() async throws {
+    @Test func `Items have background priority and no fallback`() async throws {
         gate.open()
         let request = try ImageRequest(
             url: "http://example.com/a", priority: .high, fallback: "http://example.com/b")
@@ -40,11 +40,10 @@ struct PrefetcherTests {
         #expect(pictures.asked.allSatisfy { $0.fallback == nil })
     }
 
-    @Test(arguments: [1, 3]) func `No more are worked on at a time than allowed, over all jobs`(limit: Int) async throws
-    {
+    @Test(arguments: [1, 3]) func `The concurrency limit holds over all jobs`(limit: Int) async throws {
         let prefetcher = prefetcher(concurrency: limit)
         let jobs = try (0..<3).map { _ in try prefetcher.start(paths(4)) }
-        await until { gate.waitingCount == limit }
+        await gate.holds(limit)
         gate.open()
         for job in jobs { #expect(await job.finished()?.done == 4) }
         #expect(pictures.most == limit)
@@ -58,7 +57,7 @@ struct PrefetcherTests {
         #expect(pictures.paths == ["/a0", "/a1", "/b0", "/a2", "/b1", "/b2"])
     }
 
-    @Test func `A picture that fails stops nothing, and its reason is told`() async throws {
+    @Test func `An item that fails stops nothing, and its error is listed`() async throws {
         gate.open()
         pictures.fail("/1", .notFound(status: 404))
         let prefetcher = prefetcher()
@@ -68,25 +67,25 @@ struct PrefetcherTests {
         #expect(failure.url == "http://example.com/1")
         #expect(failure.label == "/1")
         #expect(failure.error == .notFound(status: 404))
-        #expect(prefetcher.pictureCounts == (done: 2, failed: 1))
+        #expect(prefetcher.itemCounts == (done: 2, failed: 1))
     }
 
-    @Test func `A busy server is waited for, since that is no fault of the picture`() async throws {
+    @Test func `An overloaded server is retried`() async throws {
         gate.open()
         let clockGate = Gate()
         pictures.fail("/0", .overloaded(retryAfterSeconds: 3), .overloaded(retryAfterSeconds: 3))
         let job = try prefetcher(clock: GatedClock(gate: clockGate)).start(paths(1))
-        await until { clockGate.waitingCount == 1 }
+        await clockGate.holds(1)
         #expect(job.progress.failed == 0)
         clockGate.open()
         #expect(await job.finished()?.done == 1)
         #expect(pictures.asked.count == 3)
     }
 
-    @Test func `Cancelling gives up what is worked on, begins nothing more and leaves other jobs alone`() async throws {
+    @Test func `Canceling a job cancels its work, starts no more of it and leaves other jobs alone`() async throws {
         let prefetcher = prefetcher()
         let job = try prefetcher.start(paths(5, of: "a"))
-        await until { gate.waitingCount == 2 }
+        await gate.holds(2)
         let other = try prefetcher.start(paths(2, of: "b"))
         prefetcher.cancel(job)
         #expect(job.progress.state == .cancelled)
@@ -97,48 +96,48 @@ struct PrefetcherTests {
         #expect(job.progress.done == 0 && job.progress.failed == 0)
         prefetcher.cancel(other)
         #expect(other.progress.state == .done)
-        #expect(prefetcher.pictureCounts == (done: 2, failed: 0))
+        #expect(prefetcher.itemCounts == (done: 2, failed: 0))
     }
 
-    @Test func `Cancelling ends the wait for a busy server`() async throws {
+    @Test func `Canceling ends the wait for an overloaded server`() async throws {
         gate.open()
         let clockGate = Gate()
         pictures.fail("/0", .overloaded(retryAfterSeconds: 3))
         let prefetcher = prefetcher(clock: GatedClock(gate: clockGate))
         let job = try prefetcher.start(paths(1))
-        await until { clockGate.waitingCount == 1 }
+        await clockGate.holds(1)
         prefetcher.cancel(job)
-        await until { clockGate.waitingCount == 0 }
+        await clockGate.holds(0)
     }
 
-    @Test func `Shutting down cancels every job, and none begins after it`() async throws {
+    @Test func `Shutting down cancels all jobs, and none starts after it`() async throws {
         let prefetcher = prefetcher()
         let jobs = try (0..<3).map { _ in try prefetcher.start(paths(3)) }
         #expect(prefetcher.runningCount == 3)
         prefetcher.shutdown()
         for job in jobs { #expect(await job.finished()?.state == .cancelled) }
-        await until { gate.waitingCount == 0 }
+        await gate.holds(0)
         #expect(prefetcher.runningCount == 0)
         #expect(throws: PrefetchError.shutDown) { try prefetcher.start(paths(1)) }
     }
 
-    @Test func `A job of nothing is done at once`() async throws {
+    @Test func `An empty job is done at once`() async throws {
         let job = try prefetcher().start([ImageRequest]())
         #expect(job.progress.state == .done)
         #expect(await job.finished()?.total == 0)
     }
 
-    @Test func `A job has ten thousand pictures at most`() throws {
-        let picture = try PrefetchPicture.example("/0")
+    @Test func `A job has ten thousand items at most`() throws {
+        let picture = try PrefetchItem.example("/0")
         let prefetcher = prefetcher()
         _ = try prefetcher.start(Array(repeating: picture, count: 10_000))
-        #expect(throws: PrefetchError.tooManyPictures) {
+        #expect(throws: PrefetchError.tooManyItems) {
             try prefetcher.start(Array(repeating: picture, count: 10_001))
         }
         prefetcher.shutdown()
     }
 
-    @Test func `A job is remembered for an hour after its end, and found by its id`() async throws {
+    @Test func `A job is listed for an hour after its end, and found by its identifier`() async throws {
         gate.open()
         let prefetcher = prefetcher()
         let first = try prefetcher.start(paths(1))
@@ -153,7 +152,7 @@ struct PrefetcherTests {
         #expect(prefetcher.job(first.id) == nil)
     }
 
-    @Test func `Of 64 jobs the one that ended first makes room, and when all run there is none`() async throws {
+    @Test func `The job that ended first makes room for a 65th, unless all are running`() async throws {
         let prefetcher = prefetcher()
         let jobs = try (0..<64).map { _ in try prefetcher.start(paths(1)) }
         #expect(throws: PrefetchError.tooManyJobs(retryAfterSeconds: 60)) { try prefetcher.start(paths(1)) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Pictures of what has come in so far.
+/// Previews during a download.
 @Suite(.timeLimit(.minutes(1)))
 struct PreviewTests {
     private let origin: PiecewiseOrigin
@@ -31,7 +31,7 @@ struct PreviewTests {
         throw PipelineError.failed
     }
 
-    @Test func `A JPEG is shown as it comes in, one more time each time it doubles`() async throws {
+    @Test func `A JPEG gets a preview each time the bytes received double`() async throws {
         let task = pipeline.imageTask(for: request, previews: true)
         var events = task.events.makeAsyncIterator()
         for kilobytes in [16, 32, 70] {
@@ -43,7 +43,7 @@ struct PreviewTests {
             #expect(preview.data.count == preview.body.readableBytes)
             #expect(isNothingKept)
         }
-        // Not doubled: nothing more to show.
+        // The bytes have not doubled.
         await origin.send(upTo: 90 << 10)
         origin.finish()
         for await event in task.events {
@@ -54,13 +54,13 @@ struct PreviewTests {
         #expect(try await task.value.digest == whole().digest)
     }
 
-    /// The picture as a pipeline without previews makes it.
+    /// The image as a pipeline without previews makes it.
     private func whole() async throws -> ImageResponse {
         let origin = FakeOrigin(try Pictures.noisyJPEG.get())
         return try await ImagePipeline(origin: origin, memory: MemoryStore(budgetBytes: 0)).image(for: request)
     }
 
-    @Test func `Nothing of a download that breaks off is kept or served`() async throws {
+    @Test func `Nothing of an aborted download is stored or served`() async throws {
         let task = pipeline.imageTask(for: request, previews: true)
         var events = task.events.makeAsyncIterator()
         await origin.send(upTo: 64 << 10)
@@ -71,7 +71,7 @@ struct PreviewTests {
         #expect(await pipeline.location(of: request) == CacheLocation())
     }
 
-    @Test func `Who does not ask for previews gets none`() async throws {
+    @Test func `Without a request for previews there are none`() async throws {
         let task = pipeline.imageTask(for: request)
         await origin.send(upTo: 64 << 10)
         origin.finish()
@@ -80,7 +80,7 @@ struct PreviewTests {
     }
 
     @Test(arguments: [OutputFormat.json, .blurHash, .lqip])
-    func `There are no previews of a text`(format: OutputFormat) async throws {
+    func `Text formats have no previews`(format: OutputFormat) async throws {
         var request = request
         request.output = OutputOptions(format: format)
         let task = pipeline.imageTask(for: request, previews: true)
@@ -90,7 +90,7 @@ struct PreviewTests {
         #expect(processing.jobs.map(\.isPartial) == [false])
     }
 
-    @Test func `There are no previews of other formats`() async throws {
+    @Test func `Other formats have no previews`() async throws {
         let origin = PiecewiseOrigin(try Pictures.noise(width: 200, height: 100))
         let pipeline = ImagePipeline(origin: origin, memory: memory, processing: processing)
         let task = pipeline.imageTask(for: request, previews: true)
@@ -100,12 +100,12 @@ struct PreviewTests {
         #expect(processing.jobs.map(\.isPartial) == [false])
     }
 
-    @Test func `Who wants the same preview at once shares it`() async throws {
+    @Test func `Equal previews are made once`() async throws {
         let tasks = (0..<3).map { _ in pipeline.imageTask(for: request, previews: true) }
-        await until { pipeline.answer.asks.waiterCount == 3 }
+        await until { pipeline.resolver.fetcher.fetches.waiterCount == 3 }
         let goOn = processing.holdNext()
         await origin.send(upTo: 20 << 10)
-        await until { pipeline.answer.makePreview.previews.waiterCount == 3 }
+        await until { pipeline.resolver.fetcher.previewMaker.previews.waiterCount == 3 }
         goOn()
         for task in tasks {
             var events = task.events.makeAsyncIterator()
@@ -114,12 +114,12 @@ struct PreviewTests {
         #expect(processing.runs.value == 1)
     }
 
-    @Test func `A preview that comes too late is not shown, and holds nothing up`() async throws {
+    @Test func `A late preview is not shown and delays nothing`() async throws {
         let task = pipeline.imageTask(for: request, previews: true)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         let goOn = processing.holdNext()
         await origin.send(upTo: 20 << 10)
-        await until { processing.runs.value == 1 }
+        await processing.runs.reaches(1)
         origin.finish()
         _ = try await task.value
         goOn()
@@ -128,7 +128,7 @@ struct PreviewTests {
         }
     }
 
-    @Test func `A preview waits for every picture that somebody wants`() async throws {
+    @Test func `A preview waits for all requests`() async throws {
         let pipeline = ImagePipeline(
             configuration: PipelineConfiguration(pixelWorkers: 1), origin: origin, memory: memory,
             processing: processing, now: { WallClock.start })
@@ -139,7 +139,7 @@ struct PreviewTests {
         let goOn = processing.holdNext()
         async let first = pipeline.image(for: other)
         origin.finish()
-        await until { processing.runs.value == 1 }
+        await processing.runs.reaches(1)
         let task = pipeline.imageTask(for: request, previews: true)
         await origin.send(upTo: 20 << 10)
         await until { pipeline.load.waitingCount == 1 }
@@ -151,23 +151,23 @@ struct PreviewTests {
         #expect(processing.jobs.map(\.isPartial) == [false, false, true])
     }
 
-    @Test func `While one preview is being made no other is begun`() async throws {
+    @Test func `Previews are made one at a time`() async throws {
         let task = pipeline.imageTask(for: request, previews: true)
-        await until { origin.fetches.value == 1 }
+        await origin.fetches.reaches(1)
         let goOn = processing.holdNext()
         await origin.send(upTo: 20 << 10)
-        await until { processing.runs.value == 1 }
+        await processing.runs.reaches(1)
         await origin.send(upTo: 80 << 10)
         goOn()
         var events = task.events.makeAsyncIterator()
         #expect(try await preview(&events).receivedBytes == 20 << 10)
-        // What was passed over is made up for with the next piece.
+        // The skipped preview is made with the next piece.
         await origin.send(upTo: 81 << 10)
         #expect(try await preview(&events).receivedBytes == 81 << 10)
         #expect(processing.runs.value == 2)
     }
 
-    @Test func `Fewer bytes than are worth it make no preview, and those that show nothing yet do no harm`()
+    @Test func `Too few bytes make no preview, and a preview that fails is skipped`()
         async throws
     {
         let comment = Array(repeating: UInt8(ascii: "x"), count: 40_000)
@@ -178,10 +178,10 @@ struct PreviewTests {
         let task = pipeline.imageTask(for: request, previews: true)
         await origin.send(upTo: 10_000)
         await origin.send(upTo: 20_000)
-        await until { processing.runs.value == 1 }
-        await until { pipeline.answer.makePreview.previews.count == 0 }
+        await processing.runs.reaches(1)
+        await until { pipeline.resolver.fetcher.previewMaker.previews.count == 0 }
         var events = task.events.makeAsyncIterator()
-        // Until the first one has been given up for lost, the next is not begun.
+        // The next preview starts only once the first one has failed.
         var bytes = 70_000
         while processing.runs.value == 1 {
             await origin.send(upTo: bytes)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Purging, by what people know of a source.
+/// Purging by address, prefix, host and tag.
 @Suite(.timeLimit(.minutes(2)))
 struct PurgeTests {
     private static func bench(gate: Gate? = nil) throws -> Bench {
@@ -67,11 +67,11 @@ struct PurgeTests {
     @Test(arguments: [
         PurgeTarget.source(SourceURL.example), .prefix("http://example.com/"), .tag("shoes"), .everything,
     ])
-    func `What is in flight does not come back after a purge`(target: PurgeTarget) async throws {
+    func `Work in progress stores nothing after a purge`(target: PurgeTarget) async throws {
         let gate = Gate()
         let bench = try Self.bench(gate: gate)
         let client = Task { try await bench.ask() }
-        await until { bench.origin.fetches.value == 1 }
+        await bench.origin.fetches.reaches(1)
         await bench.pipeline.purge(target)
         gate.open()
         #expect(try await client.value.cache.isStored == false)
@@ -80,16 +80,16 @@ struct PurgeTests {
         #expect(try await bench.ask().cache.forwarded == .miss)
     }
 
-    @Test func `What is being read from disk does not come back either`() async throws {
+    @Test func `An entry that is being read from disk is not promoted after a purge`() async throws {
         let bench = try Self.bench()
         try await bench.ask()
         bench.pipeline.shrinkMemory(toFraction: 0)
         let gate = Gate()
         bench.disk.holdReading(at: gate)
         let client = Task { try await bench.ask() }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         let purge = Task { await bench.pipeline.purge(.source(.example)) }
-        await until { bench.disk.count == 0 }
+        await bench.disk.waitForCount { $0 == 0 }
         gate.open()
         _ = try await client.value
         _ = await purge.value
@@ -101,7 +101,7 @@ struct PurgeTests {
             (.source(.example), ["example.com"]), (.host("example.com"), ["example.com"]), (.everything, [nil]),
             (.prefix("http://example.com/"), []),
         ] as [(PurgeTarget, [String?])])
-    func `A purge clears the memory of failures and of hosts that were down`(
+    func `A purge clears remembered failures and open circuits`(
         target: PurgeTarget, hosts: [String?]
     ) async throws {
         let bench = try Self.bench()
@@ -116,7 +116,7 @@ struct PurgeTests {
         try await bench.ask()
     }
 
-    @Test func `A purge by tag clears the memory of content that did not decode`() async throws {
+    @Test func `A purge by tag clears remembered undecodable content`() async throws {
         let bench = try Self.bench()
         var fields = HTTPFields.control("max-age=60")
         fields[.surrogateKey] = "shoes"
@@ -130,7 +130,7 @@ struct PurgeTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `A soft purge has the origin asked before the next answer, and keeps what it confirms`() async throws {
+    @Test func `A soft purge leads to revalidation, and keeps what the origin confirms`() async throws {
         let bench = try Self.bench()
         try await bench.ask()
         #expect(await bench.pipeline.purge(.tag("shoes"), soft: true).entries == 3)
@@ -149,7 +149,7 @@ struct PurgeTests {
         #expect(try await bench.ask().cache.forwarded != nil)
     }
 
-    @Test func `A soft purge of what only memory has writes nothing to disk`() async throws {
+    @Test func `A soft purge of a source in memory only writes nothing to disk`() async throws {
         let bench = try Self.bench()
         try await bench.ask(store: .memory)
         await bench.pipeline.purge(.tag("shoes"), soft: true)
@@ -157,7 +157,7 @@ struct PurgeTests {
         #expect(try await bench.ask(store: .memory).cache.forwarded == .stale)
     }
 
-    @Test func `One tier can be cleared alone`() async throws {
+    @Test func `A single tier can be purged`() async throws {
         let bench = try Self.bench()
         try await bench.ask()
         await bench.pipeline.purge(.everything, tiers: .memory)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// What must not come back, and what must not be taken for news, although it is still under way.
+/// Races between requests, purges and late responses.
 @Suite(.timeLimit(.minutes(1)))
 struct RaceTests {
     @Test(arguments: [PurgeTarget.source(.example), .host("example.com"), .everything], [true, false])
-    func `What is read from disk while a purge removes it does not come back`(
+    func `An entry that is read from disk during its purge is not promoted`(
         target: PurgeTarget, isInMemory: Bool
     ) async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
@@ -19,7 +19,7 @@ struct RaceTests {
         let gate = Gate()
         bench.disk.holdRemoving(at: gate)
         let purge = Task { await bench.pipeline.purge(target) }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         #expect(try await bench.ask().cache.variant != nil)
         gate.open()
         _ = await purge.value
@@ -28,18 +28,18 @@ struct RaceTests {
     }
 
     @Test(arguments: [PurgeTarget.source(.example), .everything])
-    func `What was read from disk during a purge is not brought back after it`(target: PurgeTarget) async throws {
+    func `An entry that was read from disk during a purge is not promoted after it`(target: PurgeTarget) async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         bench.pipeline.shrinkMemory(toFraction: 0)
         let (removal, reading) = (Gate(), Gate())
         bench.disk.holdRemoving(at: removal)
         let purge = Task { await bench.pipeline.purge(target) }
-        await until { removal.waitingCount == 1 }
-        // First the record, then the variant.
+        await removal.holds(1)
+        // The record is read first, then the variant.
         bench.disk.holdReading(at: reading, after: 1)
         let client = Task { try await bench.ask() }
-        await until { reading.waitingCount == 1 }
+        await reading.holds(1)
         removal.open()
         _ = await purge.value
         reading.open()
@@ -48,29 +48,30 @@ struct RaceTests {
         #expect(try await bench.ask().cache.forwarded == .miss)
     }
 
-    @Test func `A large original that is being written when its source is purged does not stay on disk`() async throws {
+    @Test func `A large original that is being written during its purge does not stay on disk`() async throws {
         let bench = try Bench(.control("max-age=60"), memoryBytes: 0)
         let gate = Gate()
         bench.disk.holdWriting(at: gate)
         try await bench.ask()
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         await bench.pipeline.purge(.source(.example))
         gate.open()
-        await until { bench.disk.written.value == 1 && bench.disk.count == 0 }
+        await bench.disk.written.reaches(1)
+        await bench.disk.waitForCount { $0 == 0 }
     }
 
-    @Test func `What is read from disk while its origin takes it back is not brought back`() async throws {
+    @Test func `An entry that is read from disk while its origin withdraws it is not promoted`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         let (removal, reading) = (Gate(), Gate())
         bench.disk.holdRemoving(at: removal)
         bench.origin.answer(.status(410))
         let goner = Task { try await bench.failure(mode: .reload) }
-        await until { removal.waitingCount == 1 }
+        await removal.holds(1)
         bench.pipeline.shrinkMemory(toFraction: 0)
         bench.disk.holdReading(at: reading, after: 1)
         let client = Task { try await bench.ask() }
-        await until { reading.waitingCount == 1 }
+        await reading.holds(1)
         removal.open()
         #expect(try await goner.value == .notFound(status: 410))
         reading.open()
@@ -79,7 +80,7 @@ struct RaceTests {
         #expect(try await bench.failure()?.cause == .notFound(status: 410))
     }
 
-    @Test func `A purge while somebody waits for the disk leaves nothing there`() async throws {
+    @Test func `A purge while a request waits for the disk leaves nothing there`() async throws {
         let bench = try Bench(.control("max-age=60"))
         let gate = Gate()
         bench.disk.holdWriting(at: gate)
@@ -88,7 +89,7 @@ struct RaceTests {
         waiting.cache.waitsForDisk = true
         let request = waiting
         let client = Task { try await bench.pipeline.image(for: request) }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         await bench.pipeline.purge(.source(.example))
         gate.open()
         _ = try await client.value
@@ -97,14 +98,14 @@ struct RaceTests {
     }
 
     @Test(arguments: ["a", nil])
-    func `What its origin confirms before it has decoded is not kept for that`(etag: String?) async throws {
+    func `A confirmation does not store content that has not been decoded`(etag: String?) async throws {
         let bench = try Bench(.control("max-age=60", etag: etag))
         bench.processing.damage(page: 1)
         let goOn = bench.processing.holdNext()
         let first = Task { try await bench.failure() }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         let second = Task { try await bench.failure(mode: .noCache) }
-        await until { bench.origin.fetches.value == 2 }
+        await bench.origin.fetches.reaches(2)
         goOn()
         #expect(try await first.value == .corrupt)
         #expect(try await second.value?.cause == .corrupt)
@@ -112,13 +113,15 @@ struct RaceTests {
     }
 
     @Test(arguments: [(404, "max-age=9"), (410, ""), (200, "no-store"), (200, "private")])
-    func `What is being made when its origin takes it back is not kept`(status: Int, control: String) async throws {
+    func `A variant that is being made when its origin withdraws it is not stored`(status: Int, control: String)
+        async throws
+    {
         let answer =
             status == 200 ? .picture(try Pictures.green.get(), .control(control)) : FakeOrigin.Answer.status(status)
         let bench = try Bench(.control("max-age=60", etag: "a"))
         let goOn = bench.processing.holdNext()
         let client = Task { try await bench.ask() }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         bench.origin.answer(answer)
         _ = try? await bench.ask(mode: .reload)
         goOn()
@@ -127,11 +130,11 @@ struct RaceTests {
         #expect(bench.memory.statistics.entries == 0)
     }
 
-    @Test func `An earlier answer is not kept once a later one may not be`() async throws {
+    @Test func `An earlier response is not stored once a later one forbids it`() async throws {
         let gate = Gate()
         let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate)
         let slow = Task { try await bench.ask() }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         bench.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
         bench.origin.letNextPass()
         try await bench.ask(mode: .reload)
@@ -145,7 +148,7 @@ struct RaceTests {
         let bench = try Bench(gate: gate)
         bench.origin.answer(.status(404))
         let slow = Task { try await bench.failure() }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         await bench.pipeline.purge(.source(.example))
         bench.origin.answer(.picture(try Pictures.red.get()))
         gate.open()
@@ -153,11 +156,11 @@ struct RaceTests {
         try await bench.ask()
     }
 
-    @Test func `An older answer whose picture is made later does not take the place of a newer one`() async throws {
+    @Test func `An older response whose image is made later does not replace a newer one`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         let goOn = bench.processing.holdNext()
         let slow = Task { try await bench.ask() }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
         let new = try await bench.ask(mode: .reload)
         goOn()
@@ -167,7 +170,7 @@ struct RaceTests {
         #expect(next.cache == CacheReport(variant: .memory))
     }
 
-    @Test func `An older confirmation that comes later does not bring the old picture back`() async throws {
+    @Test func `An older confirmation that arrives later does not restore the old image`() async throws {
         let gate = Gate()
         let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate)
         gate.open()
@@ -175,13 +178,13 @@ struct RaceTests {
         bench.wall.advance(seconds: 61)
         gate.close()
         let slow = Task { try await bench.ask(width: 10) }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
         bench.origin.letNextPass()
         let new = try await bench.ask(mode: .reload)
         gate.open()
         _ = try await slow.value
-        // The old one was in memory still, as fresh as its confirmation.
+        // The old image was still in memory, as fresh as its confirmation.
         let next = try await bench.ask()
         #expect(next.digest == new.digest)
         #expect(next.cache == CacheReport(variant: .memory))

@@ -12,7 +12,7 @@ struct RequestKeysTests {
             identity: CanonicalURLFilter().identity(of: request.source), epoch: epoch)
     }
 
-    @Test func `Ten thousand random requests have equal keys exactly where they mean the same`() throws {
+    @Test func `Ten thousand random requests have equal keys if and only if they are equivalent`() throws {
         var random = SeededGenerator(seed: 42)
         var seen: [RequestKeys: Meaning] = [:]
         var meanings: [Meaning: RequestKeys] = [:]
@@ -40,7 +40,7 @@ struct RequestKeysTests {
         #expect(keys.original.entry != keys.variant.entry)
     }
 
-    @Test func `How many frames were asked for is no part of the key where the output holds one`() throws {
+    @Test func `The number of frames is not part of the key if the output holds only one`() throws {
         let many = try ImageRequest(
             url: "http://a.com/", pages: PageSelection(count: 5), output: OutputOptions(format: .png))
         let all = try ImageRequest(url: "http://a.com/", output: OutputOptions(format: .png))
@@ -50,10 +50,10 @@ struct RequestKeysTests {
         #expect(keys(animated) != keys(many))
     }
 
-    @Test func `No two chains share a key by running into each other`() {
+    @Test func `Chains whose members concatenate to the same text have different keys`() {
         struct Named: Transform {
             var key: String
-            func apply(_ picture: Picture, context: TransformContext) -> Picture { picture }
+            func apply(_ picture: ImageFrames, context: TransformContext) -> ImageFrames { picture }
         }
         let one = TransformChain([Named(key: "a,1:b")])
         let two = TransformChain([Named(key: "a"), Named(key: "b")])
@@ -61,7 +61,7 @@ struct RequestKeysTests {
     }
 }
 
-/// A request as a person would tell it: only what matters for the picture.
+/// The meaning of a request: only what matters for the image.
 private struct Meaning: Hashable {
     var path: Int
     var width: Int?
@@ -93,7 +93,7 @@ private struct Meaning: Hashable {
         return meaning
     }
 
-    /// Without both sides no fit differs from another; without a box neither do profiles.
+    /// Without both sides of a box, all fits are equivalent; without a box, so are all profiles.
     private mutating func forgetWhatDoesNothing() {
         if width == nil || height == nil { fit = .inside }
         if width == nil, height == nil {

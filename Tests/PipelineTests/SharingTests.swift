@@ -8,30 +8,30 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Which work and which entries requests share, and which they must not.
+/// The work and the entries that requests share, and those that they must not share.
 @Suite(.timeLimit(.minutes(1)))
 struct SharingTests {
-    /// A request that looked into the caches before another one filled them, and gets its turn after that.
-    @Test(arguments: [(CacheMode.standard, 1), (.noCache, 2)])
-    func `A late request uses what was just learned, unless it wants the origin asked`(
+    /// A request that read the caches before another one filled them, and continues afterwards.
+    @Test(arguments: [(CacheMode.default, 1), (.noCache, 2)])
+    func `A late request uses a recent response unless it forces its own`(
         mode: CacheMode, fetches: Int
     ) async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         let gate = Gate()
         bench.disk.holdReading(at: gate)
         let late = Task { try await bench.ask(mode: mode) }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         try await bench.ask()
         gate.open()
         #expect(try await late.value.cache.isShared == (fetches == 1))
         #expect(bench.origin.fetches.value == fetches)
     }
 
-    @Test func `Nobody shares a download that may not be kept, once it is over`() async throws {
+    @Test func `A finished download that may not be stored is not shared`() async throws {
         let bench = try Bench(.control("max-age=60"), delegate: Veto())
         let goOn = bench.processing.holdNext()
         let first = Task { try await bench.ask(width: 20) }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         try await bench.ask(width: 10)
         goOn()
         _ = try await first.value
@@ -39,11 +39,11 @@ struct SharingTests {
     }
 
     @Test(arguments: [PurgeTarget.source(.example), .everything])
-    func `Nobody shares a download from before a purge`(target: PurgeTarget) async throws {
+    func `A download from before a purge is not shared`(target: PurgeTarget) async throws {
         let bench = try Bench(.control("max-age=60"))
         let goOn = bench.processing.holdNext()
         let first = Task { try await bench.ask(width: 20) }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         await bench.pipeline.purge(target)
         try await bench.ask(width: 10)
         goOn()
@@ -52,18 +52,18 @@ struct SharingTests {
         #expect(try await bench.ask(width: 20).cache.original == .memory)
     }
 
-    @Test func `Who keeps a picture gets it kept although somebody else makes it for himself`() async throws {
+    @Test func `An image is stored for one request although another makes it`() async throws {
         let bench = try Bench(.control("max-age=60"))
         let goOn = bench.processing.holdNext()
         let first = Task { try await bench.ask(store: .none) }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         #expect(try await bench.ask().cache.isStored)
         goOn()
         #expect(try await first.value.cache.isStored == false)
         #expect(bench.disk.count == 3)
     }
 
-    @Test func `A variant is made from the content that is known, not from another that the caches still have`()
+    @Test func `A variant is made from the known content, not from other content in the caches`()
         async throws
     {
         let bench = try Bench(.control("max-age=60", etag: "a"))
@@ -83,7 +83,7 @@ struct SharingTests {
         #expect(try await bench.ask(width: 5, store: .none).digest == fresh.ask(width: 5).digest)
     }
 
-    @Test func `New content that is kept in memory alone leaves no old content to a later process`() async throws {
+    @Test func `New content in memory only leaves no old content to a later process`() async throws {
         let bench = try Bench(.control("max-age=600", etag: "a"))
         let old = try await bench.ask()
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=600", etag: "b")))
@@ -94,7 +94,7 @@ struct SharingTests {
         #expect(later.cache.forwarded == .miss && later.digest != old.digest)
     }
 
-    @Test func `A confirmation that forbids to keep the picture has it fetched for those who wait, and forgotten`()
+    @Test func `A confirmation that forbids storing leads to a fetch for the waiting requests only`()
         async throws
     {
         let bench = try Bench(.control("max-age=60", etag: "a"))
@@ -108,14 +108,14 @@ struct SharingTests {
         #expect(try await bench.ask().cache.forwarded == .miss)
     }
 
-    @Test func `A record that was read from disk does not take the place of a newer one`() async throws {
+    @Test func `A record read from disk does not replace a newer one`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         for width in [10, 20] { try await bench.ask(width: width) }
         bench.pipeline.shrinkMemory(toFraction: 0)
         let gate = Gate()
         bench.disk.holdReading(at: gate)
         let slow = Task { try await bench.ask(width: 10) }
-        await until { gate.waitingCount == 1 }
+        await gate.holds(1)
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
         let new = try await bench.ask(mode: .reload)
         gate.open()
@@ -125,23 +125,23 @@ struct SharingTests {
         #expect(next.cache == CacheReport(variant: .memory))
     }
 
-    @Test func `Who waits for the disk does not share the work of who does not`() async throws {
+    @Test func `A request that waits for the disk does not share work that does not`() async throws {
         let bench = try Bench(.control("max-age=60"))
         bench.disk.fillQueue()
         let goOn = bench.processing.holdNext()
         let first = Task { try await bench.ask() }
-        await until { bench.processing.runs.value == 1 }
+        await bench.processing.runs.reaches(1)
         var waiting = try bench.request()
         waiting.cache.waitsForDisk = true
         let request = waiting
         let second = Task { try await bench.pipeline.image(for: request) }
-        await until { bench.disk.count >= 2 }
+        await bench.disk.waitForCount { $0 >= 2 }
         goOn()
         _ = try await first.value
         #expect(try await second.value.cache.isStored)
     }
 
-    @Test func `A confirmation is kept for all who shared the question, not only for who asked it`() async throws {
+    @Test func `A shared confirmation is stored for each of its requests`() async throws {
         let gate = Gate()
         let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate)
         gate.open()
@@ -149,9 +149,9 @@ struct SharingTests {
         gate.close()
         bench.wall.advance(seconds: 61)
         let own = Task { try await bench.ask(store: .none) }
-        await until { bench.origin.fetches.value == 2 }
+        await bench.origin.fetches.reaches(2)
         let joining = Task { try await bench.ask() }
-        // It reads no disk and so has joined, or is about to.
+        // It does not read the disk, so it has joined or is about to.
         for _ in 0..<100 { await Task.yield() }
         gate.open()
         _ = try await own.value
@@ -160,7 +160,7 @@ struct SharingTests {
         #expect(bench.origin.fetches.value <= 3)
     }
 
-    @Test func `A large original is on disk alone`() async throws {
+    @Test func `A large original is on disk only`() async throws {
         let bench = try Bench(.control("max-age=60"), memoryBytes: 8 << 20)
         bench.origin.answer(.picture(try Pictures.noise(width: 700, height: 600), .control("max-age=60")))
         try await bench.ask(width: 20)
@@ -171,7 +171,7 @@ struct SharingTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
-    @Test func `Validators go to the address that gave them, not to another of the same identity`() async throws {
+    @Test func `Validators are sent only to the address that they came from`() async throws {
         let filter = QueryDroppingFilter(rules: [.init(hostPattern: "*", parameterPatterns: ["token"])])
         let bench = try Bench(.control("max-age=60", etag: "a"), keyFilter: filter)
         let (first, second) = ("http://example.com/a.png?token=1", "http://example.com/a.png?token=2")
@@ -184,17 +184,17 @@ struct SharingTests {
         #expect(try await bench.ask(second).cache.originStatus == 304)
     }
 
-    @Test func `A picture is decoded for keeps only once its original has proved good`() async throws {
+    @Test func `A decoded image is kept only once its original is known to decode`() async throws {
         let bench = try Bench()
         try await bench.ask(width: 20)
         try await bench.ask(width: 10)
-        #expect(bench.processing.jobs.map(\.keepsDecoded) == [false, true])
+        #expect(bench.processing.jobs.map(\.cachesDecoded) == [false, true])
         await bench.pipeline.purge(.source(.example))
         #expect(bench.processing.forgotten == [try #require(bench.processing.jobs.first?.identity)])
     }
 }
 
-/// A delegate that has nothing kept.
+/// A delegate that refuses caching.
 private struct Veto: ImagePipelineDelegate {
     func willCacheResponse(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse? { nil }
 }

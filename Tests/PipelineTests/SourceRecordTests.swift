@@ -9,7 +9,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// What is known of a source, as it lies on disk.
+/// The encoding of records.
 struct SourceRecordTests {
     private static let policy = FreshnessPolicy()
 
@@ -19,10 +19,11 @@ struct SourceRecordTests {
             url: source, status: .ok, headers: fields, body: ByteBuffer(string: "x"), requestedAt: WallClock.start,
             receivedAt: WallClock.start, sentFields: [.accept: "image/*", .userAgent: "darkroom"])
         return SourceRecord(
-            of: answer, asked: source, at: .now, content: StoreKey(hashing: Array("x".utf8)), policy: Self.policy)
+            of: answer, for: source, requestedAt: .now, content: StoreKey(hashing: Array("x".utf8)), policy: Self.policy
+        )
     }
 
-    @Test func `A record comes back from its bytes as it was`() throws {
+    @Test func `A record decodes from its bytes`() throws {
         let before = try record([
             .cacheControl: "max-age=60, stale-if-error=5", .vary: "Accept", .eTag: "W/\"a\"", .age: "7",
             .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Fri, 15 Jan 2027 08:00:00 GMT",
@@ -38,7 +39,7 @@ struct SourceRecordTests {
         }
     }
 
-    @Test func `Bytes that are cut anywhere, or of another revision, are no record`() throws {
+    @Test func `Truncated bytes and those of another revision are rejected`() throws {
         let bytes = try record([.cacheControl: "max-age=60", .vary: "Accept"]).bytes
         for length in 0..<bytes.readableBytes {
             let cut = try #require(bytes.getSlice(at: 0, length: length))
@@ -49,7 +50,7 @@ struct SourceRecordTests {
         #expect(SourceRecord(other, policy: Self.policy) == nil)
     }
 
-    @Test func `Any bytes at all are read without harm`() {
+    @Test func `Arbitrary bytes are decoded safely`() {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<2_000 {
             var bytes = ByteBuffer(bytes: [1])
@@ -59,7 +60,7 @@ struct SourceRecordTests {
         }
     }
 
-    @Test func `The disk takes the labels of every source`() throws {
+    @Test func `Every source's labels fit the disk's limits`() throws {
         let path = String(repeating: "a", count: SourceURL.maximumBytes - "http://example.com/".utf8.count)
         let tags = (0..<300).map { "tag-\($0)" }.joined(separator: ",")
         var fields = HTTPFields()

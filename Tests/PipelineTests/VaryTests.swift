@@ -6,10 +6,10 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Origins whose answers depend on what we send them.
+/// Origins whose responses depend on the request fields.
 @Suite(.timeLimit(.minutes(2)))
 struct VaryTests {
-    @Test func `A picture that varies on what we send is another one when we send something else`() async throws {
+    @Test func `A response that varies is not used for other request fields`() async throws {
         var fields = HTTPFields.control("max-age=60")
         fields[.vary] = "Authorization"
         let token = Token()
@@ -21,7 +21,7 @@ struct VaryTests {
         #expect(bench.origin.requests.last?.validators.isEmpty == true)
     }
 
-    @Test func `A picture for other fields than ours never stands in`() async throws {
+    @Test func `A response to other request fields is never served stale`() async throws {
         var fields = HTTPFields.control("max-age=60, stale-if-error=600")
         fields[.vary] = "Authorization"
         let token = Token()
@@ -30,12 +30,12 @@ struct VaryTests {
         bench.origin.answer(.status(500))
         token.change()
         #expect(try await bench.failure() != nil)
-        // Nor while the failure is remembered.
+        // The same holds while the failure is remembered.
         #expect(try await bench.failure() != nil)
     }
 }
 
-/// A delegate that signs its requests, each time with what it has now.
+/// A delegate that signs its requests with its current token.
 private final class Token: ImagePipelineDelegate {
     private let changes = Counter()
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -5,19 +6,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct WorkQueueTests {
-    /// Keeps a pixel thread busy until released; threads may block, tasks may not.
+    /// Blocks a pixel thread until released.
     private final class Blocker: Sendable {
-        private let released = Atomic(false)
-        private let begun = Atomic(false)
+        let begun = Counter()
+        private let released = DispatchSemaphore(value: 0)
 
-        var hasBegun: Bool { begun.load(ordering: .acquiring) }
-
-        func hold(_ interrupt: () -> Bool = { false }) {
-            begun.store(true, ordering: .releasing)
-            while !released.load(ordering: .acquiring), !interrupt() {}
+        func hold() {
+            begun.add()
+            released.wait()
         }
 
-        func release() { released.store(true, ordering: .releasing) }
+        func release() { released.signal() }
     }
 
     private func run(
@@ -32,14 +31,14 @@ struct WorkQueueTests {
         }
     }
 
-    @Test func `A full queue refuses at once and says when to come back`() async {
+    @Test func `A full queue refuses at once and suggests a delay`() async {
         let queue = WorkQueue(workers: 1, depth: 1)
         let blocker = Blocker()
         let running = run(queue) {
             blocker.hold()
             return 1
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let waiting = run(queue) { 2 }
         await until { queue.load.waitingCount == 1 }
         let refused = await run(queue) { 3 }.value
@@ -54,14 +53,14 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
-    @Test func `Cancelled work leaves the queue and never runs`() async {
+    @Test func `Canceled work leaves the queue and never runs`() async {
         let queue = WorkQueue(workers: 1, depth: 4)
         let blocker = Blocker()
         let running = run(queue) {
             blocker.hold()
             return 1
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let ran = Counter()
         let waiting = run(queue) { ran.add() }
         await until { queue.load.waitingCount == 1 }
@@ -75,23 +74,24 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
-    @Test func `Cancelling running work raises its interrupt and frees the thread`() async {
+    @Test func `Canceling running work raises its interrupt and frees the thread`() async {
         let queue = WorkQueue(workers: 1, depth: 4)
         let blocker = Blocker()
         let running = Task {
             try? await queue.run(urgency: Urgency(.normal)) { interrupt throws(PipelineError) in
-                blocker.hold(interrupt)
-                return 1
+                blocker.hold()
+                return interrupt()
             }
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         running.cancel()
-        _ = await running.value
+        blocker.release()
+        #expect(await running.value == true)
         #expect(await run(queue) { 2 }.value == .success(2))
         queue.shutdown()
     }
 
-    @Test func `The most urgent work goes first, also when it became urgent while waiting`() async {
+    @Test func `Work of higher priority goes first, also if it was raised while waiting`() async {
         let queue = WorkQueue(workers: 1, depth: 8)
         let blocker = Blocker()
         let order = Journal()
@@ -99,7 +99,7 @@ struct WorkQueueTests {
             blocker.hold()
             return 0
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let late = Urgency(.low)
         let names: [(String, Urgency)] = [
             ("low", Urgency(.low)), ("raised", late), ("normal", Urgency(.normal)), ("high", Urgency(.high)),
@@ -122,7 +122,7 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
-    @Test func `Work that could not be done in time any more is refused and never runs`() async {
+    @Test func `Work that cannot finish before its deadline is refused and never runs`() async {
         let time = Mutex(ContinuousClock.now)
         let start = time.withLock(\.self)
         let queue = WorkQueue(workers: 1, depth: 8, now: { time.withLock(\.self) })
@@ -131,7 +131,7 @@ struct WorkQueueTests {
             blocker.hold()
             return 1
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let ran = Counter()
         let late = Task { () -> PipelineError? in
             let urgency = Urgency(.normal, deadline: start + .seconds(5))
@@ -152,7 +152,7 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
-    @Test func `Work that does not fit beside what runs waits for it though a thread is free`() async {
+    @Test func `Work that does not fit the memory budget waits although a thread is free`() async {
         let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
         let blocker = Blocker()
         let order = Journal()
@@ -166,7 +166,7 @@ struct WorkQueueTests {
             }
         }
         let first = work("first", 60, true)
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let heavy = work("heavy", 60, false)
         await until { queue.load.waitingBytes == 60 }
         await work("light", 40, false).value
@@ -180,7 +180,7 @@ struct WorkQueueTests {
     }
 
     @Test(arguments: [40, 60])
-    func `What is cancelled while it is weighed never runs, whether or not it would fit`(bytes: Int) async {
+    func `Work that is canceled while it is weighed never runs, whether or not it would fit`(bytes: Int) async {
         let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
         let (blocker, scales) = (Blocker(), Blocker())
         let first = Task {
@@ -188,19 +188,20 @@ struct WorkQueueTests {
                 _ throws(PipelineError) in blocker.hold()
             }
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let ran = Counter()
         let heavy = Task {
             try? await queue.run(
                 urgency: Urgency(.normal),
-                weigh: { interrupt in
-                    scales.hold(interrupt)
+                weigh: { _ in
+                    scales.hold()
                     return JobWeight(bytes: bytes, work: 1)
                 }
             ) { _ throws(PipelineError) in ran.add() }
         }
-        await until { scales.hasBegun }
+        await scales.begun.reaches(1)
         heavy.cancel()
+        scales.release()
         #expect(await heavy.value == nil)
         blocker.release()
         await first.value
@@ -210,27 +211,26 @@ struct WorkQueueTests {
         queue.shutdown()
     }
 
-    @Test func `Work knows how long what it waits for has stood in the queue, also when that is over`() {
-        let (urgency, follower) = (Urgency(.normal), Urgency(.normal))
-        urgency.carry(follower)
+    @Test func `Work reports the queue time of the work that it waits for`() {
+        let (urgency, dependency) = (Urgency(.normal), Urgency(.normal))
+        urgency.donate(to: dependency)
         #expect(urgency.timeQueued == .zero)
-        follower.noteQueued(true)
-        while urgency.timeQueued == .zero {}
+        dependency.setQueued(true)
         #expect(urgency.isQueued)
-        follower.noteQueued(false)
+        dependency.setQueued(false)
         let waited = urgency.timeQueued
         #expect(waited > .zero && !urgency.isQueued)
         #expect(urgency.timeQueued == waited)
     }
 
-    @Test func `After shutdown what waits and what comes is refused`() async {
+    @Test func `After shutdown waiting and new work is refused`() async {
         let queue = WorkQueue(workers: 1, depth: 8)
         let blocker = Blocker()
         let running = run(queue) {
             blocker.hold()
             return 1
         }
-        await until { blocker.hasBegun }
+        await blocker.begun.reaches(1)
         let waiting = run(queue) { 2 }
         await until { queue.load.waitingCount == 1 }
         queue.shutdown()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DiskBudgetTests {
     /// The size of the file of an `entry()`.
-    static let fileBytes = EntryHead.fixedBytes + 5 + 1000
+    static let fileBytes = EntryHeader.fixedBytes + 5 + 1000
 
     let fixture: DiskFixture
 
@@ -39,7 +39,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries").count == 18)
     }
 
-    @Test func `what was used last stays, though nothing was written at the time of use`() async throws {
+    @Test func `the last used entries stay, though a use writes nothing`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         fixture.clock.advance()
@@ -90,18 +90,18 @@ import Testing
     }
 }
 
-@Suite struct LastUsesTests {
+@Suite struct DiskStateTests {
     @Test func `a write is due after each batch of entries, not after each use`() {
-        let uses = LastUses(batch: 3)
-        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map { uses.note(key($0), at: 0) }
+        let state = DiskState(lastUsesBatch: 3)
+        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map { state.recordUse(of: key($0), at: 0) }
         #expect(due == [false, false, false, false, true, false, false, false, true])
     }
 
     @Test func `the last use of an entry is handed over once`() {
-        let uses = LastUses(batch: 10)
-        _ = uses.note(key(1), at: 5)
-        _ = uses.note(key(1), at: 6)
-        #expect(uses.take() == [key(1): 6])
-        #expect(uses.take() == [:])
+        let state = DiskState(lastUsesBatch: 10)
+        _ = state.recordUse(of: key(1), at: 5)
+        _ = state.recordUse(of: key(1), at: 6)
+        #expect(state.takeLastUses() == [key(1): 6])
+        #expect(state.takeLastUses() == [:])
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import DarkroomStore
 
-/// Damage that is met while the store is open.
+/// Damage to files and rows while the store is open.
 @Suite struct DiskDamageTests {
-    /// What happens to the file of an entry, or to its row.
+    /// A change to the file of an entry, or to its row.
     struct Damage: Sendable, CustomStringConvertible {
         let description: String
         let happen: @Sendable (DiskFixture, _ file: String) throws -> Void
@@ -80,7 +80,7 @@ import Testing
     ]
 
     @Test(arguments: damages)
-    func `a damaged entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
+    func `a corrupt entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.openHealed()
         store.store(entry(filler: 1, labels: ["host:a"]), for: key(1))
@@ -90,13 +90,13 @@ import Testing
         try damage.happen(fixture, file)
 
         #expect(await store.entry(for: key(1)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
         #expect(store.statistics.hits == 0)
         #expect(store.statistics.misses == 1)
         #expect(!fixture.folder.exists(file))
-        #expect(fixture.log.count(of: "removing a damaged entry [\"entry\": \(key(1).entry)]") == 1)
+        #expect(fixture.log.count(of: "removed a corrupt entry [\"entry\": \(key(1).entry)]") == 1)
         #expect(await store.entry(for: key(1)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
 
         store.store(entry(filler: 3), for: key(1))
         await store.flush()
@@ -116,7 +116,7 @@ import Testing
         #expect(await store.entry(for: key(1)) == entry(filler: 3))
     }
 
-    @Test func `a store whose folders were deleted makes them again`() async throws {
+    @Test func `a store whose folders were deleted creates them again`() async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.openHealed()
         store.store(entry(), for: key(1))
@@ -130,7 +130,7 @@ import Testing
         #expect(store.statistics.droppedWrites == 0)
     }
 
-    @Test func `when the index fails, look-ups miss and writes are dropped, said once until it works again`()
+    @Test func `when the index fails, lookups miss and writes are dropped, logged once until it works again`()
         async throws
     {
         let fixture = try DiskFixture()
@@ -151,8 +151,8 @@ import Testing
         store.store(entry(), for: key(20))
         await store.flush()
         for text in [
-            "warning: disk cache: reading fails", "warning: disk cache: writing fails", "no longer reading",
-            "no longer writing",
+            "warning: disk cache: reading fails", "warning: disk cache: writing fails", "reading works again",
+            "writing works again",
         ] {
             #expect(fixture.log.count(of: text) == 1, "\(text)")
         }

@@ -53,7 +53,7 @@ import Testing
         #expect(store.statistics.expirations == 3 - left.count)
         #expect(await found(1...3, in: store) == left)
         #expect(fixture.folder.files(below: "entries").count == left.count)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         #expect(await store.removeExpired() == StoreTotals())
     }
 
@@ -69,7 +69,7 @@ import Testing
         #expect(await store.removeExpired().entries == 1)
     }
 
-    @Test func `an entry that was removed begins anew`() async throws {
+    @Test func `an entry that is stored again after its removal has a new age`() async throws {
         let store = try await open(.creation)
         store.store(entry(), for: key(1))
         await store.remove(key(1))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: DiskStore.Expiry.allCases)
-    func `files taken back are as old as before`(expiry: DiskStore.Expiry) async throws {
+    func `adopted files keep their age`(expiry: DiskStore.Expiry) async throws {
         var store = try await open(expiry)
         store.store(entry(filler: 1), for: key(1))
         await store.flush()
@@ -95,7 +95,7 @@ import Testing
         #expect(await store.entry(for: key(1)) == (expiry == .creation ? nil : entry(filler: 2)))
     }
 
-    @Test func `without an age nothing expires`() async throws {
+    @Test func `nothing expires without a maximum age`() async throws {
         let store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.flush()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * day, 30 * day], DiskStore.Expiry.allCases)
-    func `a clock that is set while the store is open changes nothing`(
+    func `setting the clock while the store is open changes nothing`(
         jump: Double, expiry: DiskStore.Expiry
     ) async throws {
         let store = try await open(expiry)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * day, 30 * day])
-    func `a clock that is set between two openings never makes new entries older than old ones`(
+    func `setting the clock between two openings never makes new entries older than old ones`(
         jump: Double
     ) async throws {
         var store = try await fixture.open()
@@ -148,7 +148,7 @@ import Testing
         #expect(await found(1...21, in: store) == Array((jump < 0 ? 4 : 11)...21))
     }
 
-    @Test func `files from the future are taken back, and don't outlive what is used`() async throws {
+    @Test func `files from the future are adopted, and don't outlive entries in use`() async throws {
         fixture.clock.jump(bySeconds: 30 * Self.day)
         var store = try await fixture.open()
         for number in 1...10 { store.store(entry(), for: key(number)) }
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, Int64.max])
-    func `a time that makes no sense in the index stops nothing`(time: Int64) async throws {
+    func `an implausible time in the index is harmless`(time: Int64) async throws {
         var store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.close()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// A disk store's surroundings in a test: its folder, clock, volume and log.
+/// The surroundings of a disk store in a test: folder, clock, volume and log.
 final class DiskFixture: Sendable {
     let folder: TemporaryFolder
     let log = LogRecorder()
@@ -21,7 +21,7 @@ final class DiskFixture: Sendable {
     }
 
     /// Opens a store on the folder; the configuration can be changed first.
-    func open(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore {
+    func open(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(DiskStoreError) -> DiskStore {
         var configuration = DiskStore.Configuration(directory: folder.path)
         configuration.budgetBytes = budgetBytes
         change(&configuration)
@@ -31,10 +31,11 @@ final class DiskFixture: Sendable {
     }
 
     /// Opens a store, and returns it once index and files agree.
-    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(StoreError) -> DiskStore
+    func openHealed(_ change: (inout DiskStore.Configuration) -> Void = { _ in }) async throws(DiskStoreError)
+        -> DiskStore
     {
         let store = try await open(change)
-        await store.healed()
+        await store.waitUntilHealed()
         await store.flush()
         return store
     }
@@ -51,16 +52,16 @@ final class DiskFixture: Sendable {
         try queue.close()
     }
 
-    /// How many rows the index has.
+    /// The number of rows in the index.
     func rowCount() throws -> Int {
         let queue = try DatabaseQueue(path: folder("index.sqlite"))
         defer { try? queue.close() }
         return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } ?? 0
     }
 
-    /// How many transactions the index's log holds since it was last emptied: its header is 32 bytes; each page has 24
-    /// bytes before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the header's
-    /// salt unless they are from before.
+    /// The number of transactions in the log of the index since its last checkpoint. The header is 32 bytes; each page
+    /// has 24 bytes before it, of which the second four aren't 0 at a transaction's end and the next eight repeat the
+    /// header's salt unless they are from before.
     func transactionCount() throws -> Int {
         let log = Array(try folder.bytes("index.sqlite-wal"))
         guard log.count > 32 else { return 0 }
@@ -85,14 +86,14 @@ final class DiskFixture: Sendable {
     }
 }
 
-/// A clock that stands still until it's told.
+/// A clock that only moves on request.
 final class ManualClock: Sendable {
     private let times = Mutex((wall: 1_700_000_000.0, up: Duration.zero))
 
-    /// What the computer's clock says.
+    /// The time of the computer's clock.
     var now: Date { Date(timeIntervalSince1970: times.withLock { $0.wall }) }
 
-    /// What has really passed.
+    /// The time that has passed.
     var uptime: Duration { times.withLock { $0.up } }
 
     /// Lets time pass.
@@ -124,4 +125,17 @@ func entry(
 }
 
 /// The size of the file of an entry with this much in it, without labels.
-func fileBytes(body: Int, metadata: Int) -> Int { EntryHead.fixedBytes + metadata + body }
+func fileBytes(body: Int, metadata: Int) -> Int { EntryHeader.fixedBytes + metadata + body }
+
+/// The same numbers for the same seed: splitmix64.
+struct SeededRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

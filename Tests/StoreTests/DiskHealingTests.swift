@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// What a crash or a failing disk left for the next start.
+/// Healing after a crash or a disk failure.
 @Suite struct DiskHealingTests {
     let fixture: DiskFixture
 
@@ -26,14 +26,14 @@ import Testing
     @discardableResult
     private func expectEntries(_ numbers: [Int]) async throws -> DiskStore {
         let store = try await fixture.openHealed()
-        // Damage within the index is met when it's read.
+        // Corruption inside the index shows when it is read.
         for number in 1...9 { _ = await store.entry(for: key(number)) }
-        await store.healed()
+        await store.waitUntilHealed()
         #expect(store.statistics.entries == numbers.count)
         for number in 1...9 {
             let isThere = numbers.contains(number)
             #expect(await store.entry(for: key(number)) == (isThere ? Self.stored(number) : nil), "entry \(number)")
-            let sources = await store.sources(labelled: .equal("number:\(number)"))
+            let sources = await store.sources(matching: .equal("number:\(number)"))
             #expect(sources == (isThere ? [key(number).source] : []), "entry \(number)")
         }
         store.store(entry(), for: key(100))
@@ -84,18 +84,18 @@ import Testing
     ]
 
     @Test(arguments: indexDamages)
-    func `an index that can't be used is set aside and made again from the files`(
+    func `an unusable index is set aside and rebuilt from the files`(
         damage: DiskDamageTests.Damage
     ) async throws {
         try await fill()
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9)).close()
-        #expect(fixture.log.count(of: "warning: disk cache: making the index again from the files") == 1)
-        #expect(fixture.log.count(of: "took files back into the index [\"count\": 9]") == 1)
-        #expect(fixture.log.count(of: "notice: disk cache: no longer making the index again from the files") == 1)
+        #expect(fixture.log.count(of: "warning: disk cache: rebuilding the index from the files") == 1)
+        #expect(fixture.log.count(of: "adopted files without a row in the index [\"count\": 9]") == 1)
+        #expect(fixture.log.count(of: "notice: disk cache: rebuilt the index") == 1)
         #expect(fixture.folder.exists("index.sqlite.damaged"))
 
-        // Once more, on what the first healing left.
+        // Again, after the first healing.
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9))
     }
@@ -107,17 +107,17 @@ import Testing
         try await fill()
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9))
-        #expect(fixture.log.count(of: "took files back into the index [\"count\": 9]") == 1)
+        #expect(fixture.log.count(of: "adopted files without a row in the index [\"count\": 9]") == 1)
     }
 
-    @Test func `a file without a row is taken back if its header is whole`() async throws {
+    @Test func `a file without a row is adopted if its header is intact`() async throws {
         try await fill()
         try fixture.execute("DELETE FROM entry")
         try await expectEntries(Array(1...9))
-        #expect(fixture.log.lines == ["warning: disk cache: took files back into the index [\"count\": 9]"])
+        #expect(fixture.log.lines == ["warning: disk cache: adopted files without a row in the index [\"count\": 9]"])
     }
 
-    @Test func `a file taken back that was damaged is never served`() async throws {
+    @Test func `a corrupt file that was adopted is never served`() async throws {
         try await fill()
         let file = DiskFixture.file(of: key(5))
         var bytes = try fixture.folder.bytes(file)
@@ -127,11 +127,11 @@ import Testing
         let store = try await fixture.openHealed()
         #expect(store.statistics.entries == 9)
         #expect(await store.entry(for: key(5)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
         #expect(store.statistics.entries == 8)
     }
 
-    @Test func `files that are no entries are removed`() async throws {
+    @Test func `files that are not entries are removed`() async throws {
         try await fill()
         let file = DiskFixture.file(of: key(1))
         let folder = String(file.dropLast(65))
@@ -149,16 +149,16 @@ import Testing
         try fixture.folder.write(try fixture.folder.bytes(file), to: strangers[7])
         try await expectEntries(Array(1...9))
         for stranger in strangers { #expect(!fixture.folder.exists(stranger), "\(stranger)") }
-        #expect(fixture.log.lines == ["warning: disk cache: removed files that are no entries [\"count\": 8]"])
+        #expect(fixture.log.lines == ["warning: disk cache: removed files that are not entries [\"count\": 8]"])
     }
 
-    @Test func `rows without files are forgotten`() async throws {
+    @Test func `rows without files are removed`() async throws {
         try await fill()
         try fixture.folder.remove(DiskFixture.file(of: key(1)))
         try fixture.folder.remove(String(DiskFixture.file(of: key(2)).dropLast(65)))
         let store = try await expectEntries(Array(3...9))
-        #expect(fixture.log.lines == ["warning: disk cache: forgot entries whose files are missing [\"count\": 2]"])
-        #expect(store.statistics.damaged == 0)
+        #expect(fixture.log.lines == ["warning: disk cache: removed rows without a file from the index [\"count\": 2]"])
+        #expect(store.statistics.corrupt == 0)
     }
 
     @Test func `a truncated file is removed with its row`() async throws {
@@ -175,11 +175,11 @@ import Testing
         try fixture.folder.write(other, to: DiskFixture.file(of: key(1)))
         let store = try await fixture.openHealed()
         #expect(await store.entry(for: key(1)) == entry(50, filler: 200))
-        #expect(await store.sources(labelled: .equal("number:1")) == [])
+        #expect(await store.sources(matching: .equal("number:1")) == [])
         #expect(store.statistics.entries == 9)
     }
 
-    @Test func `unfinished files are removed, and nothing else that lies about`() async throws {
+    @Test func `unfinished files are removed, and no others`() async throws {
         try await fill()
         try fixture.folder.write(Data([1]), to: DiskFixture.file(of: key(1)) + ".partial")
         try fixture.folder.write(Data([1]), to: "tmp/mine")
@@ -190,11 +190,11 @@ import Testing
         #expect(fixture.folder.exists("mine"))
         #expect(fixture.folder.exists("entries/mine/file"))
         #expect(!fixture.folder.exists(DiskFixture.file(of: key(1)) + ".partial"))
-        #expect(fixture.log.lines == ["warning: disk cache: removed files that are no entries [\"count\": 1]"])
+        #expect(fixture.log.lines == ["warning: disk cache: removed files that are not entries [\"count\": 1]"])
     }
 
     @Test(arguments: ["entries", "tmp"])
-    func `a file in the place of a folder makes way for it`(folder: String) async throws {
+    func `a file in the place of a folder is removed`(folder: String) async throws {
         try await fill()
         try fixture.folder.remove(folder)
         try fixture.folder.write(Data([1]), to: folder)
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test(arguments: ["", "garbage", "half"])
-    func `a damaged log of the index costs no more than rows`(damage: String) async throws {
+    func `a corrupt log of the index costs only rows`(damage: String) async throws {
         let store = try await fixture.open()
         for number in 1...9 { store.store(Self.stored(number), for: key(number)) }
         await store.flush()
@@ -227,7 +227,7 @@ import Testing
         for number in 1...9 { #expect(await next.entry(for: key(number)) == Self.stored(number)) }
     }
 
-    @Test func `sums that are wrong are right again once index and files were compared`() async throws {
+    @Test func `wrong totals are corrected when index and files are compared`() async throws {
         try await fill()
         try fixture.execute("UPDATE state SET entries = entries + 5, bytes = bytes - 1000")
         let store = try await expectEntries(Array(1...9))
@@ -235,7 +235,7 @@ import Testing
         #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
     }
 
-    @Test func `a healthy cache is opened without a word`() async throws {
+    @Test func `a healthy cache is opened without a log line`() async throws {
         try await fill()
         try await expectEntries(Array(1...9))
         #expect(fixture.log.lines.isEmpty)
@@ -246,7 +246,7 @@ import Testing
 private enum TemporaryEntry {
     static func file(of entry: StoredEntry, for key: EntryKey) throws -> Data {
         let labels = try #require(EntryLabels(entry.labels))
-        let head = EntryHead(of: entry, labels: labels, key: key, created: 0, modified: 0)
+        let head = EntryHeader(of: entry, labels: labels, key: key, created: 0, modified: 0)
         return Data(head.bytes.readableBytesView) + Data(entry.metadata.readableBytesView)
             + Data(entry.body.readableBytesView)
     }

@@ -9,8 +9,8 @@ import Testing
 
     init() throws { fixture = try DiskFixture() }
 
-    private func sources(_ query: LabelQuery, in store: DiskStore) async -> Set<StoreKey> {
-        let found = await store.sources(labelled: query)
+    private func sources(_ query: LabelFilter, in store: DiskStore) async -> Set<StoreKey> {
+        let found = await store.sources(matching: query)
         #expect(Set(found).count == found.count, "each source is named once")
         return Set(found)
     }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["tag:50%", "tag:_", "tag:'; DROP TABLE entry", "tag:\u{0}x", "tag:\u{10FFFF}", "tag:é", ""])
-    func `labels mean nothing to the index but their bytes`(label: String) async throws {
+    func `labels are only bytes to the index`(label: String) async throws {
         let store = try await fixture.open()
         store.store(entry(labels: [label]), for: key(1))
         store.store(entry(labels: ["tag:other", "tag:500"]), for: key(2))
@@ -51,7 +51,7 @@ import Testing
         #expect(await sources(.equal("tag:e\u{301}"), in: store) == source(1))
     }
 
-    @Test func `a label is forgotten with the last entry of the source that has it`() async throws {
+    @Test func `a label is removed with the last entry of the source that has it`() async throws {
         let store = try await fixture.open()
         for number in 1...3 { store.store(entry(labels: ["host:a", "entry:\(number)"]), for: key(1, number)) }
         store.store(entry(labels: ["host:a"]), for: key(2))
@@ -94,7 +94,7 @@ import Testing
         #expect(await sources(.prefix("entry:"), in: store).count == store.statistics.entries)
     }
 
-    @Test func `what is searched includes what was queued before, and a lost index is waited for`() async throws {
+    @Test func `a search includes the writes queued before, and waits for a lost index`() async throws {
         var store = try await fixture.open()
         for number in 1...9 { store.store(entry(labels: ["host:a"]), for: key(number)) }
         #expect(await sources(.equal("host:a"), in: store).count == 9)
@@ -122,8 +122,18 @@ import Testing
         #expect(await sources(.equal(longest[159]), in: next) == source(1), "the longest list is taken back too")
     }
 
+    @Test func `a filter matches labels by their bytes, and all entries without one`() {
+        #expect(LabelFilter.equal("host:a").matches(["tag:x", "host:a"]))
+        #expect(!LabelFilter.equal("host:").matches(["host:a"]))
+        #expect(!LabelFilter.equal("tag:\u{E9}").matches(["tag:e\u{301}"]))
+        #expect(LabelFilter.prefix("host:").matches(["tag:x", "host:a"]))
+        #expect(!LabelFilter.prefix("host:a").matches(["host:"]))
+        #expect(!LabelFilter.prefix("").matches([]))
+        #expect(LabelFilter.all.matches([]))
+    }
+
     @Test(arguments: [[0], [0, 1], [0, 2, 0x61], [0, 1, 0xFF], [0xFF, 0xFF], [0, 0, 0]] as [[UInt8]])
-    func `bytes that spell no labels are none`(bytes: [UInt8]) {
+    func `malformed bytes are no labels`(bytes: [UInt8]) {
         #expect(EntryLabels(bytes: bytes) == nil)
     }
 }

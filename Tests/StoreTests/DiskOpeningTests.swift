@@ -20,7 +20,7 @@ import Testing
         return stranger
     }
 
-    @Test func `a store that was closed opens without looking at its files`() async throws {
+    @Test func `a store that was closed opens without reading its files`() async throws {
         let stranger = try await fill()
         let store = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger))
@@ -28,62 +28,62 @@ import Testing
         #expect(store.statistics.bytes == DiskBudgetTests.fileBytes)
     }
 
-    @Test func `a store that was killed looks at them after it has opened`() async throws {
+    @Test func `a store that was killed compares its files after it has opened`() async throws {
         let stranger = try await fill()
         try fixture.forgetClosing()
         _ = try await fixture.openHealed()
         #expect(!fixture.folder.exists(stranger))
     }
 
-    @Test func `a comparison that did not come to its end is made at the next opening`() async throws {
+    @Test func `a comparison that was not completed is repeated at the next opening`() async throws {
         let stranger = try await fill()
         try fixture.execute("UPDATE state SET reconciled = 0")
         _ = try await fixture.openHealed()
         #expect(!fixture.folder.exists(stranger))
     }
 
-    @Test(arguments: [6.9, 7.1]) func `files are looked at once a week`(days: Double) async throws {
+    @Test(arguments: [6.9, 7.1]) func `files are compared once a week`(days: Double) async throws {
         let stranger = try await fill()
         fixture.clock.advance(bySeconds: days * 86_400)
         _ = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger) == (days < 7))
     }
 
-    @Test func `while lost rows are sought, the store answers and takes entries`() async throws {
+    @Test func `the store serves and takes entries while it rebuilds lost rows`() async throws {
         var store = try await fixture.open()
         for number in 1...300 { store.store(entry(10), for: key(number)) }
         await store.close()
         try fixture.folder.remove("index.sqlite")
         store = try await fixture.open()
-        // Some of them may be back by now; none is damaged.
+        // Some of them may be adopted by now; none is corrupt.
         for number in 1...300 {
             let found = await store.entry(for: key(number))
             #expect(found == nil || found == entry(10))
             if number.isMultiple(of: 3) { store.store(entry(20), for: key(number)) }
             if number.isMultiple(of: 5) { await store.remove(key(number)) }
         }
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 1...300 {
             let expected = number.isMultiple(of: 5) ? nil : entry(number.isMultiple(of: 3) ? 20 : 10)
             #expect(await store.entry(for: key(number)) == expected, "entry \(number)")
         }
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         let files = fixture.folder.files(below: "entries")
         #expect(store.statistics.entries == files.count)
         #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
     }
 
-    @Test func `an entry that is written between two slices of a comparison is kept`() throws {
-        let directory = CacheDirectory(fixture.folder.path)
+    @Test func `an entry written between two slices of a comparison stays`() throws {
+        let directory = DiskLayout(fixture.folder.path)
         try directory.makeFolders()
         let index = try DiskIndex(path: directory.index, readers: 1) { last in
-            StoreClock(now: fixture.clock.now, last: last, uptime: { .zero })
+            MonotonicClock(now: fixture.clock.now, last: last, uptime: { .zero })
         }
         /// Writes an entry of a source whose key begins with 7 and this byte.
         func write(_ second: UInt8) throws -> EntryKey {
             let source = try #require(StoreKey(digest: [7, second] + [UInt8](repeating: 0, count: 30)))
             let key = EntryKey(source: source, entry: key(1).entry)
-            let head = EntryHead(of: entry(), labels: .none, key: key, created: 0, modified: 0)
+            let head = EntryHeader(of: entry(), labels: .none, key: key, created: 0, modified: 0)
             try directory.write([head.bytes, entry().metadata, entry().body], for: key)
             _ = try index.put([head.record])
             return key
@@ -103,7 +103,7 @@ import Testing
         index.close()
     }
 
-    @Test func `a comparison that fails goes on once an entry could be written`() async throws {
+    @Test func `a comparison that failed goes on after a successful write`() async throws {
         var store = try await fixture.open()
         for number in 1...9 { store.store(entry(), for: key(number)) }
         await store.close()
@@ -120,13 +120,13 @@ import Testing
         #expect(fixture.log.count(of: "warning: disk cache: writing fails") == 1)
         try fixture.execute("DROP TRIGGER refusal")
         #expect(await store.storeAndWait(entry(), for: key(10)))
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 1...10 { #expect(await store.entry(for: key(number)) == entry(), "entry \(number)") }
         #expect(store.statistics.entries == 10)
-        #expect(fixture.log.count(of: "took files back into the index [\"count\": 5]") == 1)
+        #expect(fixture.log.count(of: "adopted files without a row in the index [\"count\": 5]") == 1)
     }
 
-    @Test func `what is over the budget after files were taken back is evicted`() async throws {
+    @Test func `adopted files that exceed the budget are evicted`() async throws {
         var store = try await fixture.open()
         for number in 1...20 { store.store(entry(), for: key(number)) }
         await store.close()
@@ -136,10 +136,10 @@ import Testing
         #expect(fixture.folder.files(below: "entries").count == store.statistics.entries)
     }
 
-    @Test func `writes that wait together are one transaction`() async throws {
+    @Test func `writes that are queued together are one transaction`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
-        await store.healed()
+        await store.waitUntilHealed()
         let before = try fixture.transactionCount()
         for number in 1...50 { store.store(entry(10, labels: ["host:a"]), for: key(number)) }
         gate.lift()
@@ -150,7 +150,7 @@ import Testing
         for number in 1...50 { #expect(await store.entry(for: key(number)) == entry(10, labels: ["host:a"])) }
     }
 
-    @Test func `an entry that was waited for is readable, and one that can't be kept is said not to be`() async throws {
+    @Test func `an awaited entry is readable, and an entry that can't be stored is reported`() async throws {
         let store = try await fixture.open()
         async let first = store.storeAndWait(entry(filler: 1), for: key(1))
         async let second = store.storeAndWait(entry(filler: 2), for: key(2))

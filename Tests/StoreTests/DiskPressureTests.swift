@@ -11,7 +11,7 @@ import Testing
     init() throws { fixture = try DiskFixture() }
 
     @Test
-    func `below 5 percent of free space nothing is written, which is said once when it begins and once when it ends`()
+    func `below 5 percent of free space nothing is written, which is logged once at the begin and once at the end`()
         async throws
     {
         let store = try await fixture.open()
@@ -39,7 +39,7 @@ import Testing
         #expect(fixture.log.lines.last?.hasPrefix("notice: ") == true)
     }
 
-    @Test func `the system says how much of a volume is free`() throws {
+    @Test func `the system reports how much of a volume is free`() throws {
         let free = try #require(DiskStore.freeFraction(ofVolume: fixture.folder.path))
         #expect(free > 0 && free < 1)
         #expect(DiskStore.freeFraction(ofVolume: fixture.folder("none")) == nil)

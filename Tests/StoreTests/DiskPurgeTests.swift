@@ -24,15 +24,15 @@ import Testing
         #expect(removed.bytes == bytes - store.statistics.bytes)
         #expect(store.statistics.entries == 1)
         #expect(fixture.folder.files(below: "entries") == [DiskFixture.file(of: key(2))])
-        #expect(await store.sources(labelled: .all) == [key(2).source])
+        #expect(await store.sources(matching: .all) == [key(2).source])
     }
 
-    @Test func `many sources are removed in few transactions, and what they held is told before`() async throws {
+    @Test func `many sources are removed in few transactions, and their totals are reported before`() async throws {
         var store = try await fixture.openHealed()
         for number in 0..<600 { store.store(entry(10), for: key(number / 2, number)) }
         await store.close()
         store = try await fixture.openHealed()
-        let sources = await store.sources(labelled: .all)
+        let sources = await store.sources(matching: .all)
         let totals = await store.totals(ofSources: sources + [key(1000).source])
         #expect(totals.count == 300)
         #expect(totals[key(7).source] == StoreTotals(entries: 2, bytes: 2 * fileBytes(body: 10, metadata: 5)))
@@ -59,7 +59,7 @@ import Testing
         #expect(await store.removeAll(ofSources: []) == StoreTotals())
     }
 
-    @Test func `everything is gone at once, and can be stored anew`() async throws {
+    @Test func `everything is removed at once, and can be stored again`() async throws {
         let store = try await fixture.open()
         for number in 0..<300 { store.store(entry(10, labels: ["host:a"]), for: key(number)) }
         let removed = await store.removeEverything()
@@ -73,18 +73,18 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `what is left of removed files when the store closes is removed after the next opening`() async throws {
+    @Test func `removed files that are left when the store closes are deleted after the next opening`() async throws {
         let store = try await fixture.open()
         for number in 0..<600 { store.store(entry(1), for: key(number)) }
         await store.removeEverything()
         await store.close()
         let next = try await fixture.open()
-        await removedFolders(of: next)
+        await deleteFoldersSetAside(of: next)
         #expect(fixture.folder.files(below: "tmp") == [])
         #expect(next.statistics.entries == 0)
     }
 
-    @Test func `a purge before lost rows are found again removes their files too`() async throws {
+    @Test func `a purge before lost rows are rebuilt removes their files too`() async throws {
         var store = try await fixture.open()
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
@@ -92,14 +92,14 @@ import Testing
         try fixture.folder.remove("index.sqlite")
         store = try await fixture.open()
         await store.removeAll(ofSources: [key(1).source])
-        await store.healed()
+        await store.waitUntilHealed()
         #expect(await store.entry(for: key(1, 1)) == nil)
         #expect(await store.entry(for: key(2)) == entry())
         #expect(store.statistics.entries == 1)
     }
 
-    /// Returns once no folder is on its way out: each step of the writer does a part of it.
-    private func removedFolders(of store: DiskStore) async {
-        while !CacheDirectory(fixture.folder.path).removed.isEmpty { await store.flush() }
+    /// Returns once no folder that was set aside is left; each step of the writer deletes a part.
+    private func deleteFoldersSetAside(of store: DiskStore) async {
+        while !DiskLayout(fixture.folder.path).foldersSetAside.isEmpty { await store.flush() }
     }
 }

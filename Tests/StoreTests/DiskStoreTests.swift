@@ -9,7 +9,7 @@ import Testing
 
     init() throws { fixture = try DiskFixture() }
 
-    @Test func `what is stored is found again, also after the store was opened anew`() async throws {
+    @Test func `a stored entry is found, also after the store is opened again`() async throws {
         var store = try await fixture.open()
         store.store(entry(filler: 1, metadata: "first"), for: key(1, 1))
         store.store(StoredEntry(body: ByteBuffer()), for: key(1, 2))
@@ -26,7 +26,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `a body's digest that its owner knows is believed, and a wrong one makes the entry damaged`()
+    @Test func `the digest of a body is taken from its owner, and a wrong one makes the entry corrupt`()
         async throws
     {
         let store = try await fixture.open()
@@ -38,10 +38,10 @@ import Testing
         #expect(await store.storeAndWait(wrong, for: key(2)))
         #expect(await store.entry(for: key(1)) == right)
         #expect(await store.entry(for: key(2)) == nil)
-        #expect(store.statistics.damaged == 1)
+        #expect(store.statistics.corrupt == 1)
     }
 
-    @Test func `a second entry under a key takes the place of the first`() async throws {
+    @Test func `a second entry for a key replaces the first`() async throws {
         let store = try await fixture.open()
         store.store(entry(5000, filler: 1), for: key(1))
         store.store(entry(10, filler: 2, metadata: "second"), for: key(1))
@@ -93,7 +93,7 @@ import Testing
         #expect(store.statistics.entries == 1)
         #expect(await store.entry(for: key(1, 7)) == nil)
         #expect(await store.entry(for: key(2)) != nil)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
     }
 
     @Test func `a store without a budget keeps nothing and doesn't touch its directory`() async throws {
@@ -148,7 +148,7 @@ import Testing
 
     @Test func `a directory has one store at a time`() async throws {
         let store = try await fixture.open()
-        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
         await store.close()
         await #expect(throws: Never.self) { try await fixture.open() }
     }
@@ -156,7 +156,7 @@ import Testing
     @Test func `a directory that can't be created is refused with a reason`() async throws {
         try fixture.folder.write(Data(), to: "file")
         let path = fixture.folder("file/cache")
-        let error = await #expect(throws: StoreError.self) { try await fixture.open { $0.directory = path } }
+        let error = await #expect(throws: DiskStoreError.self) { try await fixture.open { $0.directory = path } }
         guard case .unusable(path, let reason) = error else {
             Issue.record("not refused as unusable: \(String(describing: error))")
             return
@@ -175,7 +175,7 @@ import Testing
         #expect(await store.entry(for: key(1)) != nil)
     }
 
-    @Test func `nobody ever reads anything but what was stored under the key, whatever happens at once`() async throws {
+    @Test func `a read returns nothing but what was stored for the key, with any concurrent operations`() async throws {
         let store = try await fixture.open {
             $0.budgetBytes = 60_000
             $0.queuedEntries = 100_000
@@ -187,7 +187,7 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(strange == 0)
-        // More than the budget, however the tasks took turns.
+        // More than the budget, whatever the tasks did.
         for number in 0..<40 {
             store.store(entry(4000, filler: UInt8(number % 10)), for: key(number % 10, number / 10))
         }
@@ -195,7 +195,7 @@ import Testing
         let statistics = store.statistics
         #expect(statistics.hits > 0)
         #expect(statistics.evictions > 0)
-        #expect(statistics.damaged == 0)
+        #expect(statistics.corrupt == 0)
         #expect(statistics.droppedWrites == 0)
         #expect(statistics.queuedWrites == 0)
         #expect(statistics.bytes <= 60_000)
@@ -205,7 +205,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    /// Stores, reads and removes at random; returns how many entries were read that nobody stored.
+    /// Stores, reads and removes at random; returns the number of entries that were read but never stored.
     private static func exercise(_ store: DiskStore, seed: UInt64) async -> Int {
         var random = SeededRandom(state: seed)
         var strange = 0

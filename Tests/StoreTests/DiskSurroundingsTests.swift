@@ -5,14 +5,14 @@ import Testing
 
 @testable import DarkroomStore
 
-/// What others do to the directory and its volume while the store is open.
+/// Changes to the directory and its volume while the store is open.
 @Suite struct DiskSurroundingsTests {
     let fixture: DiskFixture
 
     init() throws { fixture = try DiskFixture() }
 
     private func fill() async throws -> DiskStore {
-        // Nothing goes on behind the test's back.
+        // No healing runs during the test.
         let store = try await fixture.openHealed()
         for number in 1...9 { store.store(entry(filler: UInt8(number), labels: ["host:a"]), for: key(number)) }
         await store.flush()
@@ -28,23 +28,23 @@ import Testing
     private var losses: [String] { messages.filter(Self.gone.contains) }
 
     private static let gone = [
-        "warning: disk cache: without its directory, which was deleted or replaced",
-        "notice: disk cache: no longer without its directory, which was deleted or replaced",
+        "warning: disk cache: the directory was deleted or replaced",
+        "notice: disk cache: the directory is in place again",
     ]
 
-    @Test func `a directory that is deleted is made again, and the store goes on, empty`() async throws {
+    @Test func `a directory that is deleted is created again, and the store goes on, empty`() async throws {
         let store = try await fill()
         try fixture.folder.remove("")
         for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
         #expect(await store.storeAndWait(entry(filler: 2), for: key(2)))
         #expect(await store.entry(for: key(2)) == entry(filler: 2))
         #expect(store.statistics.entries == 1)
-        #expect(store.statistics.damaged == 0)
+        #expect(store.statistics.corrupt == 0)
         #expect(store.statistics.droppedWrites == 0)
-        #expect(await store.sources(labelled: .equal("host:a")) == [])
+        #expect(await store.sources(matching: .equal("host:a")) == [])
         #expect(messages == Self.gone)
         // It holds the new directory as it held the old one, and leaves it in good order.
-        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
         await store.close()
         let next = try await fixture.openHealed()
         #expect(await next.entry(for: key(2)) == entry(filler: 2))
@@ -52,30 +52,30 @@ import Testing
     }
 
     @Test(arguments: ["index.sqlite", "lock"])
-    func `a file of the store's own that is deleted is made again, and no entry is lost`(name: String) async throws {
+    func `a file of the store's own that is deleted is created again, and no entry is lost`(name: String) async throws {
         let store = try await fill()
         try fixture.folder.remove(name)
         await store.remove(key(9))
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 1...8 { #expect(await store.entry(for: key(number))?.labels == ["host:a"], "entry \(number)") }
         #expect(await store.entry(for: key(9)) == nil)
         #expect(fixture.folder.exists(name))
         #expect(Array(messages.prefix(2)) == Self.gone)
-        await #expect(throws: StoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
     }
 
-    @Test func `a folder of entries that is deleted leaves an empty store, not many damaged entries`() async throws {
+    @Test func `a folder of entries that is deleted leaves an empty store, not many corrupt entries`() async throws {
         let store = try await fill()
         try fixture.folder.remove("entries")
         for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
         #expect(await store.storeAndWait(entry(), for: key(1)))
         #expect(store.statistics.entries == 1)
-        #expect(store.statistics.damaged == 0)
-        #expect(fixture.log.count(of: "starting empty, for the folder of entries is missing") == 1)
-        #expect(fixture.log.count(of: "removing a damaged entry") == 0)
+        #expect(store.statistics.corrupt == 0)
+        #expect(fixture.log.count(of: "starting empty: the folder of entries is missing") == 1)
+        #expect(fixture.log.count(of: "removed a corrupt entry") == 0)
     }
 
-    @Test func `a directory that another store has taken over is left to it, until that lets go`() async throws {
+    @Test func `a directory that another store has taken over is left to it until that store closes`() async throws {
         let store = try await fill()
         // The store may be quicker to make the directory again, any number of times.
         var taken: DiskStore?
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [4096, 8192, 12288, 16384, 20480, 24576])
-    func `a page of the index that goes bad is a miss; the index is made again from the files, and nothing is lost`(
+    func `a page of the index that becomes corrupt is a miss; the index is rebuilt from the files, and nothing is lost`(
         offset: Int
     ) async throws {
         var store = try await fill()
@@ -110,16 +110,16 @@ import Testing
         }
         await store.flush()
         await store.removeExpired()
-        #expect(await store.sources(labelled: .equal("host:a")).count == 9)
+        #expect(await store.sources(matching: .equal("host:a")).count == 9)
         for number in 1...9 {
             #expect(await store.entry(for: key(number)) == entry(filler: UInt8(number), labels: ["host:a"]))
         }
         #expect(store.statistics.entries == 9)
-        #expect(fixture.log.count(of: "warning: disk cache: making the index again from the files") <= 1)
+        #expect(fixture.log.count(of: "warning: disk cache: rebuilding the index from the files") <= 1)
         #expect(
-            fixture.log.count(of: "warning: disk cache: making the index again from the files")
-                == fixture.log.count(of: "notice: disk cache: no longer making the index again from the files"))
-        #expect(store.statistics.damaged == 0)
+            fixture.log.count(of: "warning: disk cache: rebuilding the index from the files")
+                == fixture.log.count(of: "notice: disk cache: rebuilt the index"))
+        #expect(store.statistics.corrupt == 0)
     }
 
     private static func destroy(_ path: String, at offset: Int) throws {
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(.enabled(if: Volume.isMountable))
-    func `on a full volume look-ups go on and writes are dropped, said once; it ends when there is room again`()
+    func `on a full volume lookups go on and writes are dropped, logged once, until there is space again`()
         async throws
     {
         let volume = try Volume(bytes: 4 << 20)
@@ -150,12 +150,12 @@ import Testing
         try volume.empty()
         #expect(await store.storeAndWait(entry(1_000_000), for: key(2)))
         #expect(await store.entry(for: key(2)) == entry(1_000_000))
-        #expect(messages == ["warning: disk cache: writing fails", "notice: disk cache: no longer writing fails"])
+        #expect(messages == ["warning: disk cache: writing fails", "notice: disk cache: writing works again"])
         await store.close()
     }
 
     @Test(.enabled(if: Volume.isMountable))
-    func `on a volume that becomes read-only look-ups go on, and what is removed stays out of sight`() async throws {
+    func `on a volume that becomes read-only, lookups go on, and removed entries stay hidden`() async throws {
         let volume = try Volume(bytes: 4 << 20)
         let store = try await fixture.open { $0.directory = volume.path + "/cache" }
         for number in 1...4 { store.store(entry(filler: UInt8(number)), for: key(number)) }
@@ -172,7 +172,7 @@ import Testing
         #expect(await store.storeAndWait(entry(), for: key(5)))
         for number in 2...3 { #expect(await store.entry(for: key(number)) == nil) }
         #expect(store.statistics.entries == 3)
-        #expect(messages == ["warning: disk cache: writing fails", "notice: disk cache: no longer writing fails"])
+        #expect(messages == ["warning: disk cache: writing fails", "notice: disk cache: writing works again"])
         await store.close()
     }
 
@@ -180,24 +180,26 @@ import Testing
         let volume = try Volume(bytes: 1 << 20)
         try volume.setReadOnly(true)
         let path = volume.path + "/cache"
-        await #expect(throws: StoreError.readOnly(directory: path)) { try await fixture.open { $0.directory = path } }
+        await #expect(throws: DiskStoreError.readOnly(directory: path)) {
+            try await fixture.open { $0.directory = path }
+        }
     }
 
     @Test(.enabled(if: getuid() != 0)) func `a directory that this user may not write to is refused as such`()
         async throws
     {
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.folder.path)
-        await #expect(throws: StoreError.readOnly(directory: fixture.folder.path)) { try await fixture.open() }
+        await #expect(throws: DiskStoreError.readOnly(directory: fixture.folder.path)) { try await fixture.open() }
     }
 
     @Test(arguments: [
-        (EROFS, StoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
+        (EROFS, DiskStoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
         (ENOSPC, .unusable(directory: "/c", reason: "create: why")),
     ])
-    func `what the system says tells a read-only directory from one that fails otherwise`(
-        code: Int32, error: StoreError
+    func `the error number distinguishes a read-only directory from other failures`(
+        code: Int32, error: DiskStoreError
     ) {
-        #expect(StoreError(StorageFault(operation: "create", reason: "why", code: code), directory: "/c") == error)
+        #expect(DiskStoreError(StorageError(operation: "create", reason: "why", code: code), directory: "/c") == error)
     }
 
     @Test func `while writing fails, one entry at a time is tried and others are refused at once`() async throws {

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what was logged, as `level: message [metadata]`.
+/// Records log lines as `level: message [metadata]`.
 final class LogRecorder: Sendable {
     private let recorded = Mutex<[String]>([])
 

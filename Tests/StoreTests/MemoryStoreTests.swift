@@ -4,10 +4,10 @@ import Testing
 @testable import DarkroomStore
 
 @Suite struct MemoryStoreTests {
-    /// What `entry()` costs.
+    /// The cost of `entry()`.
     static let costBytes = 1000 + 5 + MemoryStore.entryOverheadBytes
 
-    @Test func `what is stored is found under its key and no other`() {
+    @Test func `an entry is found for its key and no other`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(filler: 1), for: key(1, 1))
         #expect(store.entry(for: key(1, 1)) == entry(filler: 1))
@@ -17,7 +17,7 @@ import Testing
         #expect(store.statistics == expected)
     }
 
-    @Test func `a second entry under a key takes the place of the first`() {
+    @Test func `a second entry for a key replaces the first`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(5000), for: key(1))
         store.store(entry(1000, filler: 2), for: key(1))
@@ -26,7 +26,7 @@ import Testing
         #expect(store.statistics.entries == 1)
     }
 
-    @Test func `the budget is filled to the last byte and never passed`() {
+    @Test func `the budget is filled to the last byte and never exceeded`() {
         let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
         for number in 1...3 { store.store(entry(), for: key(number)) }
         #expect(store.statistics.bytes == 3 * Self.costBytes)
@@ -37,7 +37,7 @@ import Testing
         #expect(store.entry(for: key(1)) == nil)
     }
 
-    @Test func `an entry that was asked for outlives newer ones that were not`() {
+    @Test func `an entry with a hit outlives newer ones without`() {
         let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
         store.store(entry(), for: key(0))
         for number in 1...10 {
@@ -47,7 +47,7 @@ import Testing
         #expect(store.statistics.evictions == 8)
     }
 
-    @Test func `an entry larger than the budget is not kept, nor what it was to replace, nor does it evict others`() {
+    @Test func `an entry larger than the budget is not stored and evicts only the one it would have replaced`() {
         let store = MemoryStore(budgetBytes: 2 * Self.costBytes)
         store.store(entry(), for: key(1))
         store.store(entry(), for: key(2))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1])
-    func `a store without a budget keeps nothing`(budgetBytes: Int) {
+    func `a store without a budget stays empty`(budgetBytes: Int) {
         let store = MemoryStore(budgetBytes: budgetBytes)
         store.store(StoredEntry(body: ByteBuffer()), for: key(1))
         #expect(store.entry(for: key(1)) == nil)
@@ -98,7 +98,7 @@ import Testing
         #expect(store.statistics.hits == 0)
     }
 
-    @Test func `removing everything leaves nothing but what was counted`() {
+    @Test func `removing everything leaves only the counts`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         for number in 1...5 { store.store(entry(), for: key(number)) }
         #expect(store.entry(for: key(1)) != nil)
@@ -110,7 +110,7 @@ import Testing
         #expect(store.totals(ofSource: key(1).source).entries == 1)
     }
 
-    @Test func `an entry pays for its labels`() {
+    @Test func `the labels of an entry count towards its cost`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         var labelled = entry()
         labelled.labels = ["host:example.com", "tag:süß"]
@@ -119,7 +119,7 @@ import Testing
         #expect(store.entry(for: key(1))?.labels == labelled.labels)
     }
 
-    @Test func `shrinking keeps what was asked for, and the store fills up again`() {
+    @Test func `shrinking spares entries with hits, and the store fills up again`() {
         let store = MemoryStore(budgetBytes: 10 * Self.costBytes)
         for number in 1...10 { store.store(entry(), for: key(number)) }
         for number in 1...3 { _ = store.entry(for: key(number)) }
@@ -160,7 +160,7 @@ import Testing
         #expect(found.body.storageCapacity <= 2048)
     }
 
-    @Test func `a source without entries leaves no trace, whichever way they went`() {
+    @Test func `a source without entries leaves no trace, however they were removed`() {
         let store = MemoryStore(budgetBytes: 4 * Self.costBytes)
         for number in 1...8 { store.store(entry(), for: key(number / 2, number)) }
         #expect(store.indexedSourceCount == 3)
@@ -178,7 +178,7 @@ import Testing
         #expect(store.indexedSourceCount == 0)
     }
 
-    @Test func `the sums are right whatever many tasks do at once`() async {
+    @Test func `the totals are right after any concurrent operations`() async {
         let store = MemoryStore(budgetBytes: 20 * Self.costBytes)
         await withTaskGroup { group in
             for task in 0..<8 {

@@ -12,7 +12,7 @@ import Testing
         #expect(StoreKey(SHA256.hash(data: Array("abc".utf8))).description == expected)
     }
 
-    @Test func `a key survives the way through its bytes and its digits`() {
+    @Test func `a key is the same after a round trip through its bytes or its digits`() {
         let key = StoreKey(hashing: "picture".utf8)
         #expect(StoreKey(digest: key.bytes) == key)
         #expect(StoreKey(hex: key.hex) == key)
@@ -27,7 +27,7 @@ import Testing
         "", "ab", String(repeating: "AB", count: 32), String(repeating: "0g", count: 32),
         String(repeating: "00", count: 33), "../" + String(repeating: "0", count: 61),
     ])
-    func `only 64 lower-case hexadecimal digits spell a key`(text: String) {
+    func `only 64 lowercase hexadecimal digits are a key`(text: String) {
         #expect(StoreKey(hex: text) == nil)
     }
 }

@@ -20,7 +20,7 @@ final class TemporaryFolder: Sendable {
         }
     }
 
-    /// The path of what lies in the folder under this name.
+    /// The path of this name in the folder.
     func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
     func exists(_ name: String) -> Bool {

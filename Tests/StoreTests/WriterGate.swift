@@ -3,15 +3,15 @@ import Synchronization
 
 @testable import DarkroomStore
 
-/// Holds a store's writer before its next write until it's lifted; closed at first.
+/// Holds a store's writer before its next write until the gate is lifted; closed at first.
 final class WriterGate: Sendable {
-    /// The free part of the volume, as the store is told.
+    /// The free share of the volume that the store is given.
     let free = Mutex(0.5)
     private let semaphore = DispatchSemaphore(value: 0)
 
     func open(
         _ fixture: DiskFixture, _ change: (inout DiskStore.Configuration) -> Void = { _ in }
-    ) async throws(StoreError) -> DiskStore {
+    ) async throws(DiskStoreError) -> DiskStore {
         var configuration = DiskStore.Configuration(directory: fixture.folder.path)
         change(&configuration)
         return try await DiskStore(

@@ -3,11 +3,11 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// Pictures of other projects' test suites, with what must come of each. Skipped where they are not at hand.
+/// Images of other projects' test suites, with what must come of each. Skipped where they are not at hand.
 @Suite(.enabled(if: Fixture.corpus != nil))
 struct CorpusTests {
     @Test(arguments: Row.sets)
-    func `Every foreign picture comes out in its upright size or is refused as it should be`(_ set: String) throws {
+    func `Every foreign image comes out in its upright size or is refused as it should be`(_ set: String) throws {
         for row in Row.all where row.set == set {
             for box in [nil, 64] { try check(row, box: box) }
         }

@@ -7,7 +7,7 @@ import Testing
 /// Every line of `Fixtures/images.tsv`.
 struct FixtureTableTests {
     @Test(arguments: Row.all.filter { $0.outcome == "decode" })
-    func `A good fixture comes out upright, whole and in its true colours`(_ row: Row) throws {
+    func `A good fixture is upright, complete and in its true colors`(_ row: Row) throws {
         let header = try SourceHeader(of: row.bytes())
         #expect(header.format.rawValue == row.format)
         #expect(header.frames == row.frames)
@@ -26,7 +26,7 @@ struct FixtureTableTests {
     }
 
     @Test(arguments: Row.all.filter { $0.outcome != "decode" })
-    func `A bad fixture is refused for its true reason, however little of it is asked for`(_ row: Row) throws {
+    func `A bad fixture is refused for its true reason, however little of it is requested`(_ row: Row) throws {
         let recipes = [Recipe(), .box(16), .with { $0.crop = Crop(x: 0, y: 0, width: 1, height: 1) }]
         for recipe in recipes {
             let error = #expect(throws: ImageProcessingError.self) {
@@ -87,7 +87,7 @@ struct FixtureTableTests {
             self.color = channels.map(Int.init)
         }
 
-        /// Where nothing is to be seen, only alpha counts.
+        /// For transparent pixels, only alpha counts.
         func matches(_ found: [Int], tolerance: Int) -> Bool {
             let found = found.count == 3 ? found + [255] : found
             if color.count == 4, abs(found[3] - color[3]) > tolerance { return false }

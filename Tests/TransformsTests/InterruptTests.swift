@@ -18,13 +18,13 @@ struct InterruptTests {
         }
     }
 
-    @Test func `The chain and the encoder end too, once the decoder is through`() throws {
+    @Test func `The chain and the encoder end too, after the decoder has finished`() throws {
         struct Passed: Transform {
             let flag: Flag
             var key: String { "passed" }
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+            func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
                 flag.raise()
-                return picture
+                return image
             }
         }
         let flag = Flag()

@@ -10,7 +10,7 @@ struct GzipTests {
         0x90, 0x00, 0x80, 0x88, 0xF9, 0xE5, 0x11, 0x00, 0x00, 0x00,
     ]
 
-    @Test func `A member is inflated whole`() throws {
+    @Test func `A member is decompressed completely`() throws {
         let source = ByteBuffer(bytes: Self.hello)
         #expect(Gzip.isGzip(source))
         let inflated = try Gzip.inflate(source, maxBytes: 100)
@@ -18,7 +18,7 @@ struct GzipTests {
         #expect(inflated.isWhole)
     }
 
-    @Test func `No more than the limit comes out`() throws {
+    @Test func `Output is limited`() throws {
         let inflated = try Gzip.inflate(ByteBuffer(bytes: Self.hello), maxBytes: 5)
         #expect(String(buffer: inflated.plain) == "hello")
         #expect(!inflated.isWhole)
@@ -31,7 +31,7 @@ struct GzipTests {
         #expect(!inflated.isWhole)
     }
 
-    @Test func `Damage and cuts are errors`() {
+    @Test func `Corrupt and truncated data are errors`() {
         let cut = ByteBuffer(bytes: Self.hello.dropLast(9))
         let damaged = ByteBuffer(bytes: Self.hello.prefix(10) + [0xFF, 0xFF] + Self.hello.dropFirst(12))
         for source in [cut, damaged, ByteBuffer(), ByteBuffer(string: "hello")] {
@@ -40,7 +40,7 @@ struct GzipTests {
         #expect(!Gzip.isGzip(ByteBuffer(string: "hello")))
     }
 
-    /// A million zero bytes, without the checksum at their end: nobody gets so far.
+    /// A million zero bytes, without the trailing checksum, which is never reached.
     static let bomb: [UInt8] =
         [
             0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 1, 1, 0, 0, 0, 0x82, 0x20, 0xFF, 0xAF, 0x6E, 0x48, 0x40,

@@ -9,7 +9,7 @@ struct ImageTests {
         try VipsImage.fromBytes(Array(repeating: value, count: width * height), width: width, height: height, bands: 1)
     }
 
-    @Test func `Operations are reached by name, whatever they call their input`() throws {
+    @Test func `Operations run by name, whatever the name of their input`() throws {
         let image = try grey(20, 10)
         #expect(try image.applying("invert").pixel(x: 0, y: 0) == [248])
         let area = try image.applying("extract_area", ["left": 5, "top": 2, "width": 4, "height": 3])
@@ -20,10 +20,10 @@ struct ImageTests {
         #expect(trimmed == [20, 10])
     }
 
-    @Test func `A wrong name, argument or value is an error with libvips' words`() throws {
+    @Test func `A wrong name, argument or value is an error with libvips' text`() throws {
         let image = try grey(4, 4)
         #expect(throws: VipsError.self) { try image.applying("no_such_operation") }
-        #expect(throws: VipsError.self) { try image.applying("invert", ["colour": 1]) }
+        #expect(throws: VipsError.self) { try image.applying("invert", ["color": 1]) }
         #expect(throws: VipsError.self) { try image.applying("flip", ["direction": "sideways"]) }
         let error = #expect(throws: VipsError.self) {
             try image.applying("extract_area", ["left": 9, "top": 9, "width": 9, "height": 9])
@@ -47,7 +47,7 @@ struct ImageTests {
         #expect(try !marked.setting(removing: ["owner"]).has("owner"))
     }
 
-    @Test func `Rendering stops when it is told to`() throws {
+    @Test func `Rendering stops when interrupted`() throws {
         let asked = Mutex(0)
         let lazy = try VipsImage.build("black", ["width": 2000, "height": 4000]).applying("gaussblur", ["sigma": 5])
         #expect(throws: VipsError.self) {
@@ -62,7 +62,7 @@ struct ImageTests {
         #expect(try lazy.rendered { false }.height == 4000)
     }
 
-    @Test func `Stacked images keep every row, however they are computed and wherever strips of rows meet`() throws {
+    @Test func `Stacked images keep every row, however they are computed`() throws {
         let (width, height) = (40, 60)
         let samples = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let image = try VipsImage.fromBytes(samples, width: width, height: height, bands: 3)
@@ -89,7 +89,7 @@ struct ImageTests {
         #expect(throws: VipsError.self) { try VipsImage.stacked([]) }
     }
 
-    @Test func `Encoding stops when it is told to`() throws {
+    @Test func `Encoding stops when interrupted`() throws {
         func lazy() throws -> VipsImage {
             try VipsImage.build("black", ["width": 2000, "height": 4000]).applying("gaussblur", ["sigma": 5])
         }
@@ -97,7 +97,7 @@ struct ImageTests {
         #expect(try VipsSaver.png.encode(lazy(), interrupt: { false }).readableBytes > 0)
     }
 
-    @Test func `Pixels are given back when the last reference goes`() throws {
+    @Test func `Pixels are freed with the last reference`() throws {
         func hold() throws -> Int {
             let image = try VipsImage.build("black", ["width": 4000, "height": 4000]).rendered()
             #expect(VipsRuntime.trackedMemory.bytes >= 16_000_000)

@@ -12,9 +12,9 @@ struct LoaderTests {
         "niftiload", "openexrload", "matload", "jpegload", "pngload", "gifload", "webpload", "heifload", "tiffload",
         "svgload",
     ])
-    func `No other loader runs, not even by its own name`(_ name: String) throws {
+    func `No other loader runs, even by its own name`(_ name: String) throws {
         VipsRuntime.start()
-        // libvips is built with more or fewer of them.
+        // Builds of libvips have more or fewer of them.
         guard vips_type_find("VipsForeignLoad", name) != 0 else { return }
         let bytes: [UInt8] = Array("P6 1 1 255 abc".utf8)
         let error = bytes.withUnsafeBytes { raw in
@@ -32,12 +32,12 @@ struct LoaderTests {
     }
 
     @Test(arguments: VipsLoader.allCases)
-    func `Our own loaders are there`(_ loader: VipsLoader) {
+    func `The loaders in use are available`(_ loader: VipsLoader) {
         #expect(VipsRuntime.canLoad(loader))
     }
 
     @Test(arguments: VipsSaver.allCases)
-    func `Our own savers are there and what they write is read again`(_ saver: VipsSaver) throws {
+    func `The savers in use are available and their output can be loaded`(_ saver: VipsSaver) throws {
         #expect(VipsRuntime.canSave(saver))
         let image = try VipsImage.fromBytes(Array(repeating: 90, count: 32 * 32 * 3), width: 32, height: 32, bands: 3)
             .applying("copy", ["interpretation": "srgb"])
@@ -48,7 +48,7 @@ struct LoaderTests {
     }
 
     @Test(arguments: VipsLoader.allCases)
-    func `Bytes of another kind are an error, not a picture`(_ loader: VipsLoader) {
+    func `Bytes of another kind are an error, not an image`(_ loader: VipsLoader) {
         for bytes in [ByteBuffer(), ByteBuffer(string: "BM"), ByteBuffer(repeating: 0, count: 4096)] {
             #expect(throws: VipsError.self) {
                 try loader.withImage(of: bytes) { image throws(VipsError) in try image.rendered().width }

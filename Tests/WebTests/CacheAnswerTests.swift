@@ -65,7 +65,7 @@ struct CacheAnswerTests {
     }
 
     @Test func `a stale answer says why the origin could not confirm it`() async throws {
-        let trouble = OriginTrouble("No.", receivedStatus: 503)
+        let trouble = OriginFailure("No.", receivedStatus: 503)
         let report = CacheReport(
             variant: .disk, forwarded: .stale, originStatus: 503, staleBecause: .originFailed(trouble))
         let fields = try await fields(.stub(cache: report, remaining: .seconds(-5)))
@@ -76,7 +76,7 @@ struct CacheAnswerTests {
     @Test func `a fallback has the status of the setting, is fresh for a minute and has no date`() async throws {
         let picture = ImageResponse.stub(
             lastModified: ImageResponse.madeAt,
-            fallbackReason: .originFailed(OriginTrouble("No.", proxyError: .dnsError)))
+            fallbackReason: .originFailed(OriginFailure("No.", proxyError: .dnsError)))
         for (status, query, told) in [(200, "", "public, max-age=150"), (404, "&maxage=10s", "public, max-age=100")] {
             let site = TestSite(configuration: WebConfiguration(fallbackStatus: status)) { _ in picture }
             let response = try await site.respond(source + query)

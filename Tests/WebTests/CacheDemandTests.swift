@@ -30,14 +30,14 @@ struct CacheDemandTests {
     }
 
     @Test(arguments: [
-        ("", CacheMode.standard), ("&cache=default", .standard), ("&cache=force-cache", .forceCache),
+        ("", CacheMode.default), ("&cache=default", .default), ("&cache=force-cache", .forceCache),
         ("&cache=only-if-cached", .onlyIfCached),
     ])
     func `everybody may take the cache's word`(query: String, mode: CacheMode) async throws {
-        #expect(try await asked(query).cache.demand == CacheDemand(mode: mode))
+        #expect(try await asked(query).cache.policy == RequestCachePolicy(mode: mode))
     }
 
-    @Test(arguments: CacheMode.allCases.filter(\.asksOrigin))
+    @Test(arguments: CacheMode.allCases.filter(\.forcesOriginRequest))
     func `a mode that asks the origin takes the token or the setting`(mode: CacheMode) async throws {
         let query = "&cache=\(mode.rawValue)"
         for configuration in [WebConfiguration(), WebConfiguration(adminToken: token)] {
@@ -51,27 +51,27 @@ struct CacheDemandTests {
                 #expect(problem.detail.contains("Bearer") && problem.detail.contains("allow-forced-refresh"))
             }
         }
-        let allowed = CacheDemand(mode: mode, mayForce: true)
-        #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.demand == allowed)
+        let allowed = RequestCachePolicy(mode: mode, allowsForcedRefresh: true)
+        #expect(try await asked(query, WebConfiguration(allowForcedRefresh: true)).cache.policy == allowed)
         let bearer: HTTPFields = [.authorization: "bearer  \(token)"]
-        #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.demand == allowed)
+        #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
     }
 
     @Test func `directives are passed on, with whether they may ask the origin`() async throws {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
         #expect(directives != .none)
-        #expect(try await asked("", fields: fields).cache.demand == CacheDemand(directives: directives))
+        #expect(try await asked("", fields: fields).cache.policy == RequestCachePolicy(directives: directives))
         #expect(
-            try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.demand
-                == CacheDemand(directives: directives, mayForce: true))
+            try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.policy
+                == RequestCachePolicy(directives: directives, allowsForcedRefresh: true))
     }
 
     @Test(arguments: [
-        ("", TierChoice.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
+        ("", TierSelection.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
         ("&store=variant", .variants), ("&store=none", .none),
     ])
-    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierChoice)
+    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierSelection)
         async throws
     {
         let use = try await asked(query).cache

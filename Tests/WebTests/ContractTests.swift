@@ -8,12 +8,13 @@ import Testing
 import Yams
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// Holds `openapi.yaml` against the grammar, the routes and the problems, both ways.
 struct ContractTests {
     private let contract: Node
-    private let grammar = QueryGrammar()
+    private let grammar = ImageQueryGrammar()
     private let purgeGrammar = PurgeGrammar()
 
     init() throws {
@@ -42,15 +43,15 @@ struct ContractTests {
         let listed = try parameters(of: "/image", method)
         #expect(
             listed.compactMap { $0["name"]?.string }
-                == grammar.table.parameters.map(\.name) + AccessGrammar.parameters.map(\.name))
+                == grammar.table.parameters.map(\.name) + AccessParameters.table.parameters.map(\.name))
         expect(listed, toDescribe: grammar.table)
-        expect(listed.suffix(3), toDescribe: ParameterTable(AccessGrammar.parameters))
+        expect(listed.suffix(3), toDescribe: AccessParameters.table)
     }
 
     @Test(arguments: ["get", "head"])
     func `the contract's parameters of information are those of its grammar, in its order`(method: String) throws {
         let listed = try parameters(of: "/info", method)
-        let table = QueryGrammar.info().table
+        let table = ImageQueryGrammar.info().table
         #expect(listed.compactMap { $0["name"]?.string } == table.parameters.map(\.name) + ["exp", "s"])
         expect(listed, toDescribe: table)
     }
@@ -74,7 +75,7 @@ struct ContractTests {
         let required = document?["required"]?.sequence?.compactMap(\.string) ?? []
         #expect(Set(required).isSubset(of: described))
         let png = try #require(Data(base64Encoded: Self.pixel))
-        for (details, members) in [(PictureDetails(), 0), (.all.union(.position), described.count)] {
+        for (details, members) in [(ImageDetails(), 0), (.all.union(.position), described.count)] {
             let job = ImageJob(
                 source: ByteBuffer(bytes: png), chain: TransformChain(Recipe()),
                 output: OutputOptions(format: .json, details: details))
@@ -128,14 +129,14 @@ struct ContractTests {
             #expect(described["in"]?.string == "query")
             let isRequired = parameter.name == "url" && Draft.self != PurgeDraft.self
             #expect((described["required"]?.bool ?? false) == isRequired)
-            #expect((described["allowEmptyValue"]?.bool ?? false) == parameter.mayBeBare, "\(parameter.name)")
-            #expect(schema["default"]?.string == parameter.standard, "\(parameter.name)")
+            #expect((described["allowEmptyValue"]?.bool ?? false) == parameter.allowsBareName, "\(parameter.name)")
+            #expect(schema["default"]?.string == parameter.defaultText, "\(parameter.name)")
             #expect(described["description"]?.string?.isEmpty == false)
-            expect(schema, toDescribe: parameter.shape, of: parameter.name)
+            expect(schema, toDescribe: parameter.schema, of: parameter.name)
         }
     }
 
-    private func expect(_ schema: Node, toDescribe shape: Shape, of name: String) {
+    private func expect(_ schema: Node, toDescribe shape: ValueSchema, of name: String) {
         let type = schema["type"]?.string
         switch shape {
         case .url:
@@ -163,8 +164,8 @@ struct ContractTests {
     @Test func `examples and defaults are taken by the grammar`() throws {
         for described in try parameters(of: "/image", "get") {
             let name = try #require(described["name"]?.string)
-            if let row = AccessGrammar.parameters.first(where: { $0.name == name }) {
-                var draft = AccessGrammar.Draft()
+            if let row = AccessParameters.table.parameters.first(where: { $0.name == name }) {
+                var draft = AccessParameters.Draft()
                 #expect(throws: Never.self) { try row.assign(described["example"]?.string, &draft) }
                 continue
             }
@@ -181,7 +182,7 @@ struct ContractTests {
         for described in try parameters(of: "/info", "get").dropLast(2) {
             let pair = "\(try #require(described["name"]?.string))=\(try #require(described["example"]?.string))"
             let query = pair.hasPrefix("url=") ? pair : "url=https://example.com/photo.jpg&" + pair
-            #expect(throws: Never.self, "\(query)") { try QueryGrammar.info().parse(query) }
+            #expect(throws: Never.self, "\(query)") { try ImageQueryGrammar.info().parse(query) }
         }
         for described in try parameters(of: "/cache", "delete") {
             let name = try #require(described["name"]?.string)

@@ -5,6 +5,7 @@ import Testing
 import Yams
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// Holds what `openapi.yaml` says of explanations and entries against the code.
@@ -23,17 +24,17 @@ struct ExplainContractTests {
     }
 
     @Test func `parameters are those of the grammars, in their order`() throws {
-        let table = ExplainGrammar(limits: GrammarLimits()).table
-        #expect(try names("/explain") == table.parameters.map(\.name) + AccessGrammar.parameters.map(\.name))
-        #expect(table.parameters.dropLast().map(\.shape) == QueryGrammar().table.parameters.map(\.shape))
-        #expect(table.parameters.last?.shape == .boolean)
-        #expect(table.parameters.last?.standard == "false")
-        #expect(try names("/cache/entries") == EntriesEndpoint.grammar.parameters.map(\.name))
+        let table = ExplainGrammar(limits: QueryLimits()).table
+        #expect(try names("/explain") == table.parameters.map(\.name) + AccessParameters.table.parameters.map(\.name))
+        #expect(table.parameters.dropLast().map(\.schema) == ImageQueryGrammar().table.parameters.map(\.schema))
+        #expect(table.parameters.last?.schema == .boolean)
+        #expect(table.parameters.last?.defaultText == "false")
+        #expect(try names("/cache/entries") == EntriesGrammar().table.parameters.map(\.name))
     }
 
     @Test func `members and words are those of the schemas`() throws {
         let configuration = WebConfiguration()
-        let query = try QueryGrammar().parse("url=x&w=4")
+        let query = try ImageQueryGrammar().parse("url=x&w=4")
         for plan in [Explanation.PlanOutcome.planned(Explanation.plan), .missing("Why.")] {
             let document = ExplainDocument(.stub(plan: plan), of: query, accept: nil, configuration)
             try expect(document, toFit: "Explanation")
@@ -41,7 +42,7 @@ struct ExplainContractTests {
         for isKnown in [true, false] { try expect(EntriesDocument(.stub(isKnown: isKnown)), toFit: "SourceEntries") }
         let freshness = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["freshness"]?["properties"]
         let grounds = freshness?["because"]?["enum"]?.sequence?.compactMap(\.string)
-        #expect(grounds == CacheJudgement.Ground.allCases.map(\.rawValue))
+        #expect(grounds == CacheEvaluation.Reason.allCases.map(\.rawValue))
         let formats = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["format"]?["properties"]?[
             "name"]
         #expect(formats?["enum"]?.sequence?.compactMap(\.string) == OutputFormat.allCases.map(\.rawValue))

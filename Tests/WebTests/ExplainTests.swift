@@ -27,8 +27,8 @@ extension Explanation {
             status: 200, fields: [.cacheControl: "max-age=100"], sent: [:], requestedAt: ImageResponse.madeAt,
             receivedAt: ImageResponse.madeAt
         ).freshness(FreshnessPolicy())
-        let judgement = CacheJudgement(
-            stored: stored, isSelected: true, demand: CacheDemand(), now: ImageResponse.madeAt)
+        let evaluation = CacheEvaluation(
+            stored: stored, isSelected: true, policy: RequestCachePolicy(), now: ImageResponse.madeAt)
         let digest = String(repeating: "0f", count: 32)
         return Explanation(
             source: "https://example.com/a.jpg", fallback: nil,
@@ -41,8 +41,8 @@ extension Explanation {
                 CachedEntry(kind: .variant, key: digest, format: .webp),
             ],
             freshness: Verdict(
-                judgement: judgement, lifetime: .seconds(100), age: .milliseconds(1_500), remaining: .seconds(-3)),
-            format: .webp, plan: plan, limits: [LimitUse(setting: "max-output-side", value: 4_096, limit: 8_192)])
+                evaluation: evaluation, lifetime: .seconds(100), age: .milliseconds(1_500), remaining: .seconds(-3)),
+            format: .webp, plan: plan, limits: [LimitUsage(setting: "max-output-side", value: 4_096, limit: 8_192)])
     }
 
     static let plan = ImagePlan(
@@ -94,7 +94,7 @@ struct ExplainTests {
         #expect(requests.map(\.1) == [true, false])
         #expect(requests[0].0.recipe.box == Box(width: 400, height: nil))
         #expect(requests[0].0.output.format == .webp)
-        #expect(requests[0].0.cache.demand.directives.maxAge == .seconds(7))
+        #expect(requests[0].0.cache.policy.directives.maxAge == .seconds(7))
     }
 
     @Test func `the document tells everything, and leaves out what is not known`() async throws {

@@ -111,7 +111,7 @@ struct OperationTests {
 
     @Test func `a server that cannot make pictures is not ready`() async throws {
         var instruments = Instruments.idle()
-        instruments.isWell = { false }
+        instruments.isHealthy = { false }
         let site = TestSite(operation: OperationEndpoint(instruments: instruments))
         let response = try await site.respond("/health/ready")
         #expect(response.status == .serviceUnavailable)

@@ -5,6 +5,7 @@ import Hummingbird
 import NIOCore
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// The page at `/`: what it may do, and that it knows the service. What it does is tried in a browser, by `make playground`.
@@ -80,7 +81,7 @@ struct PlaygroundTests {
         let list = try #require(page.firstMatch(of: /const PARAMETERS = \[([^\]]+)\]/)).output.1
         let names = list.matches(of: /"([a-z]+)"/).map { String($0.output.1) }
         #expect(names.contains("url"))
-        #expect(Set(names).isSubset(of: QueryGrammar().table.parameters.map(\.name)))
+        #expect(Set(names).isSubset(of: ImageQueryGrammar().table.parameters.map(\.name)))
     }
 
     private func directives() throws -> [String: String] {

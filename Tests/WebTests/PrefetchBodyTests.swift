@@ -81,7 +81,7 @@ struct PrefetchBodyTests {
         let urls = Array(repeating: #""a""#, count: 5_001).joined(separator: ",")
         let problem = try await problem(#"{"urls":[\#(urls)],"widths":[1,2]}"#)
         #expect(problem?.parameter == "urls")
-        #expect(problem?.detail.hasPrefix("These are 10002 pictures; a job may have 10000") == true)
+        #expect(problem?.detail.hasPrefix("A job must have at most 10000 images, got 10002") == true)
     }
 
     @Test(arguments: ["application/json; charset=utf-8", "Application/JSON", "application/json ;a=b"])

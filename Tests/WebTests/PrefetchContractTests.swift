@@ -3,6 +3,7 @@ import Testing
 import Yams
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// Holds `openapi.yaml` against what prefetching takes and tells.
@@ -27,7 +28,7 @@ struct PrefetchContractTests {
         let job = PrefetchJob(total: 2) { Date(timeIntervalSince1970: 0) }
         let schema = try schema("PrefetchJob")
         #expect(try members(PrefetchDocument(job)) == strings(schema["required"]))
-        _ = job.note(.failure(.corrupt), of: PrefetchPicture(try ImageRequest(url: "https://a.org/"), label: "w=1"))
+        _ = job.note(.failure(.corrupt), of: PrefetchItem(try ImageRequest(url: "https://a.org/"), label: "w=1"))
         let document = PrefetchDocument(job)
         #expect(try members(document) == keys(schema["properties"]))
         let failure = try self.schema("PrefetchFailure")
@@ -44,16 +45,16 @@ struct PrefetchContractTests {
         let schema = try schema("PrefetchOrder")
         for (_, list) in schema["properties"]?.mapping ?? [:] {
             #expect(list["minItems"]?.int == 1)
-            #expect(list["maxItems"]?.int == Prefetcher.maxPictures)
+            #expect(list["maxItems"]?.int == Prefetcher.maxItems)
         }
-        #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == GrammarLimits().maxOutputSide)
+        #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == QueryLimits().maxOutputSide)
         let body = contract["paths"]?["/prefetch"]?["post"]?["requestBody"]?["content"]?["application/json"]
-        let grammar = PrefetchGrammar(queries: QueryGrammar())
+        let grammar = PrefetchGrammar()
         let examples = try #require(body?["examples"]?.mapping)
         for (_, example) in examples {
             let text = try Yams.serialize(node: try #require(example["value"]))
             let order = try YAMLDecoder().decode(PrefetchBody.self, from: text)
-            #expect(try grammar.pictures(of: order, takesWebP: false).count > 1)
+            #expect(try grammar.images(of: order, acceptingWebP: false).count > 1)
         }
     }
 

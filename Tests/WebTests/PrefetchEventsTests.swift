@@ -52,7 +52,7 @@ struct PrefetchEventsTests {
 
     @Test func `every line of a stream is an event's or a comment, whatever a source is called`() async throws {
         let prefetcher = Prefetcher { _ throws(PipelineError) in throw .notAllowed("a\nb\r\nevent: end\u{2028}") }
-        let job = try prefetcher.start([PrefetchPicture(try ImageRequest(url: "https://a.org/"), label: "x\n\ny")])
+        let job = try prefetcher.start([PrefetchItem(try ImageRequest(url: "https://a.org/"), label: "x\n\ny")])
         for await _ in job.updates {}
         let lines = try await events(job).text().replacing("\r", with: "\n").components(separatedBy: "\n")
         for line in lines where !line.isEmpty {

@@ -7,6 +7,7 @@ import NIOCore
 import Synchronization
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// `preset=NAME`.
@@ -18,7 +19,7 @@ struct PresetTests {
     private func configuration(isOnly: Bool = false, _ keys: SigningKey...) throws -> WebConfiguration {
         var configuration = WebConfiguration.test(token: Self.token)
         let rules = ["avatar": "w=96&h=96&fit=cover&output=webp", "hero": "w=1200&crop=0,0,9,9", "plain": ""]
-        for (name, query) in rules { try configuration.access.presets.add(name, query, limits: GrammarLimits()) }
+        for (name, query) in rules { try configuration.access.presets.add(name, query, limits: QueryLimits()) }
         configuration.access.presetsOnly = isOnly
         configuration.access.signingKeys = keys
         return configuration
@@ -50,7 +51,7 @@ struct PresetTests {
     @Test(arguments: [
         ("preset=avatr", "Did you mean 'avatar'?"), ("preset=", "There is no preset ''"),
         ("preset", "There is no preset"),
-        ("preset=avatar&preset=hero", "more than once"), ("preset=avatar&w=0", "'w'"),
+        ("preset=avatar&preset=hero", "only once"), ("preset=avatar&w=0", "'w'"),
         ("preset=avatar&preest=1", "There is no parameter 'preest'"),
     ])
     func `what a preset can't be is refused by name`(query: String, sentence: String) async throws {
@@ -66,7 +67,7 @@ struct PresetTests {
     ])
     func `a preset that means nothing is refused where it is made`(name: String, query: String) throws {
         var presets = try configuration().access.presets
-        let flaw = #expect(throws: Presets.Flaw.self) { try presets.add(name, query, limits: GrammarLimits()) }
+        let flaw = #expect(throws: Presets.Flaw.self) { try presets.add(name, query, limits: QueryLimits()) }
         #expect(flaw?.description.contains("preset") == true)
     }
 
@@ -104,13 +105,13 @@ struct PresetTests {
     }
 
     @Test func `jobs of prefetching know presets too, and what they make is what requests find`() throws {
-        let grammar = PrefetchGrammar(queries: QueryGrammar(), presets: try configuration().access.presets)
-        var body = try PrefetchBody(parsing: ByteBuffer(string: #"{"urls": ["https://example.com/photo.jpg"]}"#))
+        let grammar = PrefetchGrammar(presets: try configuration().access.presets)
+        var body = try PrefetchBody(parsing: Data(#"{"urls": ["https://example.com/photo.jpg"]}"#.utf8))
         body.queries = ["preset=avatar", "w=96&h=96&fit=cover&output=webp"]
-        let pictures = try grammar.pictures(of: body, takesWebP: false)
+        let pictures = try grammar.images(of: body, acceptingWebP: false)
         #expect(pictures.map(\.request.recipe).count == 2)
         #expect(pictures[0].request.recipe == pictures[1].request.recipe)
         body.queries = ["preset=avatr"]
-        #expect(throws: InvalidBody.self) { try grammar.pictures(of: body, takesWebP: false) }
+        #expect(throws: InvalidBody.self) { try grammar.images(of: body, acceptingWebP: false) }
     }
 }

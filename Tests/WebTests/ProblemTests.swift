@@ -17,8 +17,8 @@ struct ProblemTests {
             (.notFound(status: 410), 404, "source-not-found", "url"),
             (.notFound(status: nil), 404, "source-not-found", "url"),
             (.tooLarge("No."), 413, "source-too-large", nil), (.unsupported, 415, "unsupported-image", nil),
-            (.corrupt, 422, "corrupt-image", nil), (.originFailed(OriginTrouble("No.")), 502, "origin-failed", nil),
-            (.originTimedOut(OriginTrouble("No.")), 504, "origin-timeout", nil),
+            (.corrupt, 422, "corrupt-image", nil), (.originFailed(OriginFailure("No.")), 502, "origin-failed", nil),
+            (.originTimedOut(OriginFailure("No.")), 504, "origin-timeout", nil),
             (.originUnavailable(retryAfterSeconds: 7), 503, "origin-unavailable", nil),
             (.remembered(.corrupt, retryAfterSeconds: 7), 422, "corrupt-image", nil),
             (.notCached, 504, "not-cached", nil), (.timedOut, 504, "timeout", nil),
@@ -59,8 +59,8 @@ struct ProblemTests {
 
     @Test(
         arguments: [
-            (PipelineError.corrupt, nil), (.originFailed(OriginTrouble("No.", proxyError: .dnsError)), "7"),
-            (.notFound(status: 404), nil), (.originTimedOut(OriginTrouble("No.")), "7"), (.unsupported, nil),
+            (PipelineError.corrupt, nil), (.originFailed(OriginFailure("No.", proxyError: .dnsError)), "7"),
+            (.notFound(status: 404), nil), (.originTimedOut(OriginFailure("No.")), "7"), (.unsupported, nil),
         ] as [(PipelineError, String?)])
     func `a failure that is remembered says so, and when to try again where that may help`(
         error: PipelineError, retryAfter: String?
@@ -78,11 +78,11 @@ struct ProblemTests {
     @Test(
         arguments: [
             (
-                PipelineError.originFailed(OriginTrouble("No.", proxyError: .connectionRefused)),
+                PipelineError.originFailed(OriginFailure("No.", proxyError: .connectionRefused)),
                 "darkroom;error=connection_refused"
             ),
-            (.originFailed(OriginTrouble("No.", receivedStatus: 500)), "darkroom;received-status=500"),
-            (.originTimedOut(OriginTrouble("No.", proxyError: .dnsTimeout)), "darkroom;error=dns_timeout"),
+            (.originFailed(OriginFailure("No.", receivedStatus: 500)), "darkroom;received-status=500"),
+            (.originTimedOut(OriginFailure("No.", proxyError: .dnsTimeout)), "darkroom;error=dns_timeout"),
             (.originUnavailable(retryAfterSeconds: 1), "darkroom;error=destination_unavailable"),
             (.notFound(status: 410), "darkroom;received-status=410"), (.notFound(status: nil), nil),
             (.loop, "darkroom;error=proxy_loop_detected"), (.corrupt, nil), (.timedOut, nil), (.notCached, nil),

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 struct PurgeTests {
@@ -18,7 +19,7 @@ struct PurgeTests {
         var target: PurgeTarget?
         var soft = false
         var dryRun = false
-        var tiers = Tiers.all
+        var tiers = TierSet.all
     }
 
     /// Keeps the orders of an endpoint that always finds the same.

@@ -4,6 +4,7 @@ import HummingbirdCore
 import Synchronization
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 struct RateLimitTests {
@@ -97,11 +98,12 @@ struct RateLimitTests {
         async throws
     {
         let secret = "correct-horse-battery-staple-0123"
-        let slow = try SigningKey(id: "slow", secret: secret, rate: Rate("1/h"))
+        let slow = try SigningKey(id: "slow", secret: secret)
         let plain = try SigningKey(id: "plain", secret: secret)
         var configuration = WebConfiguration.test(token: "t")
         configuration.visitors.rateLimit = Rate("2/h")
         configuration.access.signingKeys = [slow, plain]
+        configuration.access.keyRates = ["slow": try #require(Rate("1/h"))]
         let clients = Mutex<[String]>([])
         let site = TestSite(configuration: configuration) { request in
             clients.withLock { $0.append(request.client) }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// Signed requests, held against `Fixtures/signatures.json`, which a program in another language wrote.

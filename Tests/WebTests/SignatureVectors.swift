@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// `Fixtures/signatures.json`.

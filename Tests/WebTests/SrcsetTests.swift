@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 /// `GET /srcset`.
@@ -46,10 +47,10 @@ struct SrcsetTests {
         #expect(try await document("").candidates.map(\.width) == all)
         #expect(try await document("").sizes == "100vw")
         for (side, widths) in [(1000, [320, 480, 640, 960]), (100, [100])] {
-            let narrow = WebConfiguration(limits: GrammarLimits(maxOutputSide: side))
+            let narrow = WebConfiguration(limits: QueryLimits(maxOutputSide: side))
             #expect(try await document("", narrow).candidates.map(\.width) == widths)
         }
-        let dense = WebConfiguration(limits: GrammarLimits(maxOutputSide: 1000))
+        let dense = WebConfiguration(limits: QueryLimits(maxOutputSide: 1000))
         #expect(try await document("&dpr=2", dense).candidates.map(\.width) == [640, 960])
         #expect(try await document("&dpr=8", dense).candidates.map(\.width) == [1000])
     }
@@ -62,15 +63,15 @@ struct SrcsetTests {
 
     @Test func `each address is one that the server takes, for that picture`() async throws {
         let rest = "&widths=9,99&h=50&fit=contain&a=focal&fpx=0.3&blur&crop=1,2,3,4&bg=red&placeholder=lqip&default=b"
-        let grammar = QueryGrammar()
+        let grammar = ImageQueryGrammar()
         let rows = try SrcsetGrammar().parse("url=https://example.com/a.jpg" + rest)
-        let address = PictureAddress(WebConfiguration())
-        for picture in rows.pictures {
-            let query = address(picture).split(separator: "?").last.map(String.init) ?? ""
-            #expect(try grammar.parse(query) == picture)
+        let urls = ImageURLBuilder(WebConfiguration())
+        for image in rows.images {
+            let query = urls.url(of: image).split(separator: "?").last.map(String.init) ?? ""
+            #expect(try grammar.parse(query) == image)
             #expect(!query.contains(",") && !query.contains(" "))
         }
-        #expect(rows.pictures.map(\.recipe.box.width) == [9, 99])
+        #expect(rows.images.map(\.recipe.box.width) == [9, 99])
     }
 
     @Test func `addresses are absolute where the server knows its own`() async throws {

@@ -55,7 +55,7 @@ extension ImageResponse {
             body: ByteBuffer(string: body), format: .webp, digest: String(repeating: "0123456789abcdef", count: 4),
             lastModified: lastModified, age: age,
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
-            terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: cache,
+            cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: cache,
             timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
             fallbackReason: fallbackReason, placeholders: placeholders)
     }

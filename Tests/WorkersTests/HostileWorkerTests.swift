@@ -24,10 +24,10 @@ struct HostileWorkerTests {
     @Test(arguments: replies)
     func `A worker that says what no worker says is replaced`(reply: String) async throws {
         let site = try await WorkerSite(try .script("hello; take; printf '%s' '\(reply)' >&3; take"))
-        #expect(throws: ImageProcessingError.corrupt("a worker did not know any more what it said")) {
+        #expect(throws: ImageProcessingError.corrupt("decoding corrupted a worker: its reply violated the protocol")) {
             try site.processor.process(.drawing()) { false }
         }
-        #expect(site.processor.statistics.ended == [.garbled: 1])
+        #expect(site.processor.statistics.ended == [.protocolViolation: 1])
     }
 
     @Test func `A worker that hangs up and stays is killed`() async throws {

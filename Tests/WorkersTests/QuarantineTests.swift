@@ -15,57 +15,57 @@ struct QuarantineTests {
 
     @Test func `A content that killed is refused whatever is wanted of it, and others are not`() {
         var quarantine = Quarantine(duration: .seconds(60))
-        quarantine.note(.content("a"), .corrupt("it crashed"), now: start)
-        #expect(quarantine.verdict(on: job("a"), now: start) == .corrupt("it crashed"))
-        #expect(quarantine.verdict(on: job("a", width: 20), now: start) == .corrupt("it crashed"))
-        #expect(quarantine.verdict(on: job("b"), now: start) == nil)
-        #expect(quarantine.verdict(on: job(nil), now: start) == nil)
+        quarantine.add(.content("a"), .corrupt("it crashed"), now: start)
+        #expect(quarantine.error(for: job("a"), now: start) == .corrupt("it crashed"))
+        #expect(quarantine.error(for: job("a", width: 20), now: start) == .corrupt("it crashed"))
+        #expect(quarantine.error(for: job("b"), now: start) == nil)
+        #expect(quarantine.error(for: job(nil), now: start) == nil)
     }
 
     @Test func `Work that took too much is refused, and less work on the same content is not`() throws {
         var quarantine = Quarantine(duration: .seconds(60))
-        quarantine.note(.work(try #require(job("a").workName)), .tooLarge("too much"), now: start)
-        #expect(quarantine.verdict(on: job("a"), now: start) == .tooLarge("too much"))
-        #expect(quarantine.verdict(on: job("a", width: 20), now: start) == nil)
+        quarantine.add(.work(try #require(job("a").workIdentity)), .tooLarge("too much"), now: start)
+        #expect(quarantine.error(for: job("a"), now: start) == .tooLarge("too much"))
+        #expect(quarantine.error(for: job("a", width: 20), now: start) == nil)
     }
 
     @Test func `It ends after its time`() {
         var quarantine = Quarantine(duration: .seconds(60))
-        quarantine.note(.content("a"), .unsupported, now: start)
-        quarantine.note(.content("b"), .unsupported, now: start + .seconds(30))
-        #expect(quarantine.verdict(on: job("a"), now: start + .seconds(59)) != nil)
-        #expect(quarantine.verdict(on: job("a"), now: start + .seconds(60)) == nil)
-        #expect(quarantine.verdict(on: job("b"), now: start + .seconds(60)) != nil)
+        quarantine.add(.content("a"), .unsupported, now: start)
+        quarantine.add(.content("b"), .unsupported, now: start + .seconds(30))
+        #expect(quarantine.error(for: job("a"), now: start + .seconds(59)) != nil)
+        #expect(quarantine.error(for: job("a"), now: start + .seconds(60)) == nil)
+        #expect(quarantine.error(for: job("b"), now: start + .seconds(60)) != nil)
         #expect(quarantine.count == 1)
     }
 
     @Test func `A second death counts from then on`() {
         var quarantine = Quarantine(duration: .seconds(60))
-        quarantine.note(.content("a"), .unsupported, now: start)
-        quarantine.note(.content("a"), .unsupported, now: start + .seconds(30))
-        #expect(quarantine.verdict(on: job("a"), now: start + .seconds(80)) != nil)
+        quarantine.add(.content("a"), .unsupported, now: start)
+        quarantine.add(.content("a"), .unsupported, now: start + .seconds(30))
+        #expect(quarantine.error(for: job("a"), now: start + .seconds(80)) != nil)
         #expect(quarantine.count == 1)
     }
 
     @Test func `A time of zero refuses nothing`() {
         var quarantine = Quarantine(duration: .zero)
-        quarantine.note(.content("a"), .unsupported, now: start)
-        #expect(quarantine.verdict(on: job("a"), now: start) == nil)
+        quarantine.add(.content("a"), .unsupported, now: start)
+        #expect(quarantine.error(for: job("a"), now: start) == nil)
     }
 
     @Test func `What is released is tried again`() {
         var quarantine = Quarantine(duration: .seconds(60))
-        quarantine.note(.content("a"), .unsupported, now: start)
-        quarantine.release(.content("a"))
-        #expect(quarantine.verdict(on: job("a"), now: start) == nil)
+        quarantine.add(.content("a"), .unsupported, now: start)
+        quarantine.remove(.content("a"))
+        #expect(quarantine.error(for: job("a"), now: start) == nil)
         #expect(quarantine.count == 0)
     }
 
     @Test func `It holds a bounded number, and the oldest goes first`() {
         var quarantine = Quarantine(duration: .seconds(60))
-        for number in 0...Quarantine.maxSubjects { quarantine.note(.content("\(number)"), .unsupported, now: start) }
+        for number in 0...Quarantine.maxSubjects { quarantine.add(.content("\(number)"), .unsupported, now: start) }
         #expect(quarantine.count == Quarantine.maxSubjects)
-        #expect(quarantine.verdict(on: job("0"), now: start) == nil)
-        #expect(quarantine.verdict(on: job("1"), now: start) != nil)
+        #expect(quarantine.error(for: job("0"), now: start) == nil)
+        #expect(quarantine.error(for: job("1"), now: start) != nil)
     }
 }

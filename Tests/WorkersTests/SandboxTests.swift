@@ -20,14 +20,14 @@
         @Test func `Whatever a worker tries beside its work is refused`() async throws {
             let site = try await WorkerSite(.testing { $0.isolation = .strict })
             let (number, process) = try #require(site.pool.take(for: nil) { false })
-            let reply = try site.pool.converse(with: process).ask(.attempt).reply
-            guard case .attempts(let results) = reply.outcome else {
+            let reply = try site.pool.call(process).send(.probe).reply
+            guard case .probes(let results) = reply.outcome else {
                 Issue.record("no results")
                 return
             }
-            for (attempt, refusal) in Self.refusals { #expect(results[attempt] == refusal, "\(attempt)") }
+            for (probe, refusal) in Self.refusals { #expect(results[probe] == refusal, "\(probe)") }
             #expect(results.count == Self.refusals.count)
-            site.pool.lose(number, .garbled)
+            site.pool.discard(number, .protocolViolation)
         }
 
         private func file(_ name: String, of process: WorkerProcess) throws -> String {
@@ -96,7 +96,7 @@
                 _ = try await WorkerSite(try .script(script) { $0.isolation = .strict })
             }
             let site = try await WorkerSite(try .script(script))
-            #expect(site.processor.isWell)
+            #expect(site.processor.isHealthy)
         }
     }
 #endif

@@ -10,7 +10,7 @@ import Testing
 struct SupervisionTests {
     @Test func `A job that crashes its worker fails alone, and is refused from then on`() async throws {
         let site = try await WorkerSite()
-        await #expect(throws: ImageProcessingError.corrupt("a worker ended of it: signal 11")) {
+        await #expect(throws: ImageProcessingError.corrupt("decoding crashed a worker: signal 11")) {
             try await site.process(.drawing()) { worker, call in
                 if call == 1 { site.signal(SIGSEGV, [worker]) }
                 site.signal(SIGCONT, [worker])
@@ -19,14 +19,14 @@ struct SupervisionTests {
         }
         // Other pictures go on, and the killer is not tried again, whatever is wanted of it.
         _ = try site.processor.process(.drawing(identity: "other")) { false }
-        #expect(throws: ImageProcessingError.corrupt("a worker ended of it: signal 11")) {
+        #expect(throws: ImageProcessingError.corrupt("decoding crashed a worker: signal 11")) {
             try site.processor.process(.drawing(width: 7)) { false }
         }
         try await site.ready()
         let statistics = site.processor.statistics
         #expect(statistics.ended == [.crashed: 1] && statistics.started == 3)
         #expect(statistics.quarantined == 1 && statistics.refused == 1)
-        site.processor.forget(identity: "drawing")
+        site.processor.removeDecoded(identity: "drawing")
         _ = try site.processor.process(.drawing()) { false }
     }
 
@@ -48,7 +48,7 @@ struct SupervisionTests {
         }
         #expect(throws: ImageProcessingError.interrupted) { try site.processor.process(.drawing()) { false } }
         #expect(site.processor.statistics.refused == 1)
-        #expect(site.pool.verdict(on: .drawing(width: 7)) == nil)
+        #expect(site.pool.quarantineError(for: .drawing(width: 7)) == nil)
     }
 
     @Test func `A job has an end although somebody always waits for it`() async throws {
@@ -73,7 +73,7 @@ struct SupervisionTests {
             Issue.record("\(reply.outcome)")
             return
         }
-        site.pool.giveBack(number, reply.decoded)
+        site.pool.release(number, reply.decoded)
         _ = try site.processor.process(job) { false }
         #expect(site.processor.statistics.ended.isEmpty)
     }
@@ -127,7 +127,7 @@ struct SupervisionTests {
         site.signal(SIGKILL, workers)
         try await site.until { $0.processor.statistics.started == 4 }
         #expect(site.workers.isDisjoint(with: workers) && site.workers.count == 2)
-        #expect(site.processor.isWell)
+        #expect(site.processor.isHealthy)
         _ = try site.processor.process(.drawing()) { false }
     }
 
@@ -136,9 +136,9 @@ struct SupervisionTests {
         try await site.ready()
         // The supervisor sleeps by now or soon, and both have been busy since.
         let taken = (0..<2).compactMap { _ in site.pool.take(for: nil) { false } }
-        site.pool.bell.ring()
-        try await site.until { !$0.pool.bell.isRung }
-        for (number, _) in taken { site.pool.giveBack(number, site.processor.decoded) }
+        site.pool.wakePipe.wake()
+        try await site.until { !$0.pool.wakePipe.isSignaled }
+        for (number, _) in taken { site.pool.release(number, site.processor.decoded) }
         site.signal(SIGKILL, site.workers)
         try await site.until { $0.processor.statistics.started == 4 }
     }
@@ -172,10 +172,10 @@ struct SupervisionTests {
     @Test func `Deaths one after the other are a crash loop`() async throws {
         let site = try await WorkerSite()
         try await site.ready()
-        for _ in 1..<site.pool.deathsOfALoop { site.pool.state.withLock { $0.noteDeath(.crashed, limit: 10) } }
-        #expect(site.processor.isWell)
-        site.pool.state.withLock { $0.noteDeath(.crashed, limit: site.pool.deathsOfALoop) }
-        #expect(!site.processor.isWell)
+        for _ in 1..<site.pool.crashLoopDeaths { site.pool.state.withLock { $0.recordDeath(.crashed, limit: 10) } }
+        #expect(site.processor.isHealthy)
+        site.pool.state.withLock { $0.recordDeath(.crashed, limit: site.pool.crashLoopDeaths) }
+        #expect(!site.processor.isHealthy)
     }
 
     @Test func `A worker that never comes up is an error`() async throws {

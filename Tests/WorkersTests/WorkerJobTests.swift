@@ -45,7 +45,7 @@ struct WorkerJobTests {
         var limits = PixelLimits()
         limits.maxFrames = 3
         let job = ImageJob(
-            source: ByteBuffer(string: "a"), identity: "b", keepsDecoded: true,
+            source: ByteBuffer(string: "a"), identity: "b", cachesDecoded: true,
             pages: PageSelection(first: 2, count: 3),
             chain: TransformChain(recipe, limits: limits), resampling: recipe.resampling,
             output: OutputOptions(format: .json, details: [.exif, .palette]), limits: limits)
@@ -53,8 +53,8 @@ struct WorkerJobTests {
         let crossed = try JSONDecoder().decode(WireJob.self, from: JSONEncoder().encode(wire)).job(source: job.source)
         #expect(crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
-        #expect(crossed.identity == "b" && crossed.keepsDecoded && crossed.resampling == recipe.resampling)
-        #expect(crossed.workName == job.workName)
+        #expect(crossed.identity == "b" && crossed.cachesDecoded && crossed.resampling == recipe.resampling)
+        #expect(crossed.workIdentity == job.workIdentity)
     }
 
     @Test func `A worker makes the bytes that this process would make`() async throws {
@@ -145,7 +145,7 @@ struct WorkerJobTests {
     @Test func `A transform of one's own does not cross`() async throws {
         struct Own: Transform {
             let key = "own"
-            func apply(_ picture: Picture, context: TransformContext) -> Picture { picture }
+            func apply(_ picture: ImageFrames, context: TransformContext) -> ImageFrames { picture }
         }
         let site = try await WorkerSite()
         var job = ImageJob.drawing()
@@ -162,13 +162,13 @@ struct WorkerJobTests {
         let site = try await WorkerSite(.testing { $0.workers = 3 })
         try await site.ready()
         for width in 1...4 {
-            _ = try site.processor.process(.drawing(identity: "other \(width)", keepsDecoded: true)) { false }
+            _ = try site.processor.process(.drawing(identity: "other \(width)", cachesDecoded: true)) { false }
         }
         for width in 1...4 {
             _ = try site.processor.process(.png(identity: "hot", width: width)) { false }
         }
         #expect(site.processor.decoded.hits == 3)
-        site.processor.forget(identity: "hot")
+        site.processor.removeDecoded(identity: "hot")
         _ = try site.processor.process(.png(identity: "hot", width: 5)) { false }
         #expect(site.processor.decoded.hits == 3)
     }
@@ -178,7 +178,7 @@ struct WorkerJobTests {
         try await site.ready()
         for identity in ["a", "b"] { _ = try site.processor.process(.png(identity: identity, width: 5)) { false } }
         #expect(site.processor.decoded.entries == 2)
-        site.processor.forget(identity: "a")
+        site.processor.removeDecoded(identity: "a")
         #expect(site.processor.decoded.entries == 1)
         site.processor.shrinkMemory(toFraction: 0)
         #expect(site.processor.decoded.entries == 0)
@@ -190,9 +190,9 @@ struct WorkerJobTests {
         let site = try await WorkerSite()
         _ = try site.processor.process(.png(identity: "a", width: 5)) { false }
         let (number, _) = try #require(site.pool.take(for: "a") { false })
-        site.processor.forget(identity: "a")
+        site.processor.removeDecoded(identity: "a")
         #expect(site.processor.decoded.entries == 1)
-        site.pool.giveBack(number, site.processor.decoded)
+        site.pool.release(number, site.processor.decoded)
         #expect(site.processor.decoded.entries == 0)
     }
 }
@@ -200,7 +200,7 @@ struct WorkerJobTests {
 extension ImageJob {
     /// A raster picture, of which one decode serves every width.
     static func png(identity: String, width: Int) throws -> ImageJob {
-        var job = ImageJob.drawing(identity: identity, width: width, keepsDecoded: true)
+        var job = ImageJob.drawing(identity: identity, width: width, cachesDecoded: true)
         job.source = try InProcessImageProcessor().process(.drawing(width: 40)) { false }.body
         return job
     }

@@ -59,11 +59,11 @@ final class WorkerSite: Sendable {
     deinit { processor.stop() }
 
     /// The process ids of all workers.
-    var workers: Set<Int32> { Set(pool.state.withLock { $0.roster.processes.map(\.identifier) }) }
+    var workers: Set<Int32> { Set(pool.state.withLock { $0.table.processes.map(\.identifier) }) }
 
     /// The worker that has the job.
     var busyWorker: Int32? {
-        pool.state.withLock { $0.roster.busy.first?.identifier }
+        pool.state.withLock { $0.table.busy.first?.identifier }
     }
 
     /// Returns once that holds, or the test's time is over.
@@ -104,7 +104,7 @@ final class WorkerSite: Sendable {
 extension ImageJob {
     /// A drawing of 40 by 30 pixels.
     static func drawing(
-        identity: String? = "drawing", width: Int = 20, keepsDecoded: Bool = false, format: OutputFormat = .png
+        identity: String? = "drawing", width: Int = 20, cachesDecoded: Bool = false, format: OutputFormat = .png
     ) -> ImageJob {
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
@@ -113,7 +113,7 @@ extension ImageJob {
                 string: """
                     <svg xmlns="http://www.w3.org/2000/svg" width="40" height="30">\
                     <rect width="25" height="30" fill="#c40"/></svg>
-                    """), identity: identity, keepsDecoded: keepsDecoded, chain: TransformChain(recipe),
+                    """), identity: identity, cachesDecoded: cachesDecoded, chain: TransformChain(recipe),
             output: OutputOptions(format: format))
     }
 }

@@ -187,7 +187,7 @@ def errs(person: Person) -> None:
     person.clicks(f"#samples button[data-url='{LAKE}']")
     person.sees_result(r"→ 640 × 427 WebP")
     person.writes(WIDTH, "0")
-    person.reads("#trouble", r"'w' was given as '0'")
+    person.reads("#trouble", r"'w' must be .*, got '0'")
     person.sees_marked(WIDTH)
     person.writes(WIDTH, "320")
     person.sees_result(r"→ 320 × \d+ WebP")

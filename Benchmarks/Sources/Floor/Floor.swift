@@ -6,8 +6,8 @@ import Thumbnail
 import DarkroomTransforms
 import DarkroomVips
 
-/// Decode, resize and encode of every JPEG in a folder, in this process, by a number of threads: what the whole service is
-/// measured against.
+/// Decode, resize and encode of every JPEG in a folder, in this process, by a number of threads: what the whole service
+/// is measured against.
 ///
 /// `floor FOLDER WAY THREADS WIDTH`; WAY is `fast`, `accurate`, `linear` (our own chain) or `thumbnail` (libvips'
 /// `vips_thumbnail_buffer`). Prints the wall-clock seconds.

@@ -1,5 +1,5 @@
+import DarkroomEviction
 import Foundation
-import DarkroomStore
 
 /// The hit ratio of the memory tier's SIEVE next to that of LRU, on the same traces: prints one line for each. The same
 /// lines each time.

@@ -30,7 +30,7 @@ struct Million {
     /// Opens, writes a little, and dies as by `kill -9`.
     func writeAndDie() async throws {
         let store = try await open(folder)
-        await store.healed()
+        await store.waitUntilHealed()
         for number in 0..<1000 { store.store(entry(-number), for: key(-number)) }
         await store.flush()
         Foundation.kill(getpid(), SIGKILL)
@@ -67,7 +67,7 @@ struct Million {
 
     private func measureHealing() async throws {
         let store = try await reopen()
-        let time = await seconds { await store.healed() }
+        let time = await seconds { await store.waitUntilHealed() }
         report("index and files compared, behind the scenes", time, "s")
         await store.close()
     }
@@ -75,7 +75,7 @@ struct Million {
     /// The store before this one may still be closing.
     private func reopen() async throws -> DiskStore {
         while true {
-            do { return try await open(folder) } catch StoreError.inUse { await Task.yield() }
+            do { return try await open(folder) } catch DiskStoreError.inUse { await Task.yield() }
         }
     }
 
@@ -142,7 +142,7 @@ struct Million {
         report("purge of a source with 1000 variants", purge * 1000, "ms")
         var found = 0
         let search = await seconds {
-            found = await store.sources(labelled: .prefix("url:https://example.com/12")).count
+            found = await store.sources(matching: .prefix("url:https://example.com/12")).count
         }
         report("search by prefix, \(found) sources", search * 1000, "ms")
         let all = await seconds { _ = await store.removeEverything() }

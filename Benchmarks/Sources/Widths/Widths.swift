@@ -3,10 +3,11 @@ import NIOCore
 import DarkroomTransforms
 import DarkroomVips
 
-/// What the further widths of one picture cost against its first, with and without the cache of decoded pictures.
+/// What the further widths of one image cost against its first, with and without the cache of decoded images.
 ///
-/// `widths FOLDER ROUNDS`: four photographs of the folder become one source of 12 megapixels, which is then asked for in the
-/// eight widths of a usual `srcset`, rising and falling, on one thread. The cache keeps from the second width on, as the service does.
+/// `widths FOLDER ROUNDS`: four photographs of the folder become one source of 12 megapixels, which is then asked for
+/// in the eight widths of a usual `srcset`, rising and falling, on one thread. The cache keeps from the second width
+/// on, as the service does.
 @main
 enum Widths {
     static let ladder = [320, 480, 640, 768, 960, 1280, 1600, 1920]
@@ -58,7 +59,7 @@ enum Widths {
             var recipe = Recipe()
             recipe.box = Box(width: width, height: nil)
             let job = ImageJob(
-                source: source, identity: "source", keepsDecoded: index > 0, chain: TransformChain(recipe),
+                source: source, identity: "source", cachesDecoded: index > 0, chain: TransformChain(recipe),
                 output: OutputOptions(format: .jpeg))
             let start = processMilliseconds
             _ = try processor.process(job) { false }

@@ -1,45 +1,58 @@
 import ArgumentParser
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 
 /// `darkroom sign`
 struct Sign: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the signed address of a picture.",
+        abstract: "Print a signed image URL.",
         usage:
             "darkroom sign 'url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400' [--key-id k1] [--expires-in 1h] [--path]",
         discussion: """
-            Keys, presets and public-url are those of the server: from the environment (DARKROOM_SIGNING_KEYS, \
-            DARKROOM_SIGNING_KEYS_FILE) or the file that --config names, never from a flag, which others could see.
+            Signing keys, presets and public-url are those of the server. They are read from the environment \
+            (DARKROOM_SIGNING_KEYS, DARKROOM_SIGNING_KEYS_FILE) or from the file that --config names, not from flags, \
+            which are visible in the process list.
             """)
 
-    @Argument(help: "The query of a picture, percent-encoded; or a path with its query, such as '/info?url=…'.")
+    @Argument(help: "Percent-encoded query of an image, or a path with its query such as '/info?url=…'.")
     var request: String
-    @Option(name: .customLong("key-id"), help: "The key that signs; the first one where it is left out.") var keyID:
-        String?
-    @Option(help: "For how long the address is good, such as 15m, 12h or 7d; for ever where it is left out.")
+    @Option(name: .customLong("key-id"), help: "ID of the signing key. Default: the first key.")
+    var keyID: String?
+    @Option(help: "Lifetime of the URL, such as 15m, 12h or 7d. Default: unlimited.")
     var expiresIn: String?
-    @Flag(help: "Put the query into the path, for caches that look at nothing else.") var path = false
-    @Option(help: "YAML file of the server's settings.") var config: String?
+    @Flag(help: "Put the query into the path, for caches that ignore query strings.")
+    var path = false
+    @Option(help: "YAML file of the server's settings.")
+    var config: String?
 
     func run() async throws {
         do {
-            let layers = try await SettingLayers(
-                flags: [:], environment: ProcessInfo.processInfo.environment, file: config)
-            let signer = AddressSigner(try Settings(layers).webConfiguration)
-            let lifetime = try expiresIn.map { try SettingText(spelling: "--expires-in", text: $0).duration() }
-            print(
-                try signer.sign(
-                    request, keyID: keyID, expires: lifetime.map { Date() + $0 / .seconds(1) }, inPath: path))
+            let environment = ProcessInfo.processInfo.environment
+            let settings = try Settings(SettingSources(flags: [:], environment: environment, file: config))
+            let expires = try Self.lifetime.read(expiresIn, of: "--expires-in").map { Date() + $0 / .seconds(1) }
+            let signer = AddressSigner(settings.webConfiguration)
+            print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path))
         } catch let error as SettingError {
-            throw Self.failure(error.description, ExitCode(EX_CONFIG))
+            StandardError.write(error.description)
+            throw ExitCode(EX_CONFIG)
         } catch let error as AddressSigner.Refusal {
-            throw Self.failure(error.description, .failure)
+            StandardError.write(error.description)
+            throw ExitCode.failure
         }
     }
 
-    private static func failure(_ sentence: String, _ code: ExitCode) -> ExitCode {
-        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
-        return code
+    private static let lifetime = SettingKind<Duration>.duration()
+}
+
+extension SettingKind {
+    /// Reads the text of an option in the grammar of settings; nil where the option is not given.
+    fileprivate func read(_ text: String?, of option: String) throws(SettingError) -> Value? {
+        guard let text else { return nil }
+        do throws(SettingRefusal) {
+            return try parse(.text(text))
+        } catch {
+            throw SettingError(error.sentence(about: option, isSecret: false))
+        }
     }
 }

@@ -1,29 +1,32 @@
 import ArgumentParser
+import DarkroomQuery
 import DarkroomTransforms
-import DarkroomWeb
 import Foundation
 import NIOCore
 
 /// `darkroom transform`
 struct TransformFile: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "transform", abstract: "Run the chain on a file.",
+        commandName: "transform", abstract: "Transform an image file.",
         usage: "darkroom transform IN OUT [--w 400] [--fit cover] [--output webp] ...",
         discussion: """
-            Takes every parameter of GET /image but url, with the same meaning: --w 400 is w=400, --flip is flip. Without \
-            --output the name of OUT decides. A dash stands for standard input or output.
+            Accepts every parameter of GET /image except url: --w 400 is w=400, --flip is flip. Without --output, the \
+            extension of OUT selects the format. A dash stands for standard input or output.
             """)
 
     @Argument(parsing: .captureForPassthrough, help: "IN, OUT and parameters.") var words: [String] = []
 
-    func run() throws {
+    func validate() throws {
         guard !words.contains("--help"), !words.contains("-h") else { throw CleanExit.helpRequest(self) }
+        guard Self.sorted(words).paths.count == 2 else { throw ValidationError("Expected two paths, IN and OUT.") }
+    }
+
+    func run() throws {
         let (paths, parameters) = Self.sorted(words)
-        guard paths.count == 2 else { throw ValidationError("IN and OUT are needed, in this order.") }
         do {
             try transform(from: paths[0], to: paths[1], parameters)
-        } catch let error as FileQueryError {
-            throw Self.failure(error.description)
+        } catch let error as InvalidParameter {
+            throw Self.failure(error.detail)
         } catch let error as ImageProcessingError {
             throw Self.failure(error.sentence)
         } catch let error as CocoaError {
@@ -32,7 +35,7 @@ struct TransformFile: ParsableCommand {
     }
 
     private static func failure(_ sentence: String) -> ExitCode {
-        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+        StandardError.write(sentence)
         return .failure
     }
 
@@ -57,7 +60,7 @@ struct TransformFile: ParsableCommand {
         }
     }
 
-    /// `--name value`, `--name=value` and bare `--name`; what has no dashes in front is a path.
+    /// Splits words into paths and parameters: `--name value`, `--name=value` or `--name`.
     static func sorted(_ words: [String]) -> (paths: [String], parameters: [(name: String, value: String?)]) {
         var paths: [String] = []
         var parameters: [(name: String, value: String?)] = []
@@ -81,7 +84,8 @@ struct TransformFile: ParsableCommand {
         return (paths, parameters)
     }
 
-    /// Flags take no value, and parameters that may stand alone take the next word only where it is a number.
+    /// Whether the next word is the parameter's value: never for flags, only a number for parameters with an optional
+    /// value.
     private static func takesNext(_ name: String, _ value: String) -> Bool {
         if ["enlarge", "flip", "flop", "il", "ll", "scaledown", "we"].contains(name) { return false }
         return !["trim", "blur", "sharp", "gam"].contains(name) || Double(value) != nil
@@ -89,23 +93,23 @@ struct TransformFile: ParsableCommand {
 }
 
 extension CocoaError {
-    /// What a person at the command line is told of a file.
+    /// The error as a message of the command line.
     fileprivate var sentence: String {
         let reason = (underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
-        return "\(filePath ?? "the file") can't be read or written: \(reason ?? localizedDescription)"
+        return "\(filePath ?? "the file") cannot be read or written: \(reason ?? localizedDescription)"
     }
 }
 
 extension ImageProcessingError {
-    /// What a person at the command line is told.
+    /// The error as a message of the command line.
     fileprivate var sentence: String {
         switch self {
-        case .unsupported: "The input is no picture of a format that Darkroom decodes."
-        case .corrupt(let reason): "The input is damaged or cut off (\(reason))."
+        case .unsupported: "The input is not an image in a supported format."
+        case .corrupt(let reason): "The input is corrupt or truncated (\(reason))."
         case .tooLarge(let reason): reason
         case .badParameter(let error): "\(error.parameter): \(error.reason)."
-        case .interrupted: "The work was interrupted."
-        case .transformFailed(let reason), .encodingFailed(let reason): "The picture could not be made (\(reason))."
+        case .interrupted: "Processing was interrupted."
+        case .transformFailed(let reason), .encodingFailed(let reason): "Processing failed (\(reason))."
         }
     }
 }

@@ -2,17 +2,17 @@ import DarkroomStore
 import DarkroomTransforms
 import DarkroomWeb
 
-/// The server's caches, to be asked what they hold.
+/// The caches of the server, for statistics.
 struct Caches: Sendable {
     let memory: MemoryStore
     let disk: DiskStore?
-    /// 0 = it keeps nothing.
+    /// 0 = disabled.
     let diskBudgetBytes: Int
     let decodedBudgetBytes: Int
-    /// Decoded pictures, wherever they are kept.
+    /// Statistics of decoded originals, in this process or in the workers.
     let decoded: @Sendable () -> DecodedStatistics
 
-    /// What the two in memory hold.
+    /// Bytes of the memory cache and of decoded originals.
     var bytesInMemory: Int { memory.statistics.bytes + decoded().bytes }
 
     var tiers: CacheTiers {
@@ -36,7 +36,7 @@ extension CacheTier {
             entries: statistics.entries, bytes: statistics.bytes, budgetBytes: budgetBytes, hits: statistics.hits,
             misses: statistics.misses)
         evictions = statistics.evictions
-        damaged = statistics.damaged
+        damaged = statistics.corrupt
         droppedWrites = statistics.droppedWrites
         queuedWrites = statistics.queuedWrites
         queuedBytes = statistics.queuedBytes

@@ -1,15 +1,14 @@
 import Foundation
 import Logging
 
-/// The files and sockets that the process may have open.
+/// The limit of open file descriptors of this process.
 struct DescriptorLimit {
-    /// How many at a time.
     let count: Int
 
-    /// What origins, the disk cache and the rest may need, beside clients' connections.
+    /// Descriptors reserved for origins, the disk cache and everything else besides client connections.
     static let reserved = 512
 
-    /// Raises what the process may have to all that the system lets it have.
+    /// Raises the soft limit to the hard limit.
     static func raised(logger: Logger) -> DescriptorLimit {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return DescriptorLimit(count: 1024) }
@@ -18,21 +17,22 @@ struct DescriptorLimit {
         guard before < limit.rlim_cur, setrlimit(resource, &limit) == 0 else {
             return DescriptorLimit(count: Int(clamping: before))
         }
-        logger.info("open files: limit raised", metadata: ["from": "\(before)", "to": "\(limit.rlim_cur)"])
+        logger.info(
+            "raised the limit of open files", metadata: ["from": "\(before)", "to": "\(limit.rlim_cur)"])
         return DescriptorLimit(count: Int(limit.rlim_cur))
     }
 
-    /// The connections that each of the doors may have, so that all of them together leave the reserve alone.
-    func connections(_ wanted: Int, doors: Int, logger: Logger) -> Int {
-        let possible = max(1, (count - min(Self.reserved, count / 2)) / doors)
-        guard possible < wanted else { return wanted }
+    /// The connections that each listener may accept so that all listeners together leave the reserve free.
+    func connections(_ requested: Int, listeners: Int, logger: Logger) -> Int {
+        let possible = max(1, (count - min(Self.reserved, count / 2)) / listeners)
+        guard possible < requested else { return requested }
         logger.warning(
-            "max-connections is lowered to what the limit of open files allows",
+            "lowered max-connections to fit the limit of open files",
             metadata: ["max-connections": "\(possible)", "limit": "\(count)"])
         return possible
     }
 
-    /// Darwin takes no more.
+    /// Darwin accepts no higher limit.
     private static let maxCount = 1 << 20
 
     #if canImport(Glibc)

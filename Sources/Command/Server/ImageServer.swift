@@ -1,4 +1,3 @@
-import ArgumentParser
 import DarkroomMetrics
 import DarkroomNetwork
 import DarkroomOrigin
@@ -14,46 +13,67 @@ import NIOPosix
 import ServiceLifecycle
 import UnixSignals
 
-/// The composition root: makes every part from the settings, runs them, and takes them down in order.
+/// The composition root: assembles the server from its settings, runs it, and shuts it down in order.
 struct ImageServer {
     private let settings: Settings
     private let logger: Logger
+    private let startedAt = Date()
     private let registry = PrometheusRegistry(
-        help: [Instruments.help, MeasuredOrigin.help, MeasuredProcessing.help].reduce(into: [:]) {
+        help: [Instruments.help, MeteredOrigin.help, MeteredProcessing.help].reduce(into: [:]) {
             $0.merge($1) { first, _ in first }
         })
-    private let startedAt = Date()
 
     init(_ settings: Settings) {
         self.settings = settings
-        let format = settings.logFormat
-        var handler = LineLogHandler(format: format)
+        var handler = LineLogHandler(format: settings.logging.format)
         handler.metadataProvider = .request
         var logger = Logger(label: "darkroom") { [handler] _ in handler }
-        logger.logLevel = settings.logLevel
+        logger.logLevel = settings.logging.level
         self.logger = logger
     }
 
-    /// Serves until SIGTERM or SIGINT, then finishes what is under way and writes what waits for the disk; a second one ends it at once.
+    /// Serves until SIGTERM or SIGINT, then finishes in-flight requests and pending disk writes. A second signal ends
+    /// the process at once.
+    ///
+    /// Throws a ``SettingError`` if a part cannot start, and a ``ListenerFailure`` if a port cannot be bound.
     func run() async throws {
         let secondSignal = await SecondSignal.watch(logger: logger)
         defer { secondSignal.cancel() }
-        let pixels = try await pixelWork()
+
+        // Pixels: worker processes or this process.
+        let pixels = try await PixelBackend(settings, logger: logger)
+
+        // Stores: memory, disk, decoded originals.
         let disk = try await openDisk()
-        let client = GuardedHTTPClient(
-            settings: clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         let caches = Caches(
-            memory: MemoryStore(budgetBytes: settings.cacheMemoryBytes), disk: disk,
-            diskBudgetBytes: settings.cacheDiskBytes, decodedBudgetBytes: settings.cacheDecodedBytes,
+            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk,
+            diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
             decoded: pixels.decoded)
-        let pipeline = pipeline(over: client, caches, pixels)
-        let prefetcher = Prefetcher(pipeline, concurrency: settings.prefetchConcurrency)
-        let relief = MemoryUpkeep(
-            pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cacheMemoryLowWaterPercent,
-            logger: logger)
-        let failure = await serve(
-            pipeline, prefetcher, instruments(of: pipeline, prefetcher, caches, pixels, client),
-            beside: [relief, ExpiryUpkeep(pipeline: pipeline)])
+
+        // Origins: remote hosts and local files.
+        let client = GuardedHTTPClient(
+            settings: settings.clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        let local = LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+        let origin = OriginRouter(remote: MeteredOrigin(client, metrics: registry), local: local)
+
+        // The pipeline over these, and prefetching on top of it.
+        let pipeline = ImagePipeline(
+            configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
+            processing: MeteredProcessing(pixels.processing, metrics: registry), keyFilter: keyFilter, logger: logger)
+        let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
+
+        // The listeners, and the upkeep beside them.
+        let traffic = Traffic(isStarting: true)
+        let readings = ServerMetrics(
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            startedAt: startedAt
+        ) { client.inFlightBytes }
+        let listeners = listeners(
+            pipeline, prefetcher, instruments(traffic: traffic, readings: readings, caches: caches, pixels: pixels))
+        // Services shut down from the last to the first: the admin listener reports the drain until it is over.
+        let drain = DrainService(traffic: traffic, prefetcher: prefetcher)
+        let failure = await run(upkeep(pipeline, caches) + listeners.reversed() + [drain])
+
         prefetcher.shutdown()
         pipeline.shutdown()
         pixels.stop()
@@ -62,120 +82,78 @@ struct ImageServer {
         if let failure { throw failure }
     }
 
-    /// Runs the HTTP server; what ended it other than a signal is given back, after everything else is closed.
-    private func serve(
-        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments, beside upkeep: [any Service]
-    ) async -> (any Error)? {
-        let announcement = Announcement(settings)
-        let doors = makeApplications(
-            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
-            logger: logger
-        ) { door, channel in
-            guard announcement.note(door, at: channel.localAddress?.port ?? 0) else { return }
-            instruments.traffic.open()
-            announcement.print()
-        }.map(DoorService.init)
-        do {
-            try await ServiceGroup(
-                // Shut down from the last to the first: whoever runs the server can still see it drain.
-                services: upkeep + doors.reversed()
-                    + [Draining(traffic: instruments.traffic, prefetcher: prefetcher)],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
-            ).run()
-            return nil
-        } catch {
-            complain((error as? DoorFailure)?.sentence(settings) ?? "\(error).")
-            return ExitCode.failure
-        }
+    private var keyFilter: any CacheKeyFilter {
+        let rules = settings.cache.keyDropQuery
+        return rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules)
     }
 
-    private func pipeline(
-        over client: GuardedHTTPClient, _ caches: Caches, _ pixels: PixelWork
-    ) -> ImagePipeline {
-        ImagePipeline(
-            configuration: pipelineConfiguration,
-            origin: OriginRouter(
-                remote: MeasuredOrigin(client, metrics: registry),
-                local: LocalFiles(root: settings.localRoot, maxSourceBytes: settings.maxSourceBytes)),
-            memory: caches.memory, disk: caches.disk,
-            processing: MeasuredProcessing(pixels.processing, metrics: registry),
-            keyFilter: settings.dropRules.isEmpty
-                ? CanonicalURLFilter() : QueryDroppingFilter(rules: settings.dropRules),
+    private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches) -> [any Service] {
+        let memory = MemoryUpkeep(
+            pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
             logger: logger)
+        return [memory, ExpiryUpkeep(pipeline: pipeline)]
+    }
+
+    private func listeners(
+        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments
+    ) -> [ListenerService] {
+        let startup = StartupMessage(settings)
+        return makeApplications(
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            logger: logger
+        ) { listener, channel in
+            guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
+            instruments.traffic.open()
+            startup.print()
+        }.map(ListenerService.init)
+    }
+
+    /// The web configuration, with no more connections than the limit of open file descriptors allows.
+    private var webConfiguration: WebConfiguration {
+        var configuration = settings.webConfiguration
+        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+            settings.listeners.maxConnections, listeners: settings.listeners.adminPort == nil ? 1 : 2, logger: logger)
+        return configuration
     }
 
     private func instruments(
-        of pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ caches: Caches, _ pixels: PixelWork,
-        _ client: GuardedHTTPClient
+        traffic: Traffic, readings: ServerMetrics, caches: Caches, pixels: PixelBackend
     ) -> Instruments {
-        let traffic = Traffic(isStarting: true)
-        let readings = Readings(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
-            startedAt: startedAt
-        ) { client.bytesInFlight }
         var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
         } cacheWorks: {
-            caches.disk?.isWorking() ?? true
+            caches.disk?.isHealthy() ?? true
         }
-        instruments.isWell = { pixels.isWell }
+        instruments.isHealthy = { pixels.isHealthy }
         return instruments
     }
 
-    private func openDisk() async throws -> DiskStore? {
-        do {
-            return try await DiskTier(settings: settings, logger: logger).open()
+    /// Nil where the server runs without a disk cache because the folder is in use or read-only.
+    private func openDisk() async throws(SettingError) -> DiskStore? {
+        do throws(DiskStoreError) {
+            return try await DiskStore(settings.diskConfiguration, logger: logger)
         } catch {
-            complain("\(error)")
-            throw ExitCode.failure
+            switch error {
+            case .inUse, .readOnly:
+                logger.error("running without a disk cache", metadata: ["reason": "\(error)"])
+                return nil
+            case .unusable: throw SettingError("\(SettingsTable.all.cache.directory.name): \(error).")
+            }
         }
     }
 
-    /// What the settings say, with no more connections than the system allows.
-    private var webConfiguration: WebConfiguration {
-        var configuration = settings.webConfiguration
-        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
-            settings.visitors.connections.maxConnections, doors: settings.adminPort == nil ? 1 : 2, logger: logger)
-        return configuration
-    }
-
-    private func pixelWork() async throws -> PixelWork {
+    /// Runs the services until a signal ends them. Returns the failure that ended them otherwise, so that the caller
+    /// can close everything else first.
+    private func run(_ services: [any Service]) async -> (any Error)? {
         do {
-            return try await PixelWork(settings, logger: logger)
+            try await ServiceGroup(
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            ).run()
+            return nil
         } catch {
-            complain("\(error)")
-            throw ExitCode.failure
+            return error
         }
-    }
-
-    private func complain(_ sentence: String) {
-        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
-    }
-
-    private var pipelineConfiguration: PipelineConfiguration {
-        PipelineConfiguration(
-            limits: settings.limits, pixelWorkers: settings.decoders.workers, queueDepth: settings.queueDepth,
-            memoryBudgetBytes: settings.decoders.memoryBudgetBytes, requestTimeout: settings.requestTimeout,
-            freshness: settings.freshness,
-            continuesInBackground: settings.continueInBackground)
-    }
-
-    private var clientSettings: GuardedHTTPClient.Settings {
-        var client = GuardedHTTPClient.Settings()
-        client.hosts = HostPolicy(allowHosts: settings.allowHosts, allowPorts: settings.allowPorts)
-        client.addresses = AddressPolicy(allowNetworks: settings.allowNetworks)
-        client.maxSourceBytes = settings.maxSourceBytes
-        client.maxRedirects = settings.maxRedirects
-        client.connectTimeout = settings.connectTimeout
-        client.downloadTimeout = settings.downloadTimeout
-        client.downloadsPerHost = settings.downloads.maxPerHost
-        client.downloadOrder = settings.downloads.order
-        client.insecureTLSHosts = settings.insecureTLSHosts
-        client.maxDownloads = settings.downloads.max
-        client.maxInFlightBytes = settings.downloads.maxBytes
-        client.userAgent = "darkroom/\(Darkroom.release)"
-        return client
     }
 }

@@ -1,21 +1,56 @@
 import Foundation
 import Logging
 
-/// An event as one line. Foreign text in it can neither begin a line or a field of its own nor steer a terminal.
+/// Writes each event as one line on standard error: text for people, or JSON for machines.
+struct LineLogHandler: LogHandler {
+    let format: LogFormat
+    var logLevel = Logger.Level.info
+    var metadata = Logger.Metadata()
+    var metadataProvider: Logger.MetadataProvider?
+
+    init(format: LogFormat) {
+        self.format = format
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        // A closed pipe must not end the server.
+        try? FileHandle.standardError.write(contentsOf: Data((line(event) + "\n").utf8))
+    }
+
+    /// The line of an event, without the line break.
+    func line(_ event: LogEvent, at time: Date = Date()) -> String {
+        let line = LogLine(
+            time: time, level: event.level, message: "\(event.message)",
+            fields: metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 })
+        return format == .json ? line.json : line.text
+    }
+}
+
+/// The format of log lines.
+enum LogFormat: String, CaseIterable, Sendable {
+    case text, json
+}
+
+/// An event as one line. Untrusted text in it cannot start a new line or field, and cannot carry terminal escapes.
 struct LogLine {
     let time: Date
     let level: Logger.Level
     let message: String
     let fields: Logger.Metadata
 
-    /// `2026-11-21T10:00:00.000Z info request method=GET path="/a b"`: what is more than plain ASCII is quoted, its quotes,
-    /// backslashes and unprintable characters escaped as in Swift.
+    /// `2026-11-21T10:00:00.000Z info request method=GET path="/a b"`. Values beyond plain ASCII words are quoted, with
+    /// quotes, backslashes and unprintable characters escaped as in Swift.
     var text: String {
         let details = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.word("\($0.value)"))" }.joined()
         return "\(Self.format(time)) \(level) \(Self.escaped(message))\(details)"
     }
 
-    /// One object: the fields, `time`, `level` and `message`.
+    /// A JSON object of the fields, `time`, `level` and `message`.
     var json: String {
         var object = fields.mapValues(Value.init)
         object["time"] = .text(Self.format(time))
@@ -52,10 +87,10 @@ struct LogLine {
         return escaped
     }
 
-    /// A field's value; numbers and booleans stay what they are.
+    /// The JSON value of a field; numbers and booleans keep their type.
     private enum Value: Encodable {
         case text(String)
-        case whole(Int)
+        case integer(Int)
         case decimal(Double)
         case boolean(Bool)
 
@@ -65,7 +100,7 @@ struct LogLine {
                 return
             }
             switch given {
-            case let given as Int: self = .whole(given)
+            case let given as Int: self = .integer(given)
             case let given as Double where given.isFinite: self = .decimal(given)
             case let given as Bool: self = .boolean(given)
             default: self = .text("\(given)")
@@ -76,7 +111,7 @@ struct LogLine {
             var container = encoder.singleValueContainer()
             switch self {
             case .text(let text): try container.encode(text)
-            case .whole(let number): try container.encode(number)
+            case .integer(let number): try container.encode(number)
             case .decimal(let number): try container.encode(number)
             case .boolean(let value): try container.encode(value)
             }

@@ -1,178 +1,131 @@
-import DarkroomHTTPCaching
 import DarkroomNetwork
-import DarkroomOrigin
-import DarkroomPipeline
-import DarkroomStore
-import DarkroomTransforms
 import DarkroomWeb
-import DarkroomWorkers
 import Foundation
-import Logging
 
-/// Every setting of a running server, read, checked and typed.
-struct Settings: Equatable, Sendable {
-    var host: String
-    var port: Int
-    var adminHost: String
-    /// Nil = administration has no port of its own.
-    var adminPort: Int?
-    var visitors: Visitors
-    var cacheDirectory: String
-    var cacheDiskBytes: Int
-    var cacheMemoryBytes: Int
-    /// What is left of that under memory pressure, 0…100.
-    var cacheMemoryLowWaterPercent: Int
-    var cacheDecodedBytes: Int
-    /// Nil = entries of the disk cache have no age limit.
-    var cacheMaxAge: Duration?
-    var cacheExpireBy: DiskStore.Expiry
-    var dropRules: [QueryDroppingFilter.Rule]
-    var freshness: FreshnessPolicy
-    var variantMaxAge: Duration
-    var allowLongerMaxAge: Bool
-    var allowForcedRefresh: Bool
-    var allowGPS: Bool
-    /// A secret.
-    var adminToken: String?
-    var access: Access
-    /// Whether it may listen beyond this machine for anybody and any host.
-    var openProxy: Bool
-    var fallbackStatus: Int
-    /// Without a slash at its end.
-    var publicURL: String?
-    var continueInBackground: Bool
-    var localRoot: String?
-    var allowNetworks: [CIDR]
-    var allowHosts: [String]
-    var allowPorts: Set<Int>
-    var insecureTLSHosts: [String]
-    var maxSourceBytes: Int
-    var limits: PixelLimits
-    var maxRedirects: Int
-    var connectTimeout: Duration
-    var downloadTimeout: Duration
-    var requestTimeout: Duration
-    var decoders: DecoderTerms
-    var queueDepth: Int
-    var prefetchConcurrency: Int
-    var resampling: Resampling
-    var downloads: DownloadTerms
-    var logLevel: Logger.Level
-    var logFormat: LogFormat
+/// The settings of a running server: read, checked and typed.
+///
+/// `settings.cache.diskBytes` is the value of the row `diskBytes` of ``CacheSettings``.
+@dynamicMemberLookup
+struct Settings: Sendable {
+    /// Values by setting name; only those that a source gives.
+    let values: [String: any Sendable]
+    /// Presets, signing keys and CORS origins, checked against the other settings.
+    private(set) var accessRules = Access()
 
-    /// Throws what stops start-up: an unreadable value or an impossible combination.
-    init(_ layers: SettingLayers) throws(SettingError) {
-        try self.init(SettingReader(layers: layers))
-        try checkCombinations(layers)
-        try checkExposure(layers)
-    }
-
-    private init(_ read: SettingReader) throws(SettingError) {
-        host = try read.required(.host).text
-        port = try read.integer(.port, 0...65_535)
-        adminHost = try read.required(.adminHost).text
-        adminPort = try read.layers.text(.adminPort)?.integer(in: 0...65_535)
-        visitors = try read.visitors()
-        cacheDirectory = try read.required(.cacheDir).text
-        cacheDiskBytes = try read.required(.cacheDiskBytes).bytes(atLeast: 0)
-        cacheMemoryBytes = try read.required(.cacheMemoryBytes).bytes(atLeast: 0)
-        cacheMemoryLowWaterPercent = try read.integer(.cacheMemoryLowWater, 0...100)
-        cacheDecodedBytes = try read.required(.cacheDecodedBytes).bytes(atLeast: 0)
-        cacheMaxAge = try read.layers.text(.cacheMaxAge)?.duration()
-        cacheExpireBy = try read.required(.cacheExpireBy).choice(of: DiskStore.Expiry.self)
-        dropRules = try read.dropRules()
-        freshness = try read.freshness()
-        variantMaxAge = try read.required(.variantMaxAge).durationOrZero()
-        allowLongerMaxAge = try read.required(.allowLongerMaxAge).boolean()
-        allowForcedRefresh = try read.required(.allowForcedRefresh).boolean()
-        allowGPS = try read.required(.allowGPS).boolean()
-        adminToken = try read.layers.text(.adminToken)?.token()
-        fallbackStatus = try read.required(.fallbackStatus).statusWithBody()
-        publicURL = try read.layers.text(.publicURL)?.webAddress()
-        continueInBackground = try read.required(.continueInBackground).boolean()
-        localRoot = try read.layers.text(.localRoot)?.text
-        allowNetworks = try read.list(.allowNetworks) { text throws(SettingError) in try text.network() }
-        allowHosts = try read.list(.allowHosts) { $0.text }
-        allowPorts = try read.ports()
-        insecureTLSHosts = try read.list(.insecureTLSHosts) { $0.text }
-        maxSourceBytes = try read.required(.maxSourceBytes).bytes(atLeast: 1)
-        limits = try read.pixelLimits()
-        maxRedirects = try read.integer(.maxRedirects, 0...20)
-        connectTimeout = try read.required(.connectTimeout).duration()
-        downloadTimeout = try read.required(.downloadTimeout).duration()
-        requestTimeout = try read.required(.requestTimeout).duration()
-        decoders = try read.decoders()
-        queueDepth = try read.integer(.queueDepth, 0...100_000)
-        prefetchConcurrency = try read.integer(.prefetchConcurrency, 1...1024)
-        resampling = try read.required(.resample).choice(of: Resampling.self)
-        downloads = try read.downloads(memoryBudgetBytes: decoders.memoryBudgetBytes)
-        logLevel = try read.required(.logLevel).choice(of: Logger.Level.self)
-        logFormat = try read.required(.logFormat).choice(of: LogFormat.self)
-        access = try read.access(GrammarLimits(limits, resampling))
-        openProxy = try read.required(.openProxy).boolean()
-    }
-
-    private func checkCombinations(_ layers: SettingLayers) throws(SettingError) {
-        func require(_ holds: Bool, _ first: SettingKey, _ second: SettingKey) throws(SettingError) {
-            guard !holds, let less = try layers.text(first)?.text, let more = try layers.text(second)?.text else {
-                return
-            }
-            throw SettingError(
-                "\(layers.spelling(first)) and \(layers.spelling(second)): \(first.name) is \(less) and may not be more "
-                    + "than \(second.name), which is \(more).")
+    /// Throws what stops start-up: a malformed value, an impossible combination, or an unintended open proxy.
+    init(_ sources: SettingSources) throws(SettingError) {
+        var values: [String: any Sendable] = [:]
+        for row in SettingsTable.rows {
+            if let given = sources[row.name] { values[row.name] = try row.read(given) }
         }
-        try require(connectTimeout <= downloadTimeout, .connectTimeout, .downloadTimeout)
-        try require(downloadTimeout <= requestTimeout, .downloadTimeout, .requestTimeout)
-        try require(
-            visitors.connections.maxConnectionsPerClient <= visitors.connections.maxConnections,
-            .maxConnectionsPerClient, .maxConnections)
-        try require(freshness.minFresh <= freshness.maxFresh, .minFresh, .maxFresh)
-        try require(downloads.maxPerHost <= downloads.max, .downloadsPerHost, .maxDownloads)
-        try require(limits.maxSourcePixels <= limits.maxAnimationPixels, .maxSourcePixels, .maxAnimationPixels)
-        try require(limits.maxOutputSide <= limits.maxOutputPixels, .maxOutputSide, .maxOutputPixels)
-        if let adminPort, adminPort != 0, (adminHost, adminPort) == (host, port) {
+        self.values = values
+        accessRules = try Access(self, sources)
+        try checkCombinations(sources)
+        try checkExposure(sources)
+    }
+
+    subscript<Theme>(dynamicMember theme: KeyPath<SettingsTable, Theme>) -> SettingGroup<Theme> {
+        SettingGroup(theme: SettingsTable.all[keyPath: theme], values: values)
+    }
+
+    // MARK: Combinations
+
+    private func checkCombinations(_ sources: SettingSources) throws(SettingError) {
+        try check(\.origins.connectTimeout, atMost: \.origins.downloadTimeout, sources)
+        try check(\.origins.downloadTimeout, atMost: \.limits.requestTimeout, sources)
+        try check(\.listeners.maxConnectionsPerClient, atMost: \.listeners.maxConnections, sources)
+        try check(\.freshness.minFresh, atMost: \.freshness.maxFresh, sources)
+        try check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources)
+        try check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources)
+        try check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources)
+        if let adminPort = self.listeners.adminPort, adminPort != 0,
+            (self.listeners.adminHost, adminPort) == (self.listeners.host, self.listeners.port)
+        {
+            let spellings =
+                "\(sources.spelling(of: \.listeners.port)) and \(sources.spelling(of: \.listeners.adminPort))"
+            throw SettingError("\(spellings): both are \(adminPort); each listener needs a port of its own.")
+        }
+        if let root = self.origins.localRoot {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder), isFolder.boolValue else {
+                throw SettingError("\(sources.spelling(of: \.origins.localRoot)) must be a folder, got '\(root)'.")
+            }
+        }
+    }
+
+    private func check<Value: Comparable>(
+        _ lesser: KeyPath<SettingsTable, Setting<Value>>, atMost greater: KeyPath<SettingsTable, Setting<Value>>,
+        _ sources: SettingSources
+    ) throws(SettingError) {
+        let (less, more) = (SettingsTable.all[keyPath: lesser], SettingsTable.all[keyPath: greater])
+        let (value, bound) = (less.value(in: values), more.value(in: values))
+        guard value > bound else { return }
+        throw SettingError(
+            "\(sources.spelling(of: lesser)) and \(sources.spelling(of: greater)): \(less.name) is "
+                + "\(less.text(of: value)) and must not exceed \(more.name), which is \(more.text(of: bound)).")
+    }
+
+    // MARK: Exposure
+
+    /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
+    private func checkExposure(_ sources: SettingSources) throws(SettingError) {
+        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !isLoopback(self.listeners.host)
+        guard !isOpen || self.access.openProxy else {
+            let (key, host) = (sources.spelling(of: \.listeners.host), self.listeners.host)
             throw SettingError(
-                "\(layers.spelling(.port)) and \(layers.spelling(.adminPort)): both are \(port); each needs a port of its own."
+                "\(key): anyone who can reach \(host) could have this server fetch from any public host. Set "
+                    + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
+                    + "open-proxy=true if this is intended, or bind 127.0.0.1.")
+        }
+        let isAdminOpen = self.access.adminToken == nil && !isLoopback(self.listeners.adminHost)
+        guard self.listeners.adminPort == nil || !isAdminOpen else {
+            throw SettingError(
+                "\(sources.spelling(of: \.listeners.adminHost)): anyone who can reach admin-port at "
+                    + "\(self.listeners.adminHost) could purge the caches. "
+                    + "Set admin-token, or bind admin-host to 127.0.0.1."
             )
         }
-        if let localRoot {
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: localRoot, isDirectory: &isFolder), isFolder.boolValue else {
-                throw SettingError("\(layers.spelling(.localRoot)): \(localRoot) is no folder.")
-            }
+    }
+
+    private var limitsHosts: Bool {
+        let hosts = self.origins.allowHosts
+        return !hosts.isEmpty && !hosts.contains { pattern in pattern.allSatisfy { $0 == "*" } }
+    }
+
+    /// Whether only this machine can reach the address.
+    private func isLoopback(_ host: String) -> Bool {
+        switch IPAddress(host) {
+        case .v4(let address): address >> 24 == 127
+        case .v6(let address): address == 1
+        case nil: host.lowercased() == "localhost"
         }
     }
 }
 
-/// How many pictures are worked on at a time, and behind which walls.
-struct DecoderTerms: Equatable, Sendable {
-    var workers: Int
-    var isolation: Isolation
-    /// Of one worker process.
-    var memoryBytes: Int
-    /// Of all pictures that are worked on at a time.
-    var memoryBudgetBytes: Int
-    /// Zero = none.
-    var quarantine: Duration
-}
+/// The values of one theme of settings.
+@dynamicMemberLookup
+struct SettingGroup<Theme> {
+    fileprivate let theme: Theme
+    fileprivate let values: [String: any Sendable]
 
-/// How many downloads there are at a time, and who goes first.
-struct DownloadTerms: Equatable, Sendable {
-    var maxPerHost: Int
-    var max: Int
-    /// Of all of them together.
-    var maxBytes: Int
-    var order: DownloadOrder
-}
-
-extension GrammarLimits {
-    /// What queries may ask for.
-    init(_ limits: PixelLimits, _ resampling: Resampling) {
-        self.init(
-            maxOutputSide: limits.maxOutputSide, maxFrames: limits.maxFrames, defaultResampling: resampling)
+    subscript<Value>(dynamicMember row: KeyPath<Theme, Setting<Value>>) -> Value {
+        theme[keyPath: row].value(in: values)
     }
 }
 
-enum LogFormat: String, CaseIterable, Sendable {
-    case text, json
+extension Setting {
+    /// The given value, else the default.
+    fileprivate func value(in values: [String: any Sendable]) -> Value {
+        // The key is looked up first: a missing value must not count as a given `nil` of an optional setting.
+        guard let given = values[name] else { return defaultValue }
+        return given as? Value ?? defaultValue
+    }
+}
+
+extension SettingSources {
+    /// The key as the user wrote it; its name where no source gives it.
+    func spelling<Value>(of row: KeyPath<SettingsTable, Setting<Value>>) -> String {
+        let name = SettingsTable.all[keyPath: row].name
+        return self[name]?.spelling ?? name
+    }
 }

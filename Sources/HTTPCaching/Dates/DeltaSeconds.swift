@@ -1,16 +1,30 @@
-/// A number of seconds as caches write it (RFC 9111 §1.2.2).
-enum DeltaSeconds {
-    /// What larger numbers count as: 2³¹ seconds, 68 years.
-    static let longest = Duration.seconds(Int64(1) << 31)
+import DarkroomNetwork
+import Foundation
 
-    /// Nil for anything but digits.
+/// `delta-seconds`: a number of seconds in a caching field (RFC 9111 §1.2.2).
+enum DeltaSeconds {
+    /// 2³¹ seconds, which is 68 years. Greater numbers mean this.
+    static let max = Duration.seconds(Int64(1) << 31)
+
+    /// Reads decimal digits. Returns nil for anything else.
     static func parse(_ text: some Collection<UInt8>) -> Duration? {
         guard !text.isEmpty else { return nil }
         var seconds: Int64 = 0
         for byte in text {
-            guard (0x30...0x39).contains(byte) else { return nil }
-            seconds = min(seconds * 10 + Int64(byte - 0x30), longest.components.seconds)
+            guard byte.isASCIIDigit else { return nil }
+            seconds = min(seconds * 10 + Int64(byte - 0x30), max.components.seconds)
         }
         return .seconds(seconds)
     }
+}
+
+extension Duration {
+    /// The time from one date to another, negative if `end` is earlier. Clamped, so that no date overflows it.
+    init(from start: Date, to end: Date) {
+        let seconds = end.timeIntervalSince(start)
+        self = .seconds(seconds.isNaN ? 0 : min(max(seconds, -Self.maxSeconds), Self.maxSeconds))
+    }
+
+    /// More seconds than lie between any two dates that HTTP can express.
+    private static let maxSeconds = 1e12
 }

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A date as HTTP writes it (RFC 9110 §5.6.7), to the second, in the years 1…9999.
+/// A date in HTTP fields (RFC 9110 §5.6.7), in whole seconds, in the years 1…9999.
 public struct HTTPDate: Hashable, Sendable {
-    /// A whole number of seconds.
+    /// The date, a whole number of seconds.
     public let date: Date
 
-    /// Fractions of a second are dropped; dates outside the years that HTTP can write become the nearest that it can.
+    /// Rounds down to a second and clamps to the years 1…9999.
     public init(_ date: Date) {
         let seconds = min(max(date.timeIntervalSince1970.rounded(.down), Self.earliest), Self.latest)
         self.date = Date(timeIntervalSince1970: seconds)
@@ -25,7 +25,7 @@ public struct HTTPDate: Hashable, Sendable {
 }
 
 extension HTTPDate: CustomStringConvertible {
-    /// IMF-fixdate, the one form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// IMF-fixdate, the only form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var description: String {
         let seconds = Int(date.timeIntervalSince1970)
         let days = Int((Double(seconds) / 86_400).rounded(.down))
@@ -34,12 +34,57 @@ extension HTTPDate: CustomStringConvertible {
         let weekday = Self.weekdaysFrom1970[(days % 7 + 7) % 7]
         let date = "\(Self.digits(day.day, 2)) \(Self.months[day.month - 1]) \(Self.digits(day.year, 4))"
         let time = [second / 3600, second / 60 % 60, second % 60].map { Self.digits($0, 2) }.joined(separator: ":")
-        return
-            "\(weekday), \(date) \(time) GMT"
+        return "\(weekday), \(date) \(time) GMT"
     }
 
     private static func digits(_ number: Int, _ count: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+}
+
+/// A day of the Gregorian calendar, independent of time zones and locales.
+struct CivilDay: Hashable {
+    var year: Int
+    /// 1…12.
+    var month: Int
+    /// From 1.
+    var day: Int
+
+    init(year: Int, month: Int, day: Int) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    /// Calculates with years that begin on 1 March, so that the leap day is their last day.
+    init(daysSince1970 days: Int) {
+        let shifted = days + Self.daysBefore1970
+        let era = Self.floored(shifted, by: Self.daysOfEra)
+        let dayOfEra = shifted - era * Self.daysOfEra
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    var daysSince1970: Int {
+        let yearFromMarch = month <= 2 ? year - 1 : year
+        let era = Self.floored(yearFromMarch, by: 400)
+        let yearOfEra = yearFromMarch - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * Self.daysOfEra + dayOfEra - Self.daysBefore1970
+    }
+
+    /// The days of 400 years, after which the calendar repeats.
+    private static let daysOfEra = 146_097
+    /// The days from 1 March of year 0 to 1 January 1970.
+    private static let daysBefore1970 = 719_468
+
+    private static func floored(_ number: Int, by divisor: Int) -> Int {
+        number >= 0 ? number / divisor : (number - divisor + 1) / divisor
     }
 }

@@ -1,20 +1,20 @@
 public import Foundation
 public import HTTPTypes
 
-/// How long a server asks to be left alone (RFC 9110 §10.2.3).
+/// The `Retry-After` field (RFC 9110 §10.2.3): how long a client should wait before it asks again.
 public struct RetryAfter: Hashable, Sendable {
-    /// Zero where the date lies in the past; at most 2³¹ seconds.
+    /// 0 to 2³¹ seconds; 0 for a date in the past.
     public let delay: Duration
 
-    /// Nil where the fields hold no `Retry-After`, or one that is neither a number of seconds nor a date.
+    /// Reads a number of seconds or a date. Nil if the field is missing or malformed.
     ///
-    /// - Parameter now: what a date is reckoned from.
+    /// - Parameter now: the time that a date is relative to.
     public init?(_ fields: HTTPFields, now: Date) {
         guard let text = fields[.retryAfter] else { return nil }
         if let seconds = DeltaSeconds.parse(text.utf8) {
             delay = seconds
         } else if let date = HTTPDate(parsing: text, now: now)?.date {
-            delay = min(max(Duration(from: now, to: date), .zero), DeltaSeconds.longest)
+            delay = min(max(Duration(from: now, to: date), .zero), DeltaSeconds.max)
         } else {
             return nil
         }

@@ -2,27 +2,27 @@ public import Foundation
 
 /// What a cache does about a request (RFC 9111 §4).
 public enum CacheDecision: Hashable, Sendable {
-    /// Answer with what is stored: it is fresh, or the client takes it stale.
+    /// Serves the stored response: it is fresh, or the client accepts it stale.
     case use
-    /// Answer with what is stored, and revalidate it behind that, once for however many.
+    /// Serves the stored response and revalidates it in the background, once for any number of requests.
     case useAndRevalidate
-    /// Ask the origin first: conditionally where there is something to validate and the mode does not ignore it.
+    /// Contacts the origin first: conditionally if there is something to validate and the mode does not ignore it.
     case ask(AskReason)
-    /// Answer 504: the client forbids to ask, and there is nothing that it takes.
+    /// Answers 504: the client forbids contacting the origin, and nothing stored is acceptable.
     case refuse
 
-    /// Why the origin has to be asked.
+    /// Why the origin is contacted.
     public enum AskReason: Hashable, Sendable {
         /// Nothing is stored.
         case miss
-        /// What is stored is stale, or may not be used without asking.
+        /// The stored response is stale, or requires validation before use.
         case stale
-        /// The client wants it so.
+        /// The client requires it.
         case request
-        /// What is stored answers requests with other fields.
+        /// The stored response answers requests with other fields.
         case vary
 
-        /// As `Cache-Status` says it (RFC 9211 §2.2).
+        /// The value of the `fwd` parameter of `Cache-Status` (RFC 9211 §2.2).
         public var status: CacheStatus.Reason {
             switch self {
             case .miss: .miss
@@ -33,12 +33,10 @@ public enum CacheDecision: Hashable, Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - stored: of the response that is stored for the address, if any.
-    ///   - isSelected: whether that response is one for this request (RFC 9111 §4.1).
+    /// The decision of ``CacheEvaluation/init(stored:isSelected:policy:now:)``.
     public static func decide(
-        stored: Freshness?, isSelected: Bool, demand: CacheDemand, now: Date
+        stored: Freshness?, isSelected: Bool, policy: RequestCachePolicy, now: Date
     ) -> CacheDecision {
-        CacheJudgement(stored: stored, isSelected: isSelected, demand: demand, now: now).decision
+        CacheEvaluation(stored: stored, isSelected: isSelected, policy: policy, now: now).decision
     }
 }

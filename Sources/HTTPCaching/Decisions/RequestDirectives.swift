@@ -1,39 +1,40 @@
+import DarkroomNetwork
 public import HTTPTypes
 
-/// What a client's own cache directives ask for (RFC 9111 §5.2.1).
+/// The cache directives of a request (RFC 9111 §5.2.1).
 public struct RequestDirectives: Hashable, Sendable {
-    /// Nothing without asking the origin.
+    /// `no-cache`: a stored response must be validated before it is used.
     public var noCache = false
-    /// Nothing is to be kept.
+    /// `no-store`: the response must not be stored.
     public var noStore = false
-    /// The origin is not to be asked.
+    /// `only-if-cached`: the origin must not be contacted.
     public var onlyIfCached = false
-    /// The oldest that the client takes. Without `maxStale` it takes nothing stale either.
+    /// `max-age`: the greatest age that the client accepts. Without `maxStale` it rejects stale responses too.
     public var maxAge: Duration?
-    /// For how long from now on the answer has to be fresh.
+    /// `min-fresh`: how long from now the response must stay fresh.
     public var minFresh: Duration?
-    /// How long an answer may have been stale; `unlimited` where the client names no time.
+    /// `max-stale`: how long the response may have been stale; ``unlimited`` if the client gives no value.
     public var maxStale: Duration?
 
-    /// No wishes.
+    /// No directives.
     public static let none = RequestDirectives()
-    /// 68 years.
-    public static let unlimited = DeltaSeconds.longest
+    /// 2³¹ seconds, which is 68 years (RFC 9111 §1.2.2).
+    public static let unlimited = DeltaSeconds.max
 
-    /// No wishes.
+    /// No directives.
     public init() {}
 
-    /// Reads a request's `Cache-Control`, or where there is none its `Pragma` (RFC 9111 §5.4). Numbers that cannot be read
-    /// are as good as absent; of several of one name the first counts.
+    /// Reads a request's `Cache-Control`, or its `Pragma` if there is none (RFC 9111 §5.4). Malformed numbers are
+    /// ignored. The first of several values of one directive counts.
     public init(_ fields: HTTPFields) {
         if let text = fields[.cacheControl] {
-            for directive in DirectiveList(text) { note(directive) }
+            for directive in DirectiveList(text) { apply(directive) }
         } else if let text = fields[.pragma] {
             noCache = DirectiveList(text).contains { $0.name == "no-cache" }
         }
     }
 
-    private mutating func note(_ directive: Directive) {
+    private mutating func apply(_ directive: Directive) {
         switch directive.name {
         case "no-cache": noCache = true
         case "no-store": noStore = true
@@ -47,7 +48,7 @@ public struct RequestDirectives: Hashable, Sendable {
     }
 
     private static func seconds(_ directive: Directive) -> Duration? {
-        guard case .seconds(let duration) = CacheDirectives.Stated(directive.argument) else { return nil }
+        guard case .seconds(let duration) = CacheDirectives.Seconds(directive.argument) else { return nil }
         return duration
     }
 }

@@ -1,48 +1,48 @@
-/// What a response tells caches (RFC 9111 §5.2.2).
+/// The value of a response's `Cache-Control` field (RFC 9111 §5.2.2).
 public struct CacheControl: Hashable, Sendable {
-    /// Who may keep it, and for how long. Fractions of a second and negative times are dropped when it is written.
+    /// Which caches may store the response, and for how long it is fresh. Written in whole seconds, at least 0.
     public enum Storage: Hashable, Sendable {
-        /// Any cache may.
-        case anyone(maxAge: Duration)
-        /// Only the client's own cache may.
-        case client(maxAge: Duration)
-        /// Nobody may, and nothing else is said.
-        case nobody
+        /// `public`: any cache may store it.
+        case `public`(maxAge: Duration)
+        /// `private`: only the client's own cache may store it.
+        case `private`(maxAge: Duration)
+        /// `no-store`: no cache may store it. No other directive is written.
+        case noStore
     }
 
-    /// Who may keep it, and for how long.
+    /// Which caches may store the response, and for how long it is fresh.
     public var storage: Storage
-    /// For shared caches, in place of the other lifetime.
+    /// `s-maxage`: the lifetime in shared caches, in place of `max-age`.
     public var sharedMaxAge: Duration?
-    /// `no-cache`: it may be kept but never used without asking; lifetimes are not written then.
+    /// `no-cache`: the response must be validated before every use. Lifetimes are not written in that case.
     public var needsValidation = false
-    /// Nothing stale, whatever happens (RFC 9111 §5.2.2.2).
+    /// `must-revalidate`: the response must not be served stale (RFC 9111 §5.2.2.2).
     public var mustRevalidate = false
-    /// The same for shared caches alone (RFC 9111 §5.2.2.8).
+    /// `proxy-revalidate`: shared caches must not serve the response stale (RFC 9111 §5.2.2.8).
     public var proxyRevalidate = false
-    /// RFC 8246.
+    /// `immutable`: the response does not change during its lifetime (RFC 8246).
     public var isImmutable = false
-    /// RFC 5861 §3.
+    /// `stale-while-revalidate` (RFC 5861 §3).
     public var staleWhileRevalidate: Duration?
-    /// RFC 5861 §4.
+    /// `stale-if-error` (RFC 5861 §4).
     public var staleIfError: Duration?
 
-    /// This, and nothing else said.
+    /// A value with this directive and lifetime only.
     public init(_ storage: Storage) {
         self.storage = storage
     }
 
-    /// Nobody may keep it.
-    public static let noStore = CacheControl(.nobody)
+    /// `no-store`.
+    public static let noStore = CacheControl(.noStore)
 }
 
 extension CacheControl: CustomStringConvertible {
-    /// The field's value. More seconds than 2³¹−1 are sent as that many (RFC 9111 §1.2.2).
+    /// The field's value. Lifetimes are at most 2³¹−1 seconds (RFC 9111 §1.2.2).
     public var description: String {
         switch storage {
-        case .anyone(let maxAge): "public" + details(maxAge)
-        case .client(let maxAge): "private" + details(maxAge)
-        case .nobody: "no-store"
+        case .public(let maxAge): "public" + details(maxAge)
+        case .private(let maxAge): "private" + details(maxAge)
+        case .noStore: "no-store"
         }
     }
 

@@ -1,13 +1,16 @@
-/// How a cache dealt with a request: one member of a `Cache-Status` field (RFC 9211).
+import DarkroomNetwork
+
+/// How a cache handled a request: one member of a `Cache-Status` field (RFC 9211).
 public struct CacheStatus: Hashable, Sendable {
-    /// Whether the cache could answer by itself.
+    /// Whether the cache answered the request itself.
     public enum Outcome: Hashable, Sendable {
+        /// The cache answered (RFC 9211 §2.1).
         case hit
-        /// It could not, and asked further on (RFC 9211 §2.2).
+        /// The cache forwarded the request (RFC 9211 §2.2).
         case forwarded(Reason)
     }
 
-    /// Why a request went further (RFC 9211 §2.2).
+    /// Why the request was forwarded (RFC 9211 §2.2).
     public enum Reason: String, Hashable, Sendable {
         case bypass, method, miss, request, stale, partial
         case varyMiss = "vary-miss"
@@ -15,20 +18,20 @@ public struct CacheStatus: Hashable, Sendable {
 
     /// The cache's name, a structured field token such as `darkroom`.
     public var cache: Name
-    /// Whether the cache could answer by itself.
+    /// Whether the cache answered the request itself.
     public var outcome: Outcome
-    /// The status that the forwarded request was answered with, such as 304.
+    /// The status of the response to the forwarded request, such as 304.
     public var forwardStatus: Int?
-    /// For how many seconds the response is still fresh; negative once it is stale.
+    /// The remaining freshness lifetime in seconds. Negative if the response is stale.
     public var ttl: Int?
-    /// Whether the answer was kept for later requests.
+    /// Whether the response was stored.
     public var isStored: Bool
-    /// Whether the request shared the forwarded request of another one.
+    /// Whether the request was collapsed with another forwarded request.
     public var isCollapsed: Bool
-    /// More about it, in words of the cache's own.
+    /// Additional information, in the cache's own vocabulary.
     public var detail: Name?
 
-    /// An outcome, and no more than what is said.
+    /// A member with the given parameters.
     public init(
         cache: Name, _ outcome: Outcome, forwardStatus: Int? = nil, ttl: Int? = nil, isStored: Bool = false,
         isCollapsed: Bool = false, detail: Name? = nil
@@ -44,34 +47,29 @@ public struct CacheStatus: Hashable, Sendable {
 }
 
 extension CacheStatus {
-    /// A structured field token (RFC 9651 §3.3.4) out of the part of its alphabet that needs no thought.
+    /// A structured field token (RFC 9651 §3.3.4) of a restricted alphabet.
     public struct Name: Hashable, Sendable, ExpressibleByStringLiteral {
         /// The token.
         public let text: String
 
-        /// Nil unless the text is a letter, followed by letters, digits, `-`, `_` and `.`.
+        /// Nil unless the text is a letter followed by letters, digits, `-`, `_` and `.`.
         public init?(_ text: String) {
-            guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isInner) else {
+            guard let first = text.utf8.first, first.isASCIILetter, text.utf8.allSatisfy(\.isPlainNameCharacter) else {
                 return nil
             }
             self.text = text
         }
 
-        /// For names in source code; one that is no token is a programming error.
+        /// A name written in source code. An invalid one is a programming error and stops the process.
         public init(stringLiteral text: String) {
-            precondition(Self(text) != nil, "'\(text)' is no structured field token")
+            precondition(Self(text) != nil, "'\(text)' is not a structured field token")
             self.text = text
-        }
-
-        private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
-        private static func isInner(_ byte: UInt8) -> Bool {
-            isLetter(byte) || (0x30...0x39).contains(byte) || [0x2d, 0x2e, 0x5f].contains(byte)
         }
     }
 }
 
 extension CacheStatus: CustomStringConvertible {
-    /// The member as RFC 9651 §4.1 serialises it: `darkroom;fwd=miss;stored;detail=original-disk`.
+    /// The member as RFC 9651 §4.1 serializes it: `darkroom;fwd=miss;stored;detail=original-disk`.
     public var description: String {
         var text = cache.text
         switch outcome {

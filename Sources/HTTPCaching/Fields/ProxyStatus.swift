@@ -1,6 +1,6 @@
-/// How an intermediary dealt with a response: one member of a `Proxy-Status` field (RFC 9209).
+/// How an intermediary handled a response: one member of a `Proxy-Status` field (RFC 9209).
 public struct ProxyStatus: Hashable, Sendable {
-    /// What went wrong between us and the origin (RFC 9209 §2.3).
+    /// A proxy error type (RFC 9209 §2.3).
     public enum Failure: String, CaseIterable, Hashable, Sendable {
         case dnsTimeout = "dns_timeout"
         case dnsError = "dns_error"
@@ -29,14 +29,14 @@ public struct ProxyStatus: Hashable, Sendable {
 
     /// The intermediary's name.
     public var proxy: Name
-    /// What went wrong; nil = nothing that has a name.
+    /// The error, or nil if none of the registered types applies.
     public var failure: Failure?
-    /// The status that the origin answered with.
+    /// The status of the origin's response.
     public var receivedStatus: Int?
-    /// More about it, in words of the proxy's own.
+    /// Additional information, in the proxy's own vocabulary.
     public var details: Name?
 
-    /// A member of these parameters.
+    /// A member with the given parameters.
     public init(proxy: Name, _ failure: Failure?, receivedStatus: Int? = nil, details: Name? = nil) {
         self.proxy = proxy
         self.failure = failure
@@ -46,12 +46,12 @@ public struct ProxyStatus: Hashable, Sendable {
 }
 
 extension ProxyStatus: CustomStringConvertible {
-    /// The member as RFC 9651 §4.1 serialises it: `darkroom;error=connection_timeout`.
+    /// The member as RFC 9651 §4.1 serializes it: `darkroom;error=connection_timeout`.
     public var description: String {
         var text = proxy.text
         if let failure { text += ";error=\(failure.rawValue)" }
         if let receivedStatus { text += ";received-status=\(receivedStatus)" }
-        // RFC 9209 §2.1.5 wants a string; none of a name's bytes need an escape in it.
+        // RFC 9209 §2.1.5 requires a string. No byte of a name needs an escape in it.
         if let details { text += ";details=\"\(details.text)\"" }
         return text
     }

@@ -1,29 +1,29 @@
 import StructuredFieldValues
 
-/// How soon a client wants its answer (RFC 9218 §4).
+/// The `Priority` of a request (RFC 9218 §4).
 public struct RequestPriority: Hashable, Sendable {
-    /// 0, the most urgent, to 7. The standard is 3.
+    /// 0, the most urgent, to 7. Default: 3.
     public var urgency: Int
-    /// Whether a part of the answer is already of use.
+    /// Whether the client can use parts of the response as they arrive. Default: false.
     public var isIncremental: Bool
 
-    /// What a request without the field has (RFC 9218 §4).
-    public static let standard = RequestPriority(urgency: 3, isIncremental: false)
+    /// The priority of a request without the field (RFC 9218 §4).
+    public static let `default` = RequestPriority(urgency: 3, isIncremental: false)
 
-    /// An urgency, and whether parts are of use by themselves.
+    /// A priority with the given parameters.
     public init(urgency: Int, isIncremental: Bool) {
         self.urgency = urgency
         self.isIncremental = isIncremental
     }
 
-    /// Reads a `Priority` field. What cannot be read, is out of range or of another type counts as not said.
+    /// Reads a `Priority` field. Members that are malformed, out of range or of another type are ignored.
     public init(parsing text: String) {
         if let plain = Self.plain(text.utf8) {
             self = plain
             return
         }
-        self = .standard
-        // Decoding costs the square of the members' number.
+        self = .default
+        // Decoding takes quadratic time in the number of members.
         guard text.utf8.count <= Self.maxBytes,
             let field = try? StructuredFieldValueDecoder().decode(PriorityField.self, from: Array(text.utf8))
         else { return }
@@ -31,7 +31,7 @@ public struct RequestPriority: Hashable, Sendable {
         if let isIncremental = field.isIncremental { self.isIncremental = isIncremental }
     }
 
-    /// `u=1` or `u=1, i`, as browsers write it with every request: decoding would cost a hundred times as much.
+    /// `u=1` and `u=1, i`, as browsers send it with every request. Decoding would take a hundred times as long.
     private static func plain(_ text: String.UTF8View) -> RequestPriority? {
         guard text.starts(with: "u=".utf8), let digit = text.dropFirst(2).first, (0x30...0x37).contains(digit) else {
             return nil
@@ -55,7 +55,7 @@ private struct PriorityField: StructuredFieldValue {
         case isIncremental = "i"
     }
 
-    /// Each member is ignored for itself (RFC 9218 §4).
+    /// Members are ignored one by one (RFC 9218 §4).
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         urgency = try? container.decodeIfPresent(Int64.self, forKey: .urgency)

@@ -1,44 +1,44 @@
 public import Foundation
 
-/// How long a stored response may be used, worked out once and kept with it: asking it costs a subtraction.
+/// How long a stored response may be used: the result of parsing its caching fields once.
 public struct Freshness: Hashable, Sendable {
-    /// The time from the origin's making of the response for which it is fresh (RFC 9111 §4.2.1).
+    /// The freshness lifetime, counted from when the origin generated the response (RFC 9111 §4.2.1).
     public var lifetime: Duration
-    /// Where the lifetime is from.
+    /// The source of the lifetime.
     public var basis: Basis
-    /// Whether it may never be used without asking the origin, not even while that fails: `no-cache` and `Vary: *`.
+    /// Whether the response must be validated before every use, even while the origin fails: `no-cache` and `Vary: *`.
     public var needsValidation: Bool
-    /// Whether it may not be used once it is stale (RFC 9111 §4.2.4), but for windows that its origin named.
+    /// Whether the response must not be served stale (RFC 9111 §4.2.4), except within windows that its origin states.
     public var forbidsStale: Bool
-    /// How long after the lifetime's end it may be used while it is revalidated (RFC 5861 §3).
+    /// How long past its lifetime the response may be served while it is revalidated (RFC 5861 §3).
     public var staleWhileRevalidate: Duration
-    /// How long after the lifetime's end it may be used while the origin fails (RFC 5861 §4).
+    /// How long past its lifetime the response may be served while the origin fails (RFC 5861 §4).
     public var staleIfError: Duration
-    /// How old it was when it came: `corrected_initial_age` of RFC 9111 §4.2.3.
+    /// The age on arrival: `corrected_initial_age` of RFC 9111 §4.2.3.
     public var initialAge: Duration
-    /// When it came.
+    /// When the response arrived.
     public var receivedAt: Date
-    /// From then on it counts as stale.
+    /// The time from which a soft purge makes the response stale. Nil without a purge.
     public var staleSince: Date?
 
-    /// How old it is (RFC 9111 §4.2.3); never negative.
+    /// The current age (RFC 9111 §4.2.3). Never negative.
     ///
-    /// A clock that was set back since the response came leaves no way to know. The time that it jumped is counted as age
-    /// then, so that nothing is ever fresh for more than twice its lifetime.
+    /// If the clock was set back after the response arrived, the true age is unknown. The jump counts as age in that
+    /// case, so that nothing is fresh for more than twice its lifetime.
     public func age(at now: Date) -> Duration {
         let resident = Duration(from: receivedAt, to: now)
         return initialAge + (resident < .zero ? .zero - resident : resident)
     }
 
-    /// How long it is still fresh; zero or negative once it is stale, by how long it has been.
+    /// The remaining lifetime. Zero or negative if the response is stale.
     public func remaining(at now: Date) -> Duration {
         let rest = lifetime - age(at: now)
         guard let staleSince else { return rest }
         return min(rest, .zero, Duration(from: now, to: staleSince))
     }
 
-    /// Whether it may answer although the origin, which was asked, has failed.
-    public func mayServeStaleOnError(at now: Date) -> Bool {
+    /// Whether the response may be served although the origin was asked and failed (RFC 5861 §4).
+    public func allowsStaleOnError(at now: Date) -> Bool {
         guard !needsValidation else { return false }
         let remaining = remaining(at: now)
         return remaining > .zero || .zero - remaining < staleIfError
@@ -46,20 +46,20 @@ public struct Freshness: Hashable, Sendable {
 }
 
 extension Freshness {
-    /// Where a lifetime is from.
+    /// The source of a lifetime.
     public enum Basis: String, CaseIterable, Hashable, Sendable {
         case cdnMaxAge, sharedMaxAge, maxAge, expires
         /// A tenth of the time since `Last-Modified`.
         case heuristic
-        /// The operator's `defaultFresh`: the origin said nothing.
-        case standard
-        /// The operator's `defaultFresh`: the origin was not listened to.
+        /// The operator's ``FreshnessPolicy/defaultFresh``, since the origin states nothing.
+        case `default`
+        /// The operator's ``FreshnessPolicy/defaultFresh``, since the origin is ignored.
         case fixed
-        /// The origin said something that cannot be read, and is stale for that.
+        /// A malformed caching field, which makes the response stale.
         case invalid
         case noCache, noStore, isPrivate
 
-        /// What says so; nil for the operator.
+        /// The section that defines the lifetime, or nil for the operator's.
         public var section: String? {
             switch self {
             case .cdnMaxAge: "RFC 9213 §3"
@@ -71,7 +71,7 @@ extension Freshness {
             case .noCache: "RFC 9111 §5.2.2.4"
             case .noStore: "RFC 9111 §5.2.2.5"
             case .isPrivate: "RFC 9111 §5.2.2.7"
-            case .standard, .fixed: nil
+            case .default, .fixed: nil
             }
         }
     }

@@ -1,24 +1,25 @@
-/// What an operator says about how long originals stay fresh.
+/// The operator's policy on how long originals stay fresh.
 public struct FreshnessPolicy: Hashable, Sendable {
-    /// For responses whose origin says nothing and gives no date to guess from. 1 hour.
+    /// The lifetime of responses whose origin states none and sends no date for a heuristic one. Default: 1 hour.
     public var defaultFresh: Duration
-    /// The least for lifetimes that the origin states or that are guessed from its dates; `no-store`, `private` and
-    /// `no-cache` stay what they are. 0.
+    /// The least lifetime, stated or heuristic. Does not apply to `no-store`, `private` and `no-cache`. Default: 0.
     public var minFresh: Duration
-    /// The most for any lifetime. 365 days.
+    /// The greatest lifetime. Takes precedence over ``minFresh``. Default: 365 days.
     public var maxFresh: Duration
-    /// How long a stale response may be used while it is revalidated, where the origin names no time (RFC 5861 §3). 0.
+    /// How long a stale response may be served while it is revalidated, if the origin states nothing (RFC 5861 §3).
+    /// Default: 0.
     public var staleWhileRevalidate: Duration
-    /// How long a stale response may be used while the origin fails, where it names no time (RFC 5861 §4). 1 day.
+    /// How long a stale response may be served while the origin fails, if the origin states nothing (RFC 5861 §4).
+    /// Default: 1 day.
     public var staleIfError: Duration
-    /// False makes every 200 storable, and fresh for `defaultFresh` since it came: the origin's caching fields are not
-    /// looked at, but for its validators and `Vary`. True.
+    /// Whether the origin's caching fields are respected. If not, every 200 is stored and is fresh for ``defaultFresh``
+    /// from its arrival; only validators and `Vary` still count. Default: true.
     public var respectsOrigin: Bool
 
-    /// The most that is guessed from `Last-Modified`, which is a tenth of the time since then (RFC 9111 §4.2.2).
-    public static let heuristicCap = Duration.seconds(86_400)
+    /// The greatest heuristic lifetime, which is a tenth of the time since `Last-Modified` (RFC 9111 §4.2.2): 1 day.
+    public static let maxHeuristicFresh = Duration.seconds(86_400)
 
-    /// The defaults, unless said otherwise.
+    /// A policy with the defaults unless parameters say otherwise.
     public init(
         defaultFresh: Duration = .seconds(3_600), minFresh: Duration = .zero,
         maxFresh: Duration = .seconds(365 * 86_400), staleWhileRevalidate: Duration = .zero,
@@ -32,6 +33,6 @@ public struct FreshnessPolicy: Hashable, Sendable {
         self.respectsOrigin = respectsOrigin
     }
 
-    /// The operator's bounds on what an origin states. The cap wins over the floor.
-    func bounded(_ lifetime: Duration) -> Duration { min(max(lifetime, minFresh), maxFresh) }
+    /// The lifetime within ``minFresh`` and ``maxFresh``.
+    func clamped(_ lifetime: Duration) -> Duration { min(max(lifetime, minFresh), maxFresh) }
 }

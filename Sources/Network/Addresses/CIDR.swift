@@ -1,20 +1,21 @@
-/// A network: an address whose host bits are zero and the length of its prefix, such as `10.0.0.0/8`.
+/// A network in CIDR notation, such as `10.0.0.0/8` (RFC 4632, RFC 4291 §2.3).
 public struct CIDR: Hashable, Sendable {
     /// The first address of the network.
     public let address: IPAddress
-    /// How many leading bits all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
+    /// The number of leading bits that all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
     public let prefixBits: Int
 
-    /// Reads `address/prefix` in the strict form of ``IPAddress/init(_:)``. A bare address is a network of one.
+    /// Parses `address/prefix` in the strict form of ``IPAddress/init(_:)``. An address without prefix is a network of
+    /// one.
     ///
-    /// - Throws: ``CIDRError`` for a malformed address or prefix, and for host bits that are set: `10.0.0.1/8` is
-    ///   more likely a slip than a wish for all of `10.0.0.0/8`.
+    /// - Throws: ``CIDRError`` for a malformed address or prefix, and for host bits that are set, since `10.0.0.1/8`
+    ///   is more likely a mistake than a request for all of `10.0.0.0/8`.
     public init(parsing text: String) throws(CIDRError) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { throw .badAddress(text) }
         let width = address.bitWidth
         let prefixText = parts.count == 2 ? String(parts[1]) : String(width)
-        guard prefixText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let bits = Int(prefixText), bits <= width
+        guard prefixText.utf8.allSatisfy(\.isASCIIDigit), let bits = Int(prefixText), bits <= width
         else { throw .badPrefix(text, maximumBits: width) }
         guard address.masked(to: bits) == address else {
             throw .hostBitsSet(text, network: "\(address.masked(to: bits))/\(bits)")
@@ -22,33 +23,33 @@ public struct CIDR: Hashable, Sendable {
         self.init(address, bits)
     }
 
-    /// A network known to be well-formed, such as a row of a table in this module.
+    /// A network that is known to be valid, such as a row of a table.
     init(_ address: IPAddress, _ prefixBits: Int) {
         self.address = address
         self.prefixBits = prefixBits
     }
 
-    /// Whether the address lies in the network. Families never mix: `::ffff:10.0.0.1` is not in `10.0.0.0/8`.
+    /// Whether the network contains the address. Families never mix: `::ffff:10.0.0.1` is not in `10.0.0.0/8`.
     public func contains(_ candidate: IPAddress) -> Bool {
         candidate.bitWidth == address.bitWidth && candidate.masked(to: prefixBits) == address
     }
 }
 
 extension CIDR: CustomStringConvertible {
-    /// The form that ``init(parsing:)`` reads.
+    /// The form that ``init(parsing:)`` parses.
     public var description: String { "\(address)/\(prefixBits)" }
 }
 
-/// Why a text is no network; each description says what is allowed.
+/// Why a text is not a network. Descriptions state what is allowed.
 public enum CIDRError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stands before the slash is no IPv4 or IPv6 address.
+    /// The part before the slash is not an IPv4 or IPv6 address.
     case badAddress(String)
-    /// What stands after the slash is no number from 0 to `maximumBits`.
+    /// The part after the slash is not a number from 0 to `maximumBits`.
     case badPrefix(String, maximumBits: Int)
-    /// The address is not the first of its network; `network` is what may have been meant.
+    /// The address is not the first of its network, which is `network`.
     case hostBitsSet(String, network: String)
 
-    /// What is wrong with the text and what is allowed.
+    /// What is wrong and what is allowed.
     public var description: String {
         switch self {
         case .badAddress(let text):

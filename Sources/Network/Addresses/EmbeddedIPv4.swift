@@ -1,9 +1,9 @@
 extension IPAddress {
-    /// The IPv4 addresses that a relay, translator or dual stack might read out of an IPv6 address, or none.
+    /// The IPv4 addresses that a relay, translator or dual stack may extract from an IPv6 address.
     ///
-    /// Known forms: IPv4-mapped and -compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765), NAT64 with the
-    /// well-known prefix and the local prefix in both layouts it allows (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo
-    /// with its server and its obscured client (RFC 4380 §4) and ISATAP (RFC 5214 §6.1).
+    /// Known forms: IPv4-mapped and IPv4-compatible (RFC 4291 §2.5.5), IPv4-translated (RFC 2765), NAT64 with the
+    /// well-known and the local prefix, in both of its layouts (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo with its
+    /// server and its obfuscated client (RFC 4380 §4), and ISATAP (RFC 5214 §6.1).
     var embeddedIPv4: [IPAddress] {
         guard case .v6(let value) = self else { return [] }
         let group = { (index: Int) in UInt16(truncatingIfNeeded: value >> UInt128(112 - 16 * index)) }
@@ -30,7 +30,7 @@ extension IPAddress {
         }
     }
 
-    /// The inner address if this is IPv4-mapped (`::ffff:a.b.c.d`): to an operating system the very same host.
+    /// The inner address of an IPv4-mapped address (`::ffff:a.b.c.d`), which operating systems treat as the same host.
     package var mappedIPv4: IPAddress? {
         guard case .v6(let value) = self, value >> 32 == 0xffff else { return nil }
         return .v4(UInt32(truncatingIfNeeded: value))

@@ -1,6 +1,6 @@
 /// An IPv4 or IPv6 address as a number, without port, zone or name.
 ///
-/// Two spellings of one address are equal values; ``description`` is the one canonical spelling.
+/// Different spellings of an address are equal values. ``description`` is the canonical spelling.
 public enum IPAddress: Hashable, Sendable {
     /// An IPv4 address, most significant byte first: `127.0.0.1` is `0x7f00_0001`.
     case v4(UInt32)
@@ -9,7 +9,7 @@ public enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// Dotted decimal for IPv4; RFC 5952 for IPv6 (lower-case, longest run of zeros shortened, never dotted), without
+    /// Dotted decimal for IPv4. RFC 5952 for IPv6: lower-case, longest run of zeros shortened, never dotted, without
     /// brackets.
     public var description: String {
         switch self {
@@ -20,7 +20,7 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// The spelling used as the host of a URL: IPv6 in brackets.
+    /// The address as the host of a URL: IPv6 in brackets.
     var urlHost: String {
         switch self {
         case .v4: description

@@ -1,16 +1,16 @@
-/// The networks that no public origin lives in.
+/// The networks without public origins.
 ///
 /// Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates), the multicast
-/// registries (RFC 5771, RFC 4291 §2.7), and RFC 4291 §2.4 for what global unicast is. Networks that IANA marks as
-/// globally reachable but that serve a protocol rather than hosts (AS112, AMT, anycast relays) are in the lists too.
+/// registries (RFC 5771, RFC 4291 §2.7), and RFC 4291 §2.4 for global unicast. Networks that IANA marks as globally
+/// reachable but that serve a protocol rather than hosts (AS112, AMT, anycast relays) are included.
 enum SpecialPurposeNetworks {
-    /// Everything an IPv4 origin must not be in.
+    /// The IPv4 networks without public origins.
     static let v4: [CIDR] = [
         v4(0, 0, 0, 0, 8),  // "this network", RFC 791
         v4(10, 0, 0, 0, 8),  // private use, RFC 1918
         v4(100, 64, 0, 0, 10),  // shared address space (carrier-grade NAT), RFC 6598
         v4(127, 0, 0, 0, 8),  // loopback, RFC 1122
-        v4(168, 63, 129, 16, 32),  // a cloud's host agent, public in form only
+        v4(168, 63, 129, 16, 32),  // host agent of a cloud provider, public in form only
         v4(169, 254, 0, 0, 16),  // link-local and cloud metadata, RFC 3927
         v4(172, 16, 0, 0, 12),  // private use, RFC 1918
         v4(192, 0, 0, 0, 24),  // IETF protocol assignments, RFC 6890
@@ -27,11 +27,11 @@ enum SpecialPurposeNetworks {
         v4(240, 0, 0, 0, 4),  // reserved, RFC 1112, with limited broadcast, RFC 8190
     ]
 
-    /// The one part of IPv6 that is handed out to hosts of the public internet. Unspecified, loopback, discard-only,
-    /// unique local, link-local, site-local, SRv6 and multicast addresses all lie outside.
+    /// The part of IPv6 that is assigned to hosts of the public internet. Unspecified, loopback, discard-only, unique
+    /// local, link-local, site-local, SRv6 and multicast addresses are outside.
     static let v6GlobalUnicast = v6(0x2000, 0, 0, 3)
 
-    /// What an IPv6 origin must not be in although it is inside ``v6GlobalUnicast``.
+    /// The networks within ``v6GlobalUnicast`` without public origins.
     static let v6: [CIDR] = [
         v6(0x2001, 0, 0, 23),  // IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID, DET
         v6(0x2001, 0x0db8, 0, 32),  // documentation, RFC 3849

@@ -2,7 +2,7 @@ import Foundation
 
 /// The host parser of the WHATWG URL Standard for special schemes.
 enum SourceHostParser {
-    /// - Parameter text: what stands between the user and the port, not empty.
+    /// - Parameter text: the text between credentials and port, not empty.
     static func parse(_ text: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL.Host {
         if text.first == UInt8(ascii: "[") {
             guard text.last == UInt8(ascii: "]"), let value = IPAddress.parseV6(text.dropFirst().dropLast()) else {
@@ -10,13 +10,13 @@ enum SourceHostParser {
             }
             return .address(.v6(value))
         }
-        let name = try asciiName(PercentEncoding.decode(text))
+        let name = try asciiName(PercentEncoding.decodeLeniently(text))
         guard endsInNumber(name) else { return .name(name) }
         guard let value = IPv4Number.parse(name) else { throw .invalidHost }
         return .address(.v4(value))
     }
 
-    /// The decoded host mapped to lower-case ASCII, refused if a character remains that no host name has.
+    /// The decoded host as lower-case ASCII. Fails if it has a character that host names cannot have.
     private static func asciiName(_ decoded: [UInt8]) throws(SourceURLError) -> String {
         guard let text = String(validating: decoded, as: UTF8.self) else { throw .invalidHost }
         var name = text.lowercased()
@@ -24,22 +24,17 @@ enum SourceHostParser {
             guard let mapped = internationalName(text) else { throw .invalidHost }
             name = mapped.lowercased()
         }
-        guard !name.isEmpty, name.utf8.allSatisfy(isNameByte) else { throw .invalidHost }
+        guard !name.isEmpty, name.utf8.allSatisfy(\.isPlainNameCharacter) else { throw .invalidHost }
         return name
     }
 
-    /// UTS #46 processing through Foundation's ICU. Delimiters must not reach Foundation's own URL parser, where they
-    /// would end the host.
+    /// UTS #46 processing by Foundation. Delimiters must not reach its URL parser, where they would end the host.
     private static func internationalName(_ text: String) -> String? {
-        guard text.utf8.allSatisfy({ $0 >= 0x80 || isNameByte($0) }) else { return nil }
+        guard text.utf8.allSatisfy({ $0 >= 0x80 || $0.isPlainNameCharacter }) else { return nil }
         return URLComponents(string: "http://\(text)/")?.encodedHost
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        byte.isASCIILetter || byte.isASCIIDigit || "-._".utf8.contains(byte)
-    }
-
-    /// Whether the last label can only be meant as part of an IPv4 address.
+    /// Whether the last label is numeric, so that the host must be an IPv4 address.
     private static func endsInNumber(_ name: String) -> Bool {
         var labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
@@ -48,8 +43,8 @@ enum SourceHostParser {
     }
 }
 
-/// The IPv4 parser of the WHATWG URL Standard: one to four parts, each decimal, octal (`0…`) or hexadecimal (`0x…`),
-/// the last one filling all remaining bytes.
+/// The IPv4 parser of the WHATWG URL Standard: one to four parts, each decimal, octal (`0…`) or hexadecimal (`0x…`).
+/// The last part fills all remaining bytes.
 enum IPv4Number {
     static func parse(_ name: String) -> UInt32? {
         var texts = Array(name.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -62,7 +57,7 @@ enum IPv4Number {
         return UInt32(head | last)
     }
 
-    /// One part, or nil if it is no number; above 2^32 only its being too large is kept.
+    /// The value of one part, or nil if it is not a number. Inexact above 2^32.
     static func part(_ text: ArraySlice<UInt8>) -> UInt64? {
         guard let first = text.first else { return nil }
         guard first == UInt8(ascii: "0"), text.count > 1 else { return IPAddress.integer(text, radix: 10) }

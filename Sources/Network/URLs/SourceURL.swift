@@ -1,18 +1,18 @@
-/// The address of an original, parsed once and spelled canonically.
+/// The URL of an original, parsed once and spelled canonically.
 ///
-/// What the WHATWG URL Standard makes of an odd spelling is what stands here: `http://0x7f.1`, `http:\\127.1` and
-/// `http://２１３０７０６４３３` all have the host 127.0.0.1. User name and password are dropped and never sent, and so
-/// is the fragment. Stricter than the standard: host names hold only ASCII letters, digits, `-`, `_` and `.`, and what
-/// RFC 3986 wants encoded in path and query is encoded.
+/// Parsed as in the WHATWG URL Standard, so `http://0x7f.1`, `http:\\127.1` and `http://２１３０７０６４３３` all have the host
+/// 127.0.0.1. User name, password and fragment are removed and never sent. Stricter than the standard: host names
+/// contain only ASCII letters, digits, `-`, `_` and `.` (UTS #46 applied), and path and query are encoded as RFC 3986
+/// requires.
 public struct SourceURL: Hashable, Sendable {
-    /// How the original is reached.
+    /// The scheme, which selects the fetcher.
     public enum Scheme: String, Hashable, Sendable {
-        /// A web server, in the clear or over TLS.
+        /// A web server, without or with TLS.
         case http, https
         /// A file below the configured local root.
         case local
 
-        /// The port that URLs of the scheme leave out.
+        /// The scheme's default port, which URLs omit.
         var defaultPort: Int? {
             switch self {
             case .http: 80
@@ -22,9 +22,9 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
-    /// Whom to ask.
+    /// The host to connect to.
     public enum Host: Hashable, Sendable, CustomStringConvertible {
-        /// A name for DNS in lower-case ASCII (A-labels where it was international).
+        /// A DNS name in lower-case ASCII. International names are converted to A-labels.
         case name(String)
         /// An address literal.
         case address(IPAddress)
@@ -37,7 +37,7 @@ public struct SourceURL: Hashable, Sendable {
             }
         }
 
-        /// As it stands in a URL and in the `Host` field: IPv6 addresses in brackets.
+        /// The host as in a URL and in the `Host` field: IPv6 addresses in brackets.
         package var urlText: String {
             switch self {
             case .name(let name): name
@@ -46,24 +46,24 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
-    /// One of the three schemes that originals have.
+    /// The scheme.
     public let scheme: Scheme
-    /// Nil for ``Scheme/local`` only.
+    /// The host. Nil only for ``Scheme/local``.
     public let host: Host?
-    /// 0–65535, explicit or the scheme's default. Nil for ``Scheme/local`` only.
+    /// The port, 0–65535, explicit or the scheme's default. Nil only for ``Scheme/local``.
     public let port: Int?
-    /// Begins with `/`, percent-encoded, without dot segments (but see ``LocalFiles`` for `local:`).
+    /// The percent-encoded path. Begins with `/` and contains no dot segments, except in `local:` URLs.
     public let path: String
-    /// What follows the `?`, percent-encoded; empty where nothing does, nil where there is no `?`.
+    /// The percent-encoded query without its `?`, or nil if there is no `?`.
     public let query: String?
 
-    /// Reads an absolute `http:`, `https:` or `local:///` URL of at most ``maximumBytes`` bytes, as it is given and as it is
-    /// spelled canonically.
+    /// Parses an absolute `http:`, `https:` or `local:///` URL. Neither the text nor its canonical spelling may exceed
+    /// ``maximumBytes``.
     ///
-    /// - Throws: ``SourceURLError``, whose description is a sentence for people.
+    /// - Throws: ``SourceURLError``.
     public init(parsing text: String) throws(SourceURLError) {
         self = try SourceURLParser.parse(text)
-        // Encoding makes three bytes of one at the most.
+        // Encoding at most triples the length.
         guard text.utf8.count <= Self.maximumBytes / 3 || canonical.utf8.count <= Self.maximumBytes else {
             throw .tooLong(limitBytes: Self.maximumBytes)
         }
@@ -77,19 +77,19 @@ public struct SourceURL: Hashable, Sendable {
         self.query = query
     }
 
-    /// The longest URL that is read, in UTF-8 bytes.
+    /// The maximum length of a URL in UTF-8 bytes: 8 KiB.
     public static let maximumBytes = 8 * 1024
 
-    /// The one spelling of this URL: lower-case scheme and host, no default port, no user, no fragment; path and query
-    /// exactly as they go out.
+    /// The canonical spelling: lower-case scheme and host, no default port, no credentials, no fragment, and path and
+    /// query as they are sent.
     public var canonical: String { origin + requestTarget }
 
-    /// Path and query as sent in the request line (RFC 9112 §3.2.1).
+    /// Path and query as in the request line (RFC 9112 §3.2.1).
     package var requestTarget: String {
         path + (query.map { "?" + $0 } ?? "")
     }
 
-    /// Scheme, host and port: what two URLs share if a secret meant for one may be told to the other (RFC 6454).
+    /// Scheme, host and port (RFC 6454). Credentials for one origin must not be sent to another.
     package var origin: String {
         "\(scheme.rawValue)://\(host?.urlText ?? "")\(portSuffix)"
     }
@@ -101,8 +101,49 @@ public struct SourceURL: Hashable, Sendable {
 }
 
 extension SourceURL: CustomStringConvertible {
-    /// For logs: ``canonical`` with an ellipsis for the query, where tokens tend to be.
+    /// The URL for logs: ``canonical`` with an ellipsis in place of the query, which may contain tokens.
     public var description: String {
         origin + path + (query == nil ? "" : "?…")
+    }
+}
+
+/// Why a text is not the URL of an original. Descriptions state what is wrong and what is allowed, and quote no part of
+/// the text but the scheme.
+public enum SourceURLError: Error, Hashable, Sendable {
+    /// More than `limitBytes` bytes of UTF-8.
+    case tooLong(limitBytes: Int)
+    /// There is no scheme, as in a relative reference.
+    case missingScheme
+    /// The scheme, in lower case, is not `http`, `https` or `local`.
+    case unsupportedScheme(String)
+    /// There is no host.
+    case emptyHost
+    /// The host has forbidden characters, or is a malformed IPv6 literal, IPv4 number or international name.
+    case invalidHost
+    /// The port is not a number from 0 to 65535.
+    case invalidPort
+    /// The `local:` URL does not begin with exactly `local:///`.
+    case invalidLocalForm
+}
+
+extension SourceURLError: CustomStringConvertible {
+    /// One sentence that states what is wrong and what is allowed.
+    public var description: String {
+        switch self {
+        case .tooLong(let limitBytes):
+            "The URL is too long; at most \(limitBytes) bytes are allowed."
+        case .missingScheme:
+            "The URL has no scheme; give an absolute URL that begins with http://, https:// or local:///."
+        case .unsupportedScheme(let scheme):
+            "The scheme '\(scheme)' is not supported; use http, https or local."
+        case .emptyHost:
+            "The URL has no host; give one as in https://example.com/image.jpg."
+        case .invalidHost:
+            "The URL's host is not valid; give a domain name, an IPv4 address or an IPv6 address in brackets."
+        case .invalidPort:
+            "The URL's port is not valid; give a number from 0 to 65535."
+        case .invalidLocalForm:
+            "A local URL has no host; write it as local:///folder/image.jpg."
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// The basic URL parser of the WHATWG URL Standard, cut down to absolute `http`, `https` and `local` URLs.
+/// The basic URL parser of the WHATWG URL Standard, reduced to absolute `http`, `https` and `local` URLs.
 enum SourceURLParser {
     static func parse(_ text: String) throws(SourceURLError) -> SourceURL {
         guard text.utf8.count <= SourceURL.maximumBytes else { throw .tooLong(limitBytes: SourceURL.maximumBytes) }
@@ -12,7 +12,7 @@ enum SourceURLParser {
         }
     }
 
-    /// The text without control characters and spaces at its ends, and without tabs and line breaks anywhere.
+    /// Removes control characters and spaces at both ends, and tabs and line breaks everywhere.
     static func cleaned(_ text: String) -> [UInt8] {
         let isTrimmed = { (byte: UInt8) in byte <= 0x20 }
         let start = text.utf8.drop(while: isTrimmed)
@@ -20,10 +20,10 @@ enum SourceURLParser {
         return start.prefix(count).filter { ![0x09, 0x0a, 0x0d].contains($0) }
     }
 
-    /// The scheme in lower case and what follows its colon.
+    /// Splits off the scheme and returns it in lower case.
     static func splitScheme(_ bytes: ArraySlice<UInt8>) -> (name: String, rest: ArraySlice<UInt8>)? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let first = bytes.first, first.isASCIILetter,
-            bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
+            bytes[..<colon].allSatisfy({ $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) })
         else { return nil }
         return (String(decoding: bytes[..<colon], as: UTF8.self).lowercased(), bytes[(colon + 1)...])
     }
@@ -33,8 +33,8 @@ enum SourceURLParser {
         guard path.starts(with: "///".utf8), !path.starts(with: "////".utf8) else { throw .invalidLocalForm }
         return SourceURL(
             scheme: .local, host: nil, port: nil,
-            path: PercentEncoding.encode(path.dropFirst(2), keeping: .localPath),
-            query: query.map { PercentEncoding.encode($0, keeping: .query) })
+            path: PercentEncoding.complete(path.dropFirst(2), allowing: .path),
+            query: query.map { PercentEncoding.complete($0, allowing: .query) })
     }
 
     private static func parseWeb(_ scheme: SourceURL.Scheme, _ body: ArraySlice<UInt8>)
@@ -46,8 +46,8 @@ enum SourceURLParser {
         let (host, port) = try parseAuthority(authority)
         return SourceURL(
             scheme: scheme, host: host, port: port,
-            path: normalisedPath(beforeQuery.dropFirst(authority.count)),
-            query: query.map { PercentEncoding.encode($0, keeping: .query) })
+            path: normalizedPath(beforeQuery.dropFirst(authority.count)),
+            query: query.map { PercentEncoding.complete($0, allowing: .query) })
     }
 
     static func splitQuery(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
@@ -59,7 +59,7 @@ enum SourceURLParser {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\")
     }
 
-    /// Host and port of `user:password@host:port`; the user ends at the last `@`, as browsers have it.
+    /// The host and port of `user:password@host:port`. The credentials end at the last `@`, as in browsers.
     private static func parseAuthority(_ authority: ArraySlice<UInt8>)
         throws(SourceURLError) -> (SourceURL.Host, Int?)
     {
@@ -92,12 +92,12 @@ enum SourceURLParser {
         return Int(port)
     }
 
-    /// The path with dot segments resolved, however encoded, and slashes leaning the right way.
-    static func normalisedPath(_ path: ArraySlice<UInt8>) -> String {
+    /// The path with dot segments resolved, encoded ones included, and backslashes as slashes.
+    static func normalizedPath(_ path: ArraySlice<UInt8>) -> String {
         let segments = path.dropFirst().split(omittingEmptySubsequences: false, whereSeparator: isSlash)
         var kept: [String] = []
         for (index, segment) in segments.enumerated() {
-            let text = PercentEncoding.encode(segment, keeping: .path)
+            let text = PercentEncoding.complete(segment, allowing: .pathSegment)
             let isLast = index == segments.count - 1
             switch text.lowercased().replacing("%2e", with: ".") {
             case "..":
@@ -113,7 +113,39 @@ enum SourceURLParser {
     }
 }
 
-extension UInt8 {
-    var isASCIILetter: Bool { (0x61...0x7a).contains(self | 0x20) }
-    var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+extension SourceURL {
+    /// Resolves a `Location` field against this URL (RFC 9110 §10.2.2, RFC 3986 §5, with the leniency of the WHATWG URL
+    /// Standard). The fragment is removed.
+    ///
+    /// - Throws: ``SourceURLError`` as ``init(parsing:)`` does.
+    public func resolving(redirect location: String) throws(SourceURLError) -> SourceURL {
+        guard location.utf8.count <= Self.maximumBytes else { throw .tooLong(limitBytes: Self.maximumBytes) }
+        let cleaned = SourceURLParser.cleaned(location)[...]
+        var reference = cleaned.prefix { $0 != UInt8(ascii: "#") }
+        if let (name, rest) = SourceURLParser.splitScheme(reference) {
+            // Browsers resolve `http:image.jpg` on an http page as relative.
+            guard name == scheme.rawValue, leadingSlashes(rest) < 2 else {
+                return try SourceURL(parsing: String(decoding: reference, as: UTF8.self))
+            }
+            reference = rest
+        }
+        return try SourceURL(parsing: absolute(reference))
+    }
+
+    private func absolute(_ reference: ArraySlice<UInt8>) -> String {
+        let text = String(decoding: reference, as: UTF8.self)
+        switch (leadingSlashes(reference), reference.first) {
+        case (2..., _): return "\(scheme.rawValue):\(text)"
+        case (1, _): return origin + text
+        case (_, nil): return canonical
+        case (_, UInt8(ascii: "?")): return origin + path + text
+        default:
+            let folder = path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)
+            return origin + folder + text
+        }
+    }
+
+    private func leadingSlashes(_ bytes: ArraySlice<UInt8>) -> Int {
+        bytes.prefix(2).prefix { SourceURLParser.isSlash($0) }.count
+    }
 }

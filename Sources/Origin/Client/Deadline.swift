@@ -1,33 +1,38 @@
 import Synchronization
 
-/// Runs `work` and cancels it when `limit` has passed, whatever it is waiting for then.
+/// Runs `operation` and cancels it once `limit` has passed.
 ///
-/// - Parameter expire: called when the limit has passed and before `work` is cancelled; says what to throw.
-/// - Throws: what `work` throws, or what `expire` gives. `work` must answer cancellation at once, for this function
-///   returns only after it has ended.
-func within<Value: Sendable>(
-    _ limit: Duration, clock: any Clock<Duration>, expire: @escaping @Sendable () -> OriginError,
-    _ work: @escaping @Sendable () async throws(OriginError) -> Value
-) async throws(OriginError) -> Value {
+/// The function returns only after `operation` has ended, so that nothing it started outlives the call: the operation
+/// must respond to cancellation promptly.
+///
+/// - Parameters:
+///   - clock: measures `limit`.
+///   - onExpiry: called when the limit has passed and before `operation` is cancelled; returns the error to throw.
+/// - Throws: what `operation` throws, or what `onExpiry` returns.
+package func withDeadline<Value: Sendable, Failure: Error>(
+    _ limit: Duration, clock: any Clock<Duration>, onExpiry: @escaping @Sendable () -> Failure,
+    _ operation: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
     let outcome = await withTaskGroup { group in
-        group.addTask { () async -> Result<Value, OriginError>? in
-            do throws(OriginError) { return .success(try await work()) } catch { return .failure(error) }
+        group.addTask { () async -> Result<Value, Failure>? in
+            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
         }
-        group.addTask { () async -> Result<Value, OriginError>? in
-            // A sleep that throws was cancelled: either the work is done or our caller gave up, and the work says so.
+        group.addTask { () async -> Result<Value, Failure>? in
+            // A canceled sleep means that the operation has ended or that the caller gave up; the operation says which.
             do { try await clock.sleep(for: limit) } catch { return nil }
-            return .failure(expire())
+            return .failure(onExpiry())
         }
         defer { group.cancelAll() }
         for await outcome in group {
             if let outcome { return outcome }
         }
-        return .failure(.cancelled)
+        // Unreachable: the operation's own task always returns an outcome.
+        return .failure(onExpiry())
     }
     return try outcome.get()
 }
 
-/// What a download is at, so that the error of its deadline can name it.
+/// The phase that a download is in, so that a deadline's error can name it.
 final class DownloadProgress: Sendable {
     private struct State {
         var phase = OriginError.Phase.waiting
@@ -36,12 +41,12 @@ final class DownloadProgress: Sendable {
 
     private let state = Mutex(State())
 
-    /// The next phase begins. Once time is up the phase stays what it was then.
+    /// Enters the next phase. The phase no longer changes once the deadline has passed.
     func enter(_ phase: OriginError.Phase) {
         state.withLock { if !$0.hasExpired { $0.phase = phase } }
     }
 
-    /// Time is up.
+    /// Records that the deadline has passed and returns the error that says in which phase.
     func expire() -> OriginError {
         state.withLock {
             $0.hasExpired = true
@@ -49,7 +54,7 @@ final class DownloadProgress: Sendable {
         }
     }
 
-    /// The error itself, or the time limit where that was why the download was cancelled.
+    /// The error itself, or the timeout if that is why the download was canceled.
     func cause(of error: OriginError) -> OriginError {
         state.withLock { error == .cancelled && $0.hasExpired ? .timedOut($0.phase) : error }
     }

@@ -5,13 +5,14 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Why one exchange at one address failed, and whether another attempt makes sense.
+/// Why one request to one address failed, and whether another attempt is useful.
 struct ExchangeFailure: Error, Equatable {
     enum Recovery {
+        /// Another attempt would fail too.
         case none
-        /// The same address may do better: the connection was reset before a byte of response.
+        /// Retry the same address: the connection was reset before the first byte of the response.
         case retry
-        /// Another address of the name may do better: this one could not be connected to.
+        /// Try the next address of the name: this one could not be connected to.
         case nextAddress
     }
 
@@ -23,11 +24,11 @@ struct ExchangeFailure: Error, Equatable {
         self.recovery = recovery
     }
 
-    /// Reads the cause out of what the HTTP client threw.
+    /// Classifies an error of the HTTP client.
     ///
     /// - Parameters:
-    ///   - requestSent: whether the request's head went out, so that a connection did exist.
-    ///   - headReceived: whether the response's head came in.
+    ///   - requestSent: whether the request head was sent, so that a connection existed.
+    ///   - headReceived: whether the response head arrived.
     init(_ thrown: any Error, requestSent: Bool, headReceived: Bool) {
         switch thrown {
         case is UnvettedPeer:
@@ -55,8 +56,8 @@ struct ExchangeFailure: Error, Equatable {
         }
     }
 
-    /// Whether a handshake failed for the peer's certificate. NIOSSL gives verification no error of its own, only a name
-    /// on BoringSSL's stack of errors.
+    /// Whether the handshake failed because of the peer's certificate. NIOSSL has no error for failed verification,
+    /// only a name on BoringSSL's error stack.
     private static func isAboutCertificate(_ error: any Error) -> Bool {
         switch error {
         case NIOSSLError.handshakeFailed(.sslError(let stack)):
@@ -68,7 +69,7 @@ struct ExchangeFailure: Error, Equatable {
         }
     }
 
-    /// Whether the host answered the attempt to connect with a reset.
+    /// Whether the host refused the connection.
     private static func isRefusal(_ error: any Error) -> Bool {
         switch error {
         case let error as IOError: error.errnoCode == ECONNREFUSED
@@ -78,8 +79,8 @@ struct ExchangeFailure: Error, Equatable {
         }
     }
 
-    /// Whether the peer hung up on an open connection, which is also what the server of a pooled connection does when
-    /// its patience ran out just before we used it.
+    /// Whether the peer closed an open connection. Servers also close pooled connections that were idle too long,
+    /// possibly just before we use one.
     private static func isReset(_ error: any Error, requestSent: Bool) -> Bool {
         switch error {
         case let error as HTTPClientError: error == .remoteConnectionClosed
@@ -90,5 +91,5 @@ struct ExchangeFailure: Error, Equatable {
     }
 }
 
-/// A connection came out at another address than the vetted one.
+/// A connection reached another address than the vetted one.
 struct UnvettedPeer: Error {}

@@ -5,37 +5,36 @@ public import Logging
 public import NIOCore
 import NIOHTTP1
 
-/// Downloads originals over HTTP/1.1 from hosts that nobody vouches for.
+/// Downloads originals over HTTP/1.1 from untrusted hosts.
 ///
-/// Each hop of a redirect is vetted anew: scheme, host, port, then every address its name has. Connections go to the
-/// vetted address only, so a name that resolves differently a moment later gains nothing. Bodies are counted as they
-/// arrive, and ``Settings/downloadTimeout`` bounds everything. Cookies, user names in URLs and proxy settings of the
-/// environment are not used.
+/// Every hop of a redirect is vetted: scheme, host, port, then every address of the name. Connections go to a vetted
+/// address only, so DNS rebinding has no effect. Bodies are counted as they arrive, and ``Settings/downloadTimeout``
+/// limits the whole download. Cookies, credentials in URLs and proxy settings of the environment are not used.
 ///
-/// A host and port that could not be reached five times in a row is given a rest of one second, doubling to a minute,
-/// during which asking it fails at once with ``OriginError/hostUnavailable(retryAfter:)``; then one download at a time
-/// may try again. Each hop counts for the host that it asks, so no redirect can bring its sender into disrepute.
+/// After five failures in a row, the circuit breaker of a host and port opens for one second, doubling up to a minute.
+/// Requests fail at once with ``OriginError/hostUnavailable(retryAfter:)`` during that time; then one download at a
+/// time may try again. Each hop counts for the host that it asks, not for the host that redirected to it.
 ///
-///     fetch ─ deadline ─ follow redirects ─┬─ slot ─ circuit ─ vet ─ for each address ─ exchange (─ one retry)
+///     fetch ─ deadline ─ follow redirects ─┬─ slot ─ circuit ─ vet ─ for each address ─ request (─ one retry)
 ///                                          └─ next hop
 public struct GuardedHTTPClient: OriginFetching {
     private let settings: Settings
     private let sourceGuard: SourceGuard
-    private let gate: DownloadGate
-    private let circuits: Circuits
-    private let exchanges: Exchanges
-    private let bytes: BytesInFlight
+    private let limiter: DownloadLimiter
+    private let circuits: CircuitBreakerTable
+    private let transport: PinnedTransport
+    private let budget: InFlightByteBudget
     private let clock: any Clock<Duration>
     private let jitter: @Sendable () -> Duration
     private let logger: Logger
 
-    /// How many addresses of one name are tried.
+    /// The number of addresses of one name that are tried.
     private static let maxAddressesTried = 4
 
     /// - Parameters:
-    ///   - eventLoopGroup: runs all connections; it stays the caller's.
+    ///   - eventLoopGroup: runs all connections. Not shut down by the client.
     ///   - clock: measures the deadline and the pause before a retry.
-    ///   - jitter: that pause. Default: 50 to 250 ms at random.
+    ///   - jitter: returns that pause. Default: random, 50 to 250 ms.
     public init(
         settings: Settings = Settings(), resolver: any NameResolver = SystemResolver(),
         eventLoopGroup: any EventLoopGroup, clock: any Clock<Duration> = ContinuousClock(),
@@ -44,12 +43,13 @@ public struct GuardedHTTPClient: OriginFetching {
     ) {
         self.init(
             settings: settings, resolver: resolver, eventLoopGroup: eventLoopGroup, clock: clock, jitter: jitter,
-            circuits: Circuits(logger: logger), logger: logger)
+            circuits: CircuitBreakerTable(logger: logger), logger: logger)
     }
 
     init(
         settings: Settings, resolver: any NameResolver, eventLoopGroup: any EventLoopGroup,
-        clock: any Clock<Duration>, jitter: @escaping @Sendable () -> Duration, circuits: Circuits, logger: Logger
+        clock: any Clock<Duration>, jitter: @escaping @Sendable () -> Duration, circuits: CircuitBreakerTable,
+        logger: Logger
     ) {
         self.settings = settings
         self.clock = clock
@@ -57,39 +57,38 @@ public struct GuardedHTTPClient: OriginFetching {
         self.circuits = circuits
         self.logger = logger
         sourceGuard = SourceGuard(hosts: settings.hosts, addresses: settings.addresses, resolver: resolver)
-        bytes = BytesInFlight(budgetBytes: settings.maxInFlightBytes)
-        gate = DownloadGate(
+        budget = InFlightByteBudget(budgetBytes: settings.maxInFlightBytes)
+        limiter = DownloadLimiter(
             downloadsPerHost: settings.downloadsPerHost, maxDownloads: settings.maxDownloads,
-            order: settings.downloadOrder, bytes: bytes)
-        exchanges = Exchanges(settings: settings, bytes: bytes, eventLoopGroup: eventLoopGroup)
+            order: settings.downloadOrder, budget: budget)
+        transport = PinnedTransport(settings: settings, budget: budget, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
             logger.warning(
-                "TLS certificates of some hosts are not verified",
+                "TLS certificates of some origin hosts are not verified",
                 metadata: ["hosts": .array(settings.insecureTLSHosts.map { "\($0)" })])
         }
     }
 
-    /// Bytes of downloads under way, and of those that are whole but still worked with.
-    package var bytesInFlight: Int { bytes.usedBytes }
+    /// The bytes of running downloads and of finished ones whose bytes are still in use.
+    package var inFlightBytes: Int { budget.usedBytes }
 
-    /// Ends all transfers and connections; later fetches fail as cancelled.
+    /// Ends all transfers and connections. Later fetches fail with ``OriginError/cancelled``.
     public func shutdown() async {
-        await exchanges.shutdown()
+        await transport.shutdown()
     }
 
-    /// Ends the rest that was given to a host, at all its ports, or to all hosts where `host` is nil. Their failures so
-    /// far are forgotten.
+    /// Closes the circuit breakers of a host, at all its ports, or of all hosts, and removes their recorded failures.
     ///
-    /// - Parameter host: as in ``SourceURL/Host/description``.
-    public func forgetOutages(ofHost host: String? = nil) {
-        circuits.forget(host: host)
+    /// - Parameter host: a ``SourceURL/Host/description``, or nil for all hosts.
+    public func clearOutages(ofHost host: String? = nil) {
+        circuits.clear(host: host)
     }
 
-    /// Downloads an `http` or `https` original. Throws any ``OriginError`` but those about local files.
+    /// Downloads an `http` or `https` original. Throws any ``OriginError`` except those about local files.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
         let progress = DownloadProgress()
-        return try await within(settings.downloadTimeout, clock: clock, expire: progress.expire) {
+        return try await withDeadline(settings.downloadTimeout, clock: clock, onExpiry: progress.expire) {
             () async throws(OriginError) in try await follow(request, progress: progress)
         }
     }
@@ -118,21 +117,22 @@ public struct GuardedHTTPClient: OriginFetching {
         throw .tooManyRedirects(limit: settings.maxRedirects)
     }
 
-    /// One hop: the slot is held for it alone, so that a chain of redirects never holds two.
+    /// Requests one hop. It holds its slot alone, so that a chain of redirects never holds two.
     private func ask(_ hop: OriginRequest, retries: inout Int, progress: DownloadProgress) async throws(OriginError)
-        -> Exchanges.Reply
+        -> PinnedTransport.Reply
     {
-        let peer = Circuits.Peer(hop.url)
-        // Nobody stands in line for nothing; who stands there when an outage begins learns of it at the front.
+        let peer = CircuitBreakerTable.Peer(hop.url)
+        // Fails before queueing for a host known to be down. A download queued when an outage begins learns of it when
+        // it gets a slot.
         try circuits.check(peer)
         progress.enter(.waiting)
-        return try await gate.withSlot(host: peer.host, client: hop.client, urgency: hop.urgency) {
+        return try await limiter.withSlot(host: peer.host, client: hop.client, urgency: hop.urgency) {
             () async throws(OriginError) in
-            try await circuits.attempt(peer) { () async throws(OriginError) in
+            try await circuits.perform(peer) { () async throws(OriginError) in
                 do throws(OriginError) {
                     return try await reach(hop, retries: &retries, progress: progress)
                 } catch {
-                    // A host that hangs until the deadline must not look like a client that hung up.
+                    // A host that hangs until the deadline must not look like a client that disconnected.
                     throw progress.cause(of: error)
                 }
             }
@@ -140,7 +140,7 @@ public struct GuardedHTTPClient: OriginFetching {
     }
 
     private func reach(_ hop: OriginRequest, retries: inout Int, progress: DownloadProgress) async throws(OriginError)
-        -> Exchanges.Reply
+        -> PinnedTransport.Reply
     {
         progress.enter(.resolving)
         let addresses = try await sourceGuard.vet(hop.url)
@@ -149,10 +149,10 @@ public struct GuardedHTTPClient: OriginFetching {
             do throws(ExchangeFailure) {
                 return try await exchange(hop, at: address, retries: &retries, progress: progress)
             } catch {
-                // Vetting is over, so only the backstop can have said this: pinning is broken.
+                // Vetting has passed, so this comes from the backstop: pinning is broken.
                 if error.error == .notAllowed(.address) {
                     let host = hop.url.host?.description ?? ""
-                    logger.critical("a connection led to an unvetted address", metadata: ["host": "\(host)"])
+                    logger.critical("connection reached an unvetted address", metadata: ["host": "\(host)"])
                 }
                 guard error.recovery == .nextAddress else { throw error.error }
                 failure = error.error
@@ -163,15 +163,27 @@ public struct GuardedHTTPClient: OriginFetching {
 
     private func exchange(
         _ hop: OriginRequest, at address: IPAddress, retries: inout Int, progress: DownloadProgress
-    ) async throws(ExchangeFailure) -> Exchanges.Reply {
+    ) async throws(ExchangeFailure) -> PinnedTransport.Reply {
         do throws(ExchangeFailure) {
-            return try await exchanges.run(hop, at: address, phases: progress)
+            return try await transport.run(hop, at: address, phases: progress)
         } catch {
             guard error.recovery == .retry, retries > 0 else { throw error }
         }
         retries -= 1
-        logger.debug("retrying after a reset", metadata: ["url": "\(hop.url)"])
+        logger.debug("retrying after a connection reset", metadata: ["url": "\(hop.url)"])
         do { try await clock.sleep(for: jitter()) } catch { throw ExchangeFailure(.cancelled) }
-        return try await exchanges.run(hop, at: address, phases: progress)
+        return try await transport.run(hop, at: address, phases: progress)
+    }
+}
+
+extension SourceURL {
+    /// The target of a redirect, which must be a web URL and must not lead from https to http.
+    func redirectTarget(_ location: String?) throws(OriginError) -> SourceURL {
+        guard let location else { throw .badRedirect(.missingLocation) }
+        guard let target = try? resolving(redirect: location), target.scheme != .local else {
+            throw .badRedirect(.invalidLocation)
+        }
+        guard scheme != .https || target.scheme == .https else { throw .badRedirect(.downgrade) }
+        return target
     }
 }

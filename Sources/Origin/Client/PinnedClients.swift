@@ -3,11 +3,11 @@ import DarkroomNetwork
 import NIOCore
 import Synchronization
 
-/// HTTP clients that each know one host at one vetted address and can reach nothing else.
+/// HTTP clients that can each reach one host at one vetted address only.
 ///
-/// AsyncHTTPClient has no resolver hook and never gives up the pool of a host, so pinning and eviction are done by the
-/// life of whole clients: they share the event loops, stay while they are used, and leave when they idled for
-/// `idleLifetime` (seen to when another one is asked for) or when `capacity` is exceeded, the least recently used first.
+/// AsyncHTTPClient has no resolver hook and never removes the pool of a host, so whole clients are pinned and evicted.
+/// They share the event loops. A client that is not in use is evicted after `idleLifetime`, checked when a client is
+/// requested, or above `capacity`, the least recently used first.
 final class PinnedClients: Sendable {
     struct Key: Hashable {
         let host: SourceURL.Host
@@ -48,7 +48,7 @@ final class PinnedClients: Sendable {
         return await body(client)
     }
 
-    /// Closes all connections, running transfers included, and lends no client again.
+    /// Closes all connections and ends running transfers. No client is available afterwards.
     func shutdown() async {
         let clients = table.withLock { table in
             table.isShutDown = true
@@ -58,7 +58,7 @@ final class PinnedClients: Sendable {
         for client in clients { try? await client.shutdown() }
     }
 
-    /// How many clients exist.
+    /// The number of clients.
     var count: Int { table.withLock { $0.entries.count } }
 
     private func lease(_ key: Key) -> HTTPClient? {
@@ -82,7 +82,7 @@ final class PinnedClients: Sendable {
         }
     }
 
-    /// Takes out clients that nobody uses: those beyond the capacity, and once in a while those that idled too long.
+    /// Removes unused clients: those above the capacity and, once per idle lifetime, those that were idle too long.
     private func evict(from table: inout Table, now: ContinuousClock.Instant) -> [HTTPClient] {
         let excess = table.entries.count - capacity
         guard excess > 0 || table.nextSweep <= now else { return [] }
@@ -95,7 +95,7 @@ final class PinnedClients: Sendable {
     }
 
     private static func retire(_ clients: [HTTPClient]) {
-        // Nobody uses them any more, and there is no one to tell of a connection that closed badly.
+        // The clients are unused, and no caller could handle the error of a connection that failed to close.
         for client in clients { client.shutdown { _ in } }
     }
 }

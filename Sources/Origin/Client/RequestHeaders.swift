@@ -1,26 +1,30 @@
 import HTTPTypes
 import NIOHTTP1
+import ServiceContextModule
+import Tracing
 
 /// The header fields of a request to an origin.
 struct RequestHeaders {
-    /// What can choose between representations: our own fields and the caller's.
+    /// The fields that can select a representation: our own and the caller's.
     let selecting: HTTPFields
-    /// All that go out, but for those that the HTTP client adds to frame the message.
+    /// All fields of the request, except those that the HTTP client adds to frame the message.
     let all: HTTPHeaders
 
-    /// Fields that frame the message, belong to the connection, make it conditional, or that the client answers for.
-    private static let ours: Set<String> = [
+    /// Fields that callers cannot set: they frame the message, belong to the connection, make the request conditional,
+    /// or are set by the client.
+    private static let reservedNames: Set<String> = [
         "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "if-match",
         "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "proxy-authorization",
         "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade", "via",
     ]
 
-    /// Our own fields, then those of the request that a caller may set; of `Accept` and `User-Agent` the caller's win.
+    /// Our own fields, then the caller's. The caller's `Accept` and `User-Agent` take precedence.
     ///
-    /// - Parameter trace: what carries the trace on, in place of fields of the same names. It never counts for `Vary`.
+    /// - Parameter trace: fields that propagate the trace. They replace fields of the same names and are never part of
+    ///   ``selecting``.
     init(_ request: OriginRequest, userAgent: String, viaPseudonym: String, trace: HTTPFields = [:]) {
         let allowed = request.headers.filtered {
-            !Self.ours.contains($0.name.canonicalName) && !trace.contains($0.name)
+            !Self.reservedNames.contains($0.name.canonicalName) && !trace.contains($0.name)
         }
         let defaults: HTTPFields = [
             .accept: "image/*,*/*;q=0.5", .userAgent: userAgent, .acceptEncoding: "identity",
@@ -32,12 +36,34 @@ struct RequestHeaders {
 }
 
 extension HTTPFields {
-    /// The fields of a received head; names or values that RFC 9110 does not allow are left out.
+    /// The fields of a received head, without names and values that RFC 9110 does not allow.
     init(_ headers: HTTPHeaders) {
         self.init()
         for (name, value) in headers {
             guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
             append(HTTPField(name: name, value: value))
         }
+    }
+}
+
+extension HTTPFields {
+    /// The fields that propagate the current task's trace to an origin, by the instrument of the process.
+    ///
+    /// Empty for background work, which may outlive the request that caused it and serves others. A download that
+    /// several requests wait for carries the trace of the first one.
+    static func trace(
+        for request: OriginRequest, by instrument: any Instrument = InstrumentationSystem.instrument
+    ) -> HTTPFields {
+        var fields = HTTPFields()
+        guard request.urgency() != .background, let context = ServiceContext.current else { return fields }
+        instrument.inject(context, into: &fields, using: FieldInjector())
+        return fields
+    }
+}
+
+private struct FieldInjector: Injector {
+    func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
+        guard let name = HTTPField.Name(key), HTTPField.isValidValue(value) else { return }
+        fields[name] = value
     }
 }

@@ -1,63 +1,65 @@
 import AsyncHTTPClient
+import DarkroomNetwork
 import Foundation
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Takes in one response on the event loop: judges its head, counts its body while it arrives, and breaks off as soon as
-/// nothing more is wanted. Breaking off closes the connection, which costs less than trusting a hostile one to end.
+/// Receives one response on the event loop: decides by its head, counts its body while it arrives, and aborts as soon
+/// as nothing more is needed. Aborting closes the connection, which is cheaper than waiting for a hostile one to end.
 final class ResponseCollector: HTTPClientResponseDelegate {
-    /// How far an exchange came.
+    /// What has been received.
     struct Progress {
         var requestedAt: Date?
         var head: HTTPResponseHead?
         var receivedAt = Date.distantPast
-        var judgement: Judgement?
+        var action: ResponseAction?
         var body = ByteBuffer()
-        /// How large it may become without asking for more room.
-        var roomBytes = 0
+        /// The size that the body may reach without another reservation.
+        var reservedBytes = 0
 
-        /// What has come in so far, with its announced length.
+        /// The part of the original that has been received, with its announced length.
         var partial: PartialOriginal? {
-            guard case .content(let sizeHint) = judgement else { return nil }
+            guard case .content(let sizeHint) = action else { return nil }
             return PartialOriginal(body: body, expectedBytes: sizeHint > 0 ? sizeHint : nil)
         }
     }
 
-    private struct BrokenOff: Error {}
+    private struct Aborted: Error {}
 
-    /// What is reserved at most for an announced body before any of it has come.
-    private static let maxReservedBytes = 4 << 20
+    /// The most memory that is allocated for an announced body before any of it arrives.
+    private static let maxAllocatedBytes = 4 << 20
 
-    /// By how much a body of unknown length is let grow at a time.
+    /// The step by which the reservation of a body of unknown length grows.
     private static let stepBytes = 256 << 10
 
     private let state = Mutex(Progress())
     private let maxSourceBytes: Int
     private let isConditional: Bool
-    /// Let go with the result: whoever keeps this longer keeps no bytes.
-    private let hold: Mutex<BytesHold?>
+    /// Given up with the result, so that a longer life of the collector reserves no bytes.
+    private let reservation: Mutex<ByteReservation?>
     private let phases: DownloadProgress
     private let onProgress: @Sendable (PartialOriginal) -> Void
 
     init(
-        maxSourceBytes: Int, isConditional: Bool, hold: BytesHold, phases: DownloadProgress,
+        maxSourceBytes: Int, isConditional: Bool, reservation: ByteReservation, phases: DownloadProgress,
         onProgress: @escaping @Sendable (PartialOriginal) -> Void
     ) {
         self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max))
         self.isConditional = isConditional
-        self.hold = Mutex(hold)
+        self.reservation = Mutex(reservation)
         self.phases = phases
         self.onProgress = onProgress
     }
 
-    /// Takes the result out; to be called once, after the exchange.
+    /// Returns the result. Call it once, after the transfer.
     func finish() -> Progress {
         let progress = state.withLock { state in
             defer { state.body = ByteBuffer() }
             return state
         }
-        hold.withLock { $0.take() }?.settle(bytes: progress.body.readableBytes)
+        reservation.withLock { $0.take() }?.finish(bytes: progress.body.readableBytes)
         return progress
     }
 
@@ -67,53 +69,91 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        let judgement = Judgement(head, maxSourceBytes: maxSourceBytes, isConditional: isConditional)
+        let action = ResponseAction(head, maxSourceBytes: maxSourceBytes, isConditional: isConditional)
         phases.enter(.body)
         state.withLock {
             $0.head = head
             $0.receivedAt = Date()
-            $0.judgement = judgement
-            if case .content(let sizeHint) = judgement {
-                $0.body.reserveCapacity(min(sizeHint, Self.maxReservedBytes))
+            $0.action = action
+            if case .content(let sizeHint) = action {
+                $0.body.reserveCapacity(min(sizeHint, Self.maxAllocatedBytes))
             }
         }
-        switch judgement {
-        // Until there is room for what is announced, nothing is read.
-        case .content(let sizeHint) where sizeHint > 0: return makeRoom(for: sizeHint, task)
-        // "Not modified" has no body, so its connection is as good as new.
+        switch action {
+        // Nothing is read until the announced length is reserved.
+        case .content(let sizeHint) where sizeHint > 0: return reserve(sizeHint, task)
+        // "Not modified" has no body, so its connection can be reused.
         case .content, .notModified: return task.eventLoop.makeSucceededVoidFuture()
-        case .redirect, .missing, .unwanted, .refused: return task.eventLoop.makeFailedFuture(BrokenOff())
+        case .redirect, .missing, .unexpectedStatus, .fail: return task.eventLoop.makeFailedFuture(Aborted())
         }
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let partial = state.withLock { state -> PartialOriginal? in
             guard state.body.readableBytes + buffer.readableBytes <= maxSourceBytes else {
-                state.judgement = .refused(.tooLarge(limitBytes: maxSourceBytes))
+                state.action = .fail(.tooLarge(limitBytes: maxSourceBytes))
                 return nil
             }
             state.body.writeImmutableBuffer(buffer)
             return state.partial
         }
-        guard let partial else { return task.eventLoop.makeFailedFuture(BrokenOff()) }
-        // Outside of the lock. The share of the body ends with this call, so the next piece is added to it in place.
+        guard let partial else { return task.eventLoop.makeFailedFuture(Aborted()) }
+        // Outside the lock. The shared body is released with this call, so the next part is appended in place.
         onProgress(partial)
-        return makeRoom(for: partial.body.readableBytes, task)
+        return reserve(partial.body.readableBytes, task)
     }
 
-    /// A pause in reading until there is room for so many bytes and, where nothing was announced, for some that may follow.
-    private func makeRoom(for bytes: Int, _ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
-        let roomBytes = state.withLock { state -> Int? in
-            guard bytes > state.roomBytes else { return nil }
-            let isAnnounced = state.roomBytes == 0 && state.body.readableBytes == 0
-            state.roomBytes = min(isAnnounced ? bytes : bytes + Self.stepBytes, maxSourceBytes)
-            return state.roomBytes
+    /// Pauses reading until that many bytes are reserved and, without an announced length, some that may follow.
+    private func reserve(_ bytes: Int, _ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
+        let reservedBytes = state.withLock { state -> Int? in
+            guard bytes > state.reservedBytes else { return nil }
+            let isAnnounced = state.reservedBytes == 0 && state.body.readableBytes == 0
+            state.reservedBytes = min(isAnnounced ? bytes : bytes + Self.stepBytes, maxSourceBytes)
+            return state.reservedBytes
         }
-        guard let roomBytes, let hold = hold.withLock(\.self) else { return task.eventLoop.makeSucceededVoidFuture() }
-        // Should time be up before there is room, it was no fault of the host's.
+        guard let reservedBytes, let reservation = reservation.withLock(\.self) else {
+            return task.eventLoop.makeSucceededVoidFuture()
+        }
+        // A deadline that passes during this wait is not the host's fault.
         phases.enter(.waiting)
-        return hold.require(roomBytes, on: task.eventLoop).always { [phases] _ in phases.enter(.body) }
+        return reservation.reserve(reservedBytes, on: task.eventLoop).always { [phases] _ in phases.enter(.body) }
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
+}
+
+extension ResponseCollector.Progress {
+    /// The response, or why there is none. Not for redirects.
+    ///
+    /// - Parameter result: the result of the transfer. It counts only if the body was needed, since all others are
+    ///   aborted.
+    func response(
+        from url: SourceURL, sentFields: HTTPFields, result: Result<Void, any Error>
+    ) throws(ExchangeFailure) -> OriginResponse {
+        if case .fail(let error) = action { throw ExchangeFailure(error) }
+        if case .failure(let thrown) = result, needsBody {
+            throw ExchangeFailure(thrown, requestSent: requestedAt != nil, headReceived: head != nil)
+        }
+        guard let head, let requestedAt else { throw ExchangeFailure(.unreachable(.malformed)) }
+        let (status, fields) = (Int(head.status.code), HTTPFields(head.headers))
+        let unusable = UnusableResponse(
+            status: status, headers: fields, requestedAt: requestedAt, receivedAt: receivedAt)
+        switch action {
+        case .missing: throw ExchangeFailure(.notFound(unusable))
+        case .unexpectedStatus: throw ExchangeFailure(.unexpectedStatus(unusable))
+        case .content where body.readableBytes == 0: throw ExchangeFailure(.emptyBody)
+        case .content, .notModified, .redirect, .fail, nil: break
+        }
+        return OriginResponse(
+            url: url, status: HTTPResponse.Status(code: status), headers: fields, body: body, requestedAt: requestedAt,
+            receivedAt: receivedAt, sentFields: sentFields)
+    }
+
+    /// Whether the transfer had to continue after what was received.
+    private var needsBody: Bool {
+        switch action {
+        case .content, nil: true
+        case .notModified, .redirect, .missing, .unexpectedStatus, .fail: false
+        }
+    }
 }

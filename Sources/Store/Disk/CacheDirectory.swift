@@ -1,138 +1,147 @@
-import NIOCore
+import Foundation
+import Logging
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+/// The surroundings of a disk store, which tests replace.
+struct DiskEnvironment: Sendable {
+    var logger: Logger
+    /// The computer's clock, read when the directory is opened.
+    var now: @Sendable () -> Date
+    /// The time since an arbitrary moment; never set.
+    var uptime: @Sendable () -> Duration
+    /// The free share, 0 to 1, of the volume that holds a path; nil if it is unknown.
+    var freeFraction: @Sendable (_ path: String) -> Double?
+}
 
-/// Where things lie in a cache directory. Nothing outside these names is ever touched, whatever else is there.
+/// Holds the cache directory: takes its lock, opens the index, and opens it anew after the directory was deleted or
+/// replaced or its index proved corrupt.
 ///
-/// ```
-/// lock                                 held while a store has the directory open
-/// index.sqlite (-wal, -shm)            the index
-/// index.sqlite.damaged                 the last index that had to be replaced
-/// tmp/                                 folders being removed
-/// entries/ab/cd/<source>/<entry>       one file per entry; abcd are the first digits of the source's key
-/// entries/ab/cd/<source>/*.partial     files being written
-/// ```
-struct CacheDirectory: Sendable {
-    let path: String
+/// Belongs to the writer's thread. Readers get the current opening through ``DiskState/directory``.
+final class CacheDirectory {
+    let layout: DiskLayout
+    private let configuration: DiskStore.Configuration
+    private let environment: DiskEnvironment
+    private let state: DiskState
+    private let outages: OutageLog
+    private var lock: DirectoryLock?
+    private(set) var current: OpenDirectory?
+    private(set) var isIndexCorrupt = false
+    private(set) var isClosed = false
+    /// The time at which the last opening was abandoned; time never runs backwards.
+    private var lastTime: Int64 = 0
 
-    init(_ path: String) {
-        var path = path
-        while path.count > 1 && path.hasSuffix("/") { path.removeLast() }
-        self.path = path
-    }
-
-    var lock: String { "\(path)/lock" }
-    var index: String { "\(path)/index.sqlite" }
-    var damagedIndex: String { "\(path)/index.sqlite.damaged" }
-    var temporary: String { "\(path)/tmp" }
-    var entries: String { "\(path)/entries" }
-
-    /// The folder of all entries of a source.
-    func folder(ofSource source: StoreKey) -> String {
-        let hex = source.hex
-        return "\(entries)/\(hex.prefix(2))/\(hex.dropFirst(2).prefix(2))/\(hex)"
-    }
-
-    /// The file of an entry.
-    func file(of key: EntryKey) -> String {
-        "\(folder(ofSource: key.source))/\(key.entry.hex)"
-    }
-
-    /// The file that an entry is written to before it gets its name. It lies where it will stay, since file systems
-    /// keep what begins in one folder together, and are slow to find room in the same place over and over.
-    func temporaryFile(of key: EntryKey) -> String {
-        "\(file(of: key)).partial"
-    }
-
-    /// A name for a folder of entries on its way out; never one that is in use.
-    func nameOfRemoved() -> String {
-        var number = 0
-        func name() -> String { "\(temporary)/\(number).removed" }
-        while Files.kind(of: name()) != .nothing { number += 1 }
-        return name()
-    }
-
-    /// The folders of entries on their way out.
-    var removed: [String] {
-        (Files.names(in: temporary) ?? []).filter { $0.hasSuffix(".removed") }.map { "\(temporary)/\($0)" }
-    }
-
-    /// Creates the folders; a file in the place of one is removed first.
-    func makeFolders() throws(StorageFault) {
-        try Files.makeFolders(path)
-        try makeFolder(temporary)
-        try makeFolder(entries)
-    }
-
-    /// Writes the file of an entry: under a temporary name, which it then changes for its own. Creates what is missing.
-    func write(_ buffers: [ByteBuffer], for key: EntryKey) throws(StorageFault) {
-        let temporary = temporaryFile(of: key)
+    /// Takes the lock and opens the index.
+    init(
+        _ configuration: DiskStore.Configuration, environment: DiskEnvironment, state: DiskState, outages: OutageLog
+    ) throws(DiskStoreError) {
+        layout = DiskLayout(configuration.directory)
+        self.configuration = configuration
+        self.environment = environment
+        self.state = state
+        self.outages = outages
         do {
-            try Files.write(buffers, to: temporary)
-        } catch  where error.code == ENOENT {
-            // As a rule the source's first entry.
-            try makeFolder(ofSource: key.source)
-            try Files.write(buffers, to: temporary)
-        } catch  where error.code == ENOTDIR || error.code == EEXIST {
-            // Something that isn't ours, or what was left by a write that failed.
-            try makeFolder(ofSource: key.source)
-            try Files.remove(temporary)
-            try Files.write(buffers, to: temporary)
-        }
-        do {
-            try Files.rename(temporary, to: file(of: key))
-        } catch {
-            // A folder stands in the way.
-            try Files.remove(file(of: key))
-            try Files.rename(temporary, to: file(of: key))
-        }
-    }
-
-    /// Creates a source's folder; a file in the place of it, or of one above it, is removed first.
-    private func makeFolder(ofSource source: StoreKey) throws(StorageFault) {
-        do {
-            try Files.makeFolders(folder(ofSource: source))
-        } catch {
-            try makeFolders()
-        }
-        for folder in foldersUpwards(fromSource: source).reversed() { try makeFolder(folder) }
-    }
-
-    private func makeFolder(_ folder: String) throws(StorageFault) {
-        if Files.kind(of: folder) == .folder { return }
-        try Files.remove(folder)
-        try Files.makeFolders(folder)
-    }
-
-    /// Removes a source's folder, and the two above it, if they are empty.
-    func removeEmptyFolders(ofSource source: StoreKey) {
-        for folder in foldersUpwards(fromSource: source) {
-            guard Files.removeIfEmpty(folder) else { return }
-        }
-    }
-
-    /// The source's folder and the two above it.
-    private func foldersUpwards(fromSource source: StoreKey) -> [String] {
-        let folder = folder(ofSource: source)
-        let middle = folder.dropLast(1 + 2 * StoreKey.byteCount)
-        return [folder, String(middle), String(middle.dropLast(3))]
-    }
-
-    /// Moves an index that can't be used out of the way, in place of one that was moved before.
-    func setIndexAside() throws(StorageFault) {
-        try Files.remove(damagedIndex)
-        do {
-            try Files.rename(index, to: damagedIndex)
-        } catch  where error.code != ENOENT {
+            try open()
+        } catch let error as DiskStoreError {
             throw error
-        } catch {}
-        try Files.remove(index + "-wal")
-        try Files.remove(index + "-shm")
+        } catch let error as StorageError {
+            throw DiskStoreError(error, directory: configuration.directory)
+        } catch {
+            throw .unusable(directory: configuration.directory, reason: String(describing: error))
+        }
+    }
+
+    deinit {
+        // The lock goes last, with its property: its next holder must not meet this index.
+        current?.index.abandon()
+    }
+
+    /// Runs an operation that costs the cache entries if it fails, but never a request. After an operation that met a
+    /// corrupt index, opens a new one and tries again, unless `retriesCorruption` is false.
+    /// - Returns: nil if the operation failed.
+    func attempt<Value>(
+        retriesCorruption: Bool = true, _ operation: (OpenDirectory) throws(StorageError) -> Value
+    ) -> Value? {
+        guard let directory = usable() else { return nil }
+        do {
+            return try operation(directory)
+        } catch {
+            report(error, .writing, in: directory)
+            return retriesCorruption && error.isCorruption ? attempt(retriesCorruption: false, operation) : nil
+        }
+    }
+
+    /// The open directory, opened anew if it was deleted or replaced or if its index is corrupt. Nil if that fails, and
+    /// once the store is closed.
+    func usable() -> OpenDirectory? {
+        if isClosed { return nil }
+        let isInPlace = lock?.isInPlace ?? false && current?.isInPlace ?? false
+        if !isIndexCorrupt && isInPlace { return current }
+        abandon()
+        if !isIndexCorrupt { outages.begin(.directory, ["directory": "\(layout.path)"]) }
+        do {
+            if isIndexCorrupt { try layout.setIndexAside() }
+            try open()
+        } catch {
+            outages.begin(.directory, ["error": "\(error)"])
+            return nil
+        }
+        outages.end(.directory)
+        return current
+    }
+
+    /// Records a failure, and logs it if it is new. A corrupt index is replaced before the next operation.
+    func report(_ error: StorageError, _ outage: OutageLog.Outage, in directory: OpenDirectory) {
+        guard error.isCorruption else { return outages.begin(outage, ["error": "\(error)"]) }
+        guard directory.index === current?.index else { return }
+        isIndexCorrupt = true
+        outages.begin(.index, ["reason": "\(error)"])
+    }
+
+    /// Replaces the folder of entries with an empty one.
+    /// - Parameter aside: the new path of the old folder.
+    func replaceEntries(movingThemTo aside: String, in directory: OpenDirectory) throws(StorageError) {
+        try FileSystem.rename(layout.entries, to: aside)
+        defer {
+            let directory = directory.identifiedAnew()
+            current = directory
+            state.directory = directory
+        }
+        try layout.makeFolders()
+    }
+
+    /// Ends all use of the directory: lookups miss and operations fail from here on.
+    func beginClosing() {
+        isClosed = true
+        state.directory = nil
+    }
+
+    /// Closes the index and releases the lock. Readers that started before `beginClosing()` must have finished.
+    func finishClosing() {
+        // A corrupt index must not be marked as closed in good order.
+        if isIndexCorrupt { current?.index.abandon() } else { current?.index.close() }
+        current = nil
+        lock = nil
+    }
+
+    private func abandon() {
+        guard let directory = current else { return }
+        current = nil
+        state.directory = nil
+        lastTime = directory.index.clock.microseconds
+        directory.index.abandon()
+    }
+
+    /// Takes the lock, unless it is held, and opens what is there.
+    private func open() throws {
+        try FileSystem.makeFolders(layout.path)
+        if lock?.isInPlace != true {
+            lock = nil
+            lock = try DirectoryLock(layout)
+        }
+        let directory = try OpenDirectory(
+            layout, readers: configuration.readers, notBefore: lastTime, environment: environment, outages: outages)
+        isIndexCorrupt = false
+        current = directory
+        state.totals = directory.index.condition.totals
+        state.directory = directory
     }
 }

@@ -2,42 +2,42 @@ import Foundation
 import GRDB
 import NIOCore
 
-/// The table of a disk store's entries in SQLite. All calls block; writes come from one thread.
-struct DiskIndex: Sendable {
-    /// Raised with every change of the tables; an index of another version is made again from the files.
+/// The index of a disk store: a table of its entries in SQLite. All calls block; writes come from one thread.
+///
+/// Queries and transactions are in `IndexQueries.swift` and `IndexChanges.swift`.
+final class DiskIndex: Sendable {
+    /// Raised with every change of the tables. An index of another version is rebuilt from the files.
     private static let schemaVersion = 2
-    /// So long after they last did, index and files are compared again even if nothing points to a difference.
+    /// The time after which index and files are compared again even if nothing suggests a difference.
     static let reconciliationInterval = Duration.seconds(7 * 24 * 60 * 60)
 
-    /// What the index said of itself when it was opened.
+    /// The state of the index when it was opened.
     struct Condition: Sendable {
         var totals: StoreTotals
-        /// Whether index and files may differ: the last process ended without closing the index, the comparison that
-        /// this makes necessary never came to its end, or the last one was long ago.
+        /// Whether index and files may disagree: the last process ended without closing the index, the comparison after
+        /// that was never completed, or the last one was long ago.
         var isReconciliationDue: Bool
     }
 
-    /// The time that entries are stamped with.
-    let clock: StoreClock
-    /// As it was when the index was opened.
+    /// The clock that stamps entries.
+    let clock: MonotonicClock
     let condition: Condition
     let pool: DatabasePool
 
-    /// Opens the index or makes an empty one, in the same time however many entries it has.
+    /// Opens the index or creates an empty one, in the same time however many entries it has.
     ///
-    /// Throws if what is there is another's or of another version, or so damaged that it shows at once; damage within
-    /// is met when it's read. Until `close()` the index counts as not closed properly.
-    init(path: String, readers: Int, clock makeClock: (_ last: Int64) -> StoreClock) throws(StorageFault) {
+    /// Throws if the file has another format or version, or if it is visibly corrupt; corruption inside shows when it
+    /// is read. Until `close()`, the index counts as not closed properly.
+    init(path: String, readers: Int, clock makeClock: (_ last: Int64) -> MonotonicClock) throws(StorageError) {
         (pool, clock, condition) = try Self.attempt("open index") {
             var configuration = Configuration()
             configuration.label = "darkroom.store.index"
-            // Should someone look into the index with a tool of theirs.
+            // Another tool may have the index open.
             configuration.busyMode = .timeout(2)
-            // The writer's thread reads too.
+            // One more for the writer's thread.
             configuration.maximumReaderCount = readers + 1
             configuration.prepareDatabase {
-                // Fewer, larger checkpoints: they are what is synced to the device. 16 MiB at most are read after a
-                // crash.
+                // Fewer and larger checkpoints, since they sync to the device. After a crash, at most 16 MiB are read.
                 try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
@@ -51,35 +51,35 @@ struct DiskIndex: Sendable {
         }
     }
 
-    /// Notes that all is in order, and waits for reads in progress; later calls throw.
+    /// Marks the index as closed properly and closes it, after reads in progress; later calls throw.
     func close() {
         try? pool.write { database in
             try database.execute(sql: "UPDATE state SET is_closed = 1, time = ?", arguments: [clock.microseconds])
         }
-        // The pool closes its readers last, and those can't merge the log.
+        // The pool closes its read-only connections last, and they can't merge the log.
         try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         abandon()
     }
 
-    /// Waits for reads in progress; later calls throw.
+    /// Closes the index without the mark, after reads in progress; later calls throw.
     func abandon() {
         try? pool.close()
     }
 
-    /// Runs `body`, and says what went wrong in our words.
-    static func attempt<Value>(_ operation: String, _ body: () throws -> Value) throws(StorageFault) -> Value {
+    /// Runs `body`, and translates errors of SQLite.
+    static func attempt<Value>(_ operation: String, _ body: () throws -> Value) throws(StorageError) -> Value {
         do {
             return try body()
-        } catch let fault as StorageFault {
-            throw fault
+        } catch let error as StorageError {
+            throw error
         } catch {
-            throw StorageFault(
+            throw StorageError(
                 operation: operation, reason: String(describing: error),
-                isDamage: (error as? DatabaseError).map(isDamage) ?? false)
+                isCorruption: (error as? DatabaseError).map(isCorruption) ?? false)
         }
     }
 
-    private static func isDamage(_ error: DatabaseError) -> Bool {
+    private static func isCorruption(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
         default: false
@@ -87,21 +87,21 @@ struct DiskIndex: Sendable {
     }
 }
 
-// What happens when the index is opened.
+// Opening.
 extension DiskIndex {
     private static func begin(
-        _ database: Database, _ makeClock: (_ last: Int64) -> StoreClock
-    ) throws -> (StoreClock, Condition) {
+        _ database: Database, _ makeClock: (_ last: Int64) -> MonotonicClock
+    ) throws -> (MonotonicClock, Condition) {
         try prepare(database)
         guard
             let state = try Row.fetchOne(database, sql: "SELECT entries, bytes, time, is_closed, reconciled FROM state")
-        else { throw damage("it says nothing of itself") }
-        // A row may say anything, but sums must not overflow, nor make us evict all that there is.
+        else { throw corruption("the state row is missing") }
+        // A row may have any value, but totals must not overflow, nor make the store evict everything.
         let totals = StoreTotals(
             entries: Int.fromDatabaseValue(state[0]) ?? -1, bytes: Int.fromDatabaseValue(state[1]) ?? -1)
         guard 0...(1 << 40) ~= totals.entries, 0...(1 << 50) ~= totals.bytes,
             (totals.entries == 0) == (totals.bytes == 0)
-        else { throw damage("its sums make no sense") }
+        else { throw corruption("the totals are implausible") }
         let clock = makeClock(Int64.fromDatabaseValue(state[2]) ?? 0)
         let now = clock.microseconds
         let wasClosed = Int64.fromDatabaseValue(state[3]) == 1
@@ -117,7 +117,9 @@ extension DiskIndex {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
         if version == 0 && isEmpty { return try createTables(database) }
-        guard version == schemaVersion else { throw damage("its schema version is \(version), not \(schemaVersion)") }
+        guard version == schemaVersion else {
+            throw corruption("the schema version is \(version), not \(schemaVersion)")
+        }
         do {
             // Fails unless the tables have these columns.
             for columns in [
@@ -126,15 +128,15 @@ extension DiskIndex {
                 "entries, bytes, time, is_closed, reconciled FROM state",
             ] { _ = try database.makeStatement(sql: "SELECT \(columns)") }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            throw damage(error.message ?? "it lacks a table")
+            throw corruption(error.message ?? "a table is missing")
         }
     }
 
-    private static func damage(_ reason: String) -> StorageFault {
-        StorageFault(operation: "open index", reason: reason, isDamage: true)
+    private static func corruption(_ reason: String) -> StorageError {
+        StorageError(operation: "open index", reason: reason, isCorruption: true)
     }
 
-    /// `entry.labels` is the list as in the file; `label` counts the entries of a source that have a label.
+    /// `entry.labels` is the list as in the file; `label` counts the entries of a source with a label.
     private static func createTables(_ database: Database) throws {
         try database.execute(
             sql: """

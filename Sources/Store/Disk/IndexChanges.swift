@@ -2,21 +2,21 @@ import Foundation
 import GRDB
 import NIOCore
 
-// What changes in the index; each call is one transaction, which also brings the sums up to date. All but
-// `setLastUses` and `endReconciliation` return by how much they changed.
+// Transactions. Each also updates the totals, and returns their change, except for `setLastUses` and
+// `endReconciliation`.
 extension DiskIndex {
-    /// Sets the records of entries, in place of those that are there.
-    func put(_ records: [EntryRecord]) throws(StorageFault) -> StoreTotals {
+    /// Inserts or replaces the records of entries.
+    func put(_ records: [EntryRecord]) throws(StorageError) -> StoreTotals {
         try apply(puts: records, deletes: [])
     }
 
     /// Deletes the records of these entries.
-    func delete(_ keys: [EntryKey]) throws(StorageFault) -> StoreTotals {
+    func delete(_ keys: [EntryKey]) throws(StorageError) -> StoreTotals {
         try apply(puts: [], deletes: keys)
     }
 
     /// Deletes and sets records.
-    func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageFault) -> StoreTotals {
+    func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageError) -> StoreTotals {
         try change("write index") { database in
             var change = StoreTotals()
             for key in deletes { change += try Self.delete(key, in: database) }
@@ -26,7 +26,7 @@ extension DiskIndex {
     }
 
     /// Deletes the records of all entries of these sources.
-    func deleteAll(ofSources sources: some Sequence<StoreKey>) throws(StorageFault) -> StoreTotals {
+    func deleteAll(ofSources sources: some Sequence<StoreKey>) throws(StorageError) -> StoreTotals {
         try change("delete from index") { database in
             var change = StoreTotals()
             for source in sources { change += try Self.deleteAll(ofSource: source, in: database) }
@@ -35,7 +35,7 @@ extension DiskIndex {
     }
 
     /// Deletes all records.
-    func deleteEverything() throws(StorageFault) -> StoreTotals {
+    func deleteEverything() throws(StorageError) -> StoreTotals {
         try change("delete from index") { database in
             let held = try Self.totals(in: database)
             try database.execute(sql: "DELETE FROM label; DELETE FROM entry")
@@ -43,9 +43,9 @@ extension DiskIndex {
         }
     }
 
-    /// Notes when entries were last used, in microseconds since 1970.
-    func setLastUses(_ uses: [EntryKey: Int64]) throws(StorageFault) {
-        _ = try change("note uses") { database in
+    /// Sets the times of the last uses, in microseconds since 1970.
+    func setLastUses(_ uses: [EntryKey: Int64]) throws(StorageError) {
+        _ = try change("write last uses") { database in
             let update = try database.cachedStatement(
                 sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
             for (key, time) in uses {
@@ -55,12 +55,12 @@ extension DiskIndex {
         }
     }
 
-    /// Notes that index and files were compared to the end, and counts the entries.
-    /// - Returns: how many there are.
-    func endReconciliation() throws(StorageFault) -> StoreTotals {
+    /// Records that the comparison of index and files is complete, and counts the entries.
+    /// - Returns: the totals.
+    func endReconciliation() throws(StorageError) -> StoreTotals {
         try Self.attempt("end healing") {
             try pool.write { database in
-                // Of this index alone, which is much smaller than the table.
+                // A scan of this index alone, which is much smaller than the table.
                 let row = try Row.fetchOne(
                     database, sql: "SELECT count(*), coalesce(sum(size), 0) FROM entry INDEXED BY entry_by_last_use")
                 let totals = StoreTotals(
@@ -76,7 +76,7 @@ extension DiskIndex {
 
     private func change(
         _ operation: String, _ body: (Database) throws -> StoreTotals
-    ) throws(StorageFault) -> StoreTotals {
+    ) throws(StorageError) -> StoreTotals {
         try Self.attempt(operation) {
             try pool.write { database in
                 let change = try body(database)
@@ -89,9 +89,9 @@ extension DiskIndex {
     }
 }
 
-// What happens inside a transaction.
+// Parts of a transaction.
 extension DiskIndex {
-    /// A file taken back may have been written when the clock was ahead: it counts as used now, not in the future.
+    /// An adopted file may have been written while the clock was ahead: it counts as used now, not in the future.
     private static func put(
         _ record: EntryRecord, usedBy now: Int64, in database: Database
     ) throws -> StoreTotals {
@@ -132,11 +132,11 @@ extension DiskIndex {
         let delete = try database.cachedStatement(
             sql: "DELETE FROM entry WHERE source = ? RETURNING size, labels")
         let rows = try Row.fetchAll(delete, arguments: [source.data])
-        let forget = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
-        // As a rule all entries of a source have the same labels.
+        let deleteLabel = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
+        // Usually, all entries of a source have the same labels.
         for list in Set(rows.compactMap { Data.fromDatabaseValue($0[1]) }) {
             for label in EntryLabels(bytes: Array(list))?.utf8 ?? [] {
-                try forget.execute(arguments: [Data(label), source.data])
+                try deleteLabel.execute(arguments: [Data(label), source.data])
             }
         }
         return StoreTotals(entries: -rows.count, bytes: -rows.reduce(0) { $0 + fileBytes($1[0]) })
@@ -154,11 +154,11 @@ extension DiskIndex {
     private static func uncount(_ labels: [UInt8], of source: StoreKey, in database: Database) throws {
         let uncount = try database.cachedStatement(
             sql: "UPDATE label SET entries = entries - 1 WHERE label = ? AND source = ? RETURNING entries")
-        let forget = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
+        let deleteLabel = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
         for label in EntryLabels(bytes: labels)?.utf8 ?? [] {
             let arguments: StatementArguments = [Data(label), source.data]
             guard let left = try Int.fetchOne(uncount, arguments: arguments), left <= 0 else { continue }
-            try forget.execute(arguments: arguments)
+            try deleteLabel.execute(arguments: arguments)
         }
     }
 

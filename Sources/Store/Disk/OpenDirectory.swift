@@ -1,56 +1,135 @@
+import Foundation
 import Logging
-import Synchronization
 
-/// A cache directory in use: its index, and what tells whether it is still the directory that was opened.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// One opening of a cache directory: its index, and the identity of its files, which shows later whether they were
+/// deleted or replaced. Immutable, so that readers and the writer share it.
 final class OpenDirectory: Sendable {
     let index: DiskIndex
-    /// Whether index and files may differ.
+    /// Whether index and files may disagree.
     let isReconciliationDue: Bool
-    private let directory: CacheDirectory
-    private let identities: Mutex<[Files.Identity?]>
+    private let layout: DiskLayout
+    private let identity: [FileSystem.Identity?]
 
-    /// Creates what is missing and opens the index: an empty one if that which is there can't be
-    /// used. Takes the same time however much is in it. Throws only if no new index can be made either.
+    /// Creates what is missing and opens the index; replaces an unusable index with an empty one. Takes the same time
+    /// however many entries there are. Throws only if a new index can't be created either.
+    ///
+    /// - Parameter time: the earliest time, in microseconds since 1970, for entries to be stamped with.
     init(
-        _ directory: CacheDirectory, readers: Int, notBefore time: Int64, environment: DiskEnvironment, outages: Outages
-    ) throws(StorageFault) {
-        self.directory = directory
-        let hadEntries = Files.kind(of: directory.entries) == .folder
-        try directory.makeFolders()
-        if !hadEntries && Files.kind(of: directory.index) != .nothing {
-            environment.logger.warning("disk cache: starting empty, for the folder of entries is missing")
-            try directory.setIndexAside()
+        _ layout: DiskLayout, readers: Int, notBefore time: Int64, environment: DiskEnvironment, outages: OutageLog
+    ) throws(StorageError) {
+        self.layout = layout
+        let hadEntries = FileSystem.kind(of: layout.entries) == .folder
+        try layout.makeFolders()
+        if !hadEntries && FileSystem.kind(of: layout.index) != .nothing {
+            environment.logger.warning("disk cache: starting empty: the folder of entries is missing")
+            try layout.setIndexAside()
         }
-        func openIndex() throws(StorageFault) -> DiskIndex {
-            if [.folder, .other].contains(Files.kind(of: directory.index)) {
-                throw StorageFault(operation: "open index", reason: "not a regular file", isDamage: true)
+        func openIndex() throws(StorageError) -> DiskIndex {
+            if [.folder, .other].contains(FileSystem.kind(of: layout.index)) {
+                throw StorageError(operation: "open index", reason: "not a regular file", isCorruption: true)
             }
-            return try DiskIndex(path: directory.index, readers: readers) { last in
-                StoreClock(now: environment.now(), last: max(time, last), uptime: environment.uptime)
+            return try DiskIndex(path: layout.index, readers: readers) { last in
+                MonotonicClock(now: environment.now(), last: max(time, last), uptime: environment.uptime)
             }
         }
         do {
             index = try openIndex()
-        } catch  where error.isDamage {
+        } catch  where error.isCorruption {
             outages.begin(.index, ["reason": "\(error)"])
-            try directory.setIndexAside()
+            try layout.setIndexAside()
             index = try openIndex()
         }
         isReconciliationDue = index.condition.isReconciliationDue
-        identities = Mutex(Self.identities(in: directory))
+        identity = Self.identity(of: layout)
     }
 
-    /// Whether folder and index are still the ones that were opened, and not deleted or replaced below us.
-    var isInPlace: Bool {
-        identities.withLock { $0 == Self.identities(in: directory) }
+    private init(_ other: OpenDirectory, identity: [FileSystem.Identity?]) {
+        index = other.index
+        isReconciliationDue = other.isReconciliationDue
+        layout = other.layout
+        self.identity = identity
     }
 
-    /// Takes what is in place now for that which was opened, after we put it there.
-    func identifyAnew() {
-        identities.withLock { $0 = Self.identities(in: directory) }
+    /// Whether the folder of entries and the index are still those that were opened.
+    var isInPlace: Bool { identity == Self.identity(of: layout) }
+
+    /// The same opening with the files that are in place now, after the store itself has replaced some.
+    func identifiedAnew() -> OpenDirectory { OpenDirectory(self, identity: Self.identity(of: layout)) }
+
+    private static func identity(of layout: DiskLayout) -> [FileSystem.Identity?] {
+        [FileSystem.identity(of: layout.entries), FileSystem.identity(of: layout.index)]
+    }
+}
+
+/// The exclusive lock on a cache directory, by `flock`, which ends with the process. Released with the last reference.
+final class DirectoryLock {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Takes the lock, or throws at once if it is held.
+    init(_ layout: DiskLayout) throws(DiskStoreError) {
+        path = layout.lock
+        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw DiskStoreError(FileSystem.error("create lock file"), directory: layout.path)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // `deinit` closes the file.
+            let error = FileSystem.error("lock")
+            throw error.code == EWOULDBLOCK
+                ? .inUse(directory: layout.path) : DiskStoreError(error, directory: layout.path)
+        }
     }
 
-    private static func identities(in directory: CacheDirectory) -> [Files.Identity?] {
-        [Files.identity(of: directory.entries), Files.identity(of: directory.index)]
+    deinit {
+        guard descriptor >= 0 else { return }
+        // Closing alone would leave the lock to a child process that is being started.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    /// Whether the lock file is still the one that is locked; otherwise another store may hold a new one.
+    var isInPlace: Bool { FileSystem.identity(of: descriptor) == FileSystem.identity(of: path) }
+}
+
+/// The clock by which entries age, in microseconds since 1970: the computer's clock when the directory was opened, plus
+/// the time that has passed since. Never runs backwards, not even from one opening to the next.
+///
+/// So setting the computer's clock while the store is open changes nothing. If it was set back before the opening, no
+/// time has passed since the store was last used; if it was set ahead, that can't be told from a long pause.
+struct MonotonicClock: Sendable {
+    private let start: Int64
+    private let startUptime: Duration
+    private let uptime: @Sendable () -> Duration
+
+    /// Starts now, or at `last` if that is later.
+    init(now: Date, last: Int64, uptime: @escaping @Sendable () -> Duration) {
+        let microseconds = Int64(exactly: (now.timeIntervalSince1970 * 1_000_000).rounded()) ?? 0
+        // A corrupt index may have any time; sums with real durations must not overflow.
+        start = max(microseconds, min(last, Int64.max / 2))
+        startUptime = uptime()
+        self.uptime = uptime
+    }
+
+    /// The current time, in microseconds since 1970.
+    var microseconds: Int64 {
+        start + max(0, (uptime() - startUptime).microseconds)
+    }
+}
+
+extension Duration {
+    /// The duration in microseconds, at most 2^62.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds.magnitude < 1 << 42 else { return seconds < 0 ? -(1 << 62) : 1 << 62 }
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }

@@ -1,36 +1,36 @@
 import Logging
 
-/// Makes index and files agree, whatever a crash or a failing disk left: a slice at a time, so that writes and removals
-/// get in between. It meets every file and every row once, but not those that come while it runs.
+/// Makes index and files agree after a crash or a disk failure, a slice at a time, so that writes and removals run in
+/// between. Visits every file and every row once, except for those that are added while it runs.
 struct Reconciliation {
-    /// How many folders of the second level are looked through at a time; a million entries have about 16 in each.
+    /// The number of second-level folders in a slice. With a million entries, each has about 16.
     private static let sliceFolders = 16
 
-    private let directory: CacheDirectory
-    /// The next source's first two bytes.
+    private let layout: DiskLayout
+    /// The first two bytes of the next source.
     private var position = 0
-    /// The folders still to come that have the same first byte, last one first.
+    /// The remaining folders with the same first byte, last one first.
     private var folders: [Int] = []
     private var adopted = 0
     private var removedFiles = 0
     private var missing = 0
 
-    init(_ directory: CacheDirectory) {
-        self.directory = directory
+    init(_ layout: DiskLayout) {
+        self.layout = layout
     }
 
     /// Whether there is no slice left.
     var isDone: Bool { position > 0xFFFF }
 
-    /// Looks through the next few folders and the rows that belong there.
-    /// - Returns: what changed in the sums.
-    mutating func runSlice(_ index: DiskIndex) throws(StorageFault) -> StoreTotals {
+    /// Compares the next folders with their rows.
+    /// - Returns: the change of the totals.
+    mutating func runSlice(_ index: DiskIndex) throws(StorageError) -> StoreTotals {
         if position & 0xFF == 0 { listFolders(ofFirstByte: position >> 8) }
         let slice = folders.suffix(Self.sliceFolders)
         let end = slice.count < folders.count ? (slice.first ?? position) + 1 : (position | 0xFF) + 1
         var records = try index.sizes(ofSourcesBeginningWith: position..<end)
         let found = adoptable(in: slice.reversed(), &records)
-        let gone = records.keys.filter { Files.kind(of: directory.file(of: $0)) == .nothing }
+        let gone = records.keys.filter { FileSystem.kind(of: layout.file(of: $0)) == .nothing }
         folders.removeLast(slice.count)
         position = end
         if found.isEmpty && gone.isEmpty { return StoreTotals() }
@@ -40,11 +40,11 @@ struct Reconciliation {
         return change
     }
 
-    /// Says what had to be done.
-    func report(to logger: Logger) {
+    /// Logs what was repaired.
+    func log(to logger: Logger) {
         for (message, count) in [
-            ("took files back into the index", adopted), ("removed files that are no entries", removedFiles),
-            ("forgot entries whose files are missing", missing),
+            ("adopted files without a row in the index", adopted), ("removed files that are not entries", removedFiles),
+            ("removed rows without a file from the index", missing),
         ] where count > 0 {
             logger.warning("disk cache: \(message)", metadata: ["count": "\(count)"])
         }
@@ -62,7 +62,8 @@ struct Reconciliation {
         folders.sort(by: >)
     }
 
-    /// The records of the files in these folders that have none; strikes off the records of those that have one.
+    /// The records of the files in these folders that have no row; removes from `records` the rows that have their
+    /// file.
     private mutating func adoptable(
         in folders: some Sequence<Int>, _ records: inout [EntryKey: Int]
     ) -> [EntryRecord] {
@@ -83,13 +84,13 @@ struct Reconciliation {
         return found
     }
 
-    /// The record of a file that has none; removes what is no entry.
+    /// The record of a file without a row; removes files that are not entries.
     private mutating func adoptable(
         _ key: EntryKey?, _ path: String, _ records: inout [EntryKey: Int]
     ) -> EntryRecord? {
         let known = key.flatMap { records.removeValue(forKey: $0) }
-        if let known, Files.kind(of: path) == .file(byteCount: known) { return nil }
-        guard let record = EntryRecord(readingHeadOf: path), record.key == key else {
+        if let known, FileSystem.kind(of: path) == .file(byteCount: known) { return nil }
+        guard let record = EntryRecord(readingHeaderOf: path), record.key == key else {
             remove(path)
             // Its row goes too.
             if let key { records[key] = known }
@@ -98,14 +99,14 @@ struct Reconciliation {
         return record
     }
 
-    private func folder(ofFirstByte byte: Int) -> String { "\(directory.entries)/\(hexDigits(byte))" }
+    private func folder(ofFirstByte byte: Int) -> String { "\(layout.entries)/\(hexDigits(byte))" }
 
     private func hexDigits(_ byte: Int) -> String { StoreKey.hexDigits(of: UInt8(truncatingIfNeeded: byte)) }
 
-    /// The names in a folder with their paths; what stands in the folder's place is removed.
+    /// The names in a folder with their paths; removes a file in the place of the folder.
     private mutating func contents(of folder: String) -> [(name: String, path: String)] {
-        switch Files.kind(of: folder) {
-        case .folder: return (Files.names(in: folder) ?? []).map { ($0, "\(folder)/\($0)") }
+        switch FileSystem.kind(of: folder) {
+        case .folder: return (FileSystem.names(in: folder) ?? []).map { ($0, "\(folder)/\($0)") }
         case .file, .other: remove(folder)
         case .nothing: break
         }
@@ -113,7 +114,7 @@ struct Reconciliation {
     }
 
     private mutating func remove(_ path: String) {
-        try? Files.remove(path)
+        try? FileSystem.remove(path)
         removedFiles += 1
     }
 }

@@ -1,103 +1,146 @@
+import DarkroomMachine
 import Dispatch
 import Foundation
 import NIOCore
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// The one thread that changes a disk store. It does what is queued, in order, writes that follow each other together;
-/// after each step and when nothing is queued it does a slice of the upkeep. Ends with the last reference, once all is
-/// done.
+/// The one thread that changes a disk store. It runs the queued jobs in order, consecutive writes together, and a slice
+/// of maintenance after each step and while the queue is empty. Ends with the last reference, once the queue is empty.
+///
+/// The thread creates its ``DiskWriter`` itself and lends it to jobs: no other thread ever sees it.
 final class WriterThread: Sendable {
-    /// What is queued.
-    enum Job: Sendable {
-        case write(EntryWrite)
-        case change(@Sendable () -> Void)
-    }
+    private let queue: WriteQueue
 
-    private let queue = JobQueue()
-
-    /// Starts the thread.
-    init(_ entries: DiskEntries) {
-        let thread = Thread { [queue] in
-            Self.yieldToOthers()
-            while let step = queue.next() {
-                switch step {
-                case .writes(let writes):
-                    for (write, isWritten) in zip(writes, entries.write(writes)) { write.finish(isWritten) }
-                case .change(let change): change()
-                case .upkeep: break
+    /// Starts the thread and waits until its writer is there.
+    ///
+    /// - Throws: the error of `makeWriter`; the thread has ended then.
+    init(
+        _ queue: WriteQueue, makeWriter: @escaping @Sendable () throws(DiskStoreError) -> DiskWriter
+    ) async throws(DiskStoreError) {
+        self.queue = queue
+        let error = await withCheckedContinuation { (continuation: CheckedContinuation<DiskStoreError?, Never>) in
+            let thread = Thread {
+                // Threads that answer requests come first.
+                ThreadPriority.lower(niceness: 5)
+                do throws(DiskStoreError) {
+                    let writer = try makeWriter()
+                    continuation.resume(returning: nil)
+                    Self.run(queue, writer)
+                } catch {
+                    continuation.resume(returning: error)
                 }
-                queue.setUpkeep(isLeft: entries.runUpkeep())
             }
+            thread.name = "darkroom.store"
+            thread.start()
         }
-        thread.name = "darkroom.store"
-        thread.start()
+        if let error { throw error }
     }
 
     deinit { queue.end() }
 
-    /// Queues a job.
-    func enqueue(_ job: Job) { queue.append(job) }
+    /// Queues work that changes the store.
+    func enqueue(_ work: @escaping @Sendable (DiskWriter) -> Void) { queue.append(work) }
 
-    /// Runs blocking work on the thread while the caller is suspended.
-    func perform<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    /// Runs blocking work on the thread, after everything that was queued before, while the caller is suspended.
+    func perform<Value: Sendable>(_ work: @escaping @Sendable (DiskWriter) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            enqueue(.change { continuation.resume(returning: work()) })
+            enqueue { continuation.resume(returning: work($0)) }
         }
     }
 
-    /// Lets threads that answer requests go first when there are more of them than processors.
-    private static func yieldToOthers() {
-        // Of a thread, on Linux, not of the process; 0 is the calling one.
-        #if canImport(Glibc)
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
-        #elseif canImport(Musl)
-            _ = setpriority(PRIO_PROCESS, 0, 5)
-        #endif
+    private static func run(_ queue: WriteQueue, _ writer: DiskWriter) {
+        while let step = queue.next() {
+            switch step {
+            case .writes(let writes):
+                for (write, isWritten) in zip(writes, writer.write(writes)) { queue.finish(write, isWritten) }
+            case .work(let work): work(writer)
+            case .maintenance: break
+            }
+            queue.setMaintenance(isLeft: writer.runMaintenance())
+        }
     }
 }
 
-/// What a writer's thread has to do.
-private final class JobQueue: Sendable {
+/// The queue of a writer's thread: jobs in order, and the bytes and entries that wait to be written, which are limited.
+final class WriteQueue: Sendable {
     enum Step {
-        /// With different keys.
+        /// Writes with different keys.
         case writes([EntryWrite])
-        case change(@Sendable () -> Void)
-        case upkeep
+        case work(@Sendable (DiskWriter) -> Void)
+        case maintenance
+    }
+
+    private enum Job {
+        case write(EntryWrite)
+        case work(@Sendable (DiskWriter) -> Void)
     }
 
     private struct State {
-        var jobs = CircularBuffer<WriterThread.Job>()
-        var isUpkeepLeft = true
+        var jobs = CircularBuffer<Job>()
+        /// The entries that are queued or being written, and the size of their files.
+        var waiting = StoreTotals()
+        var isMaintenanceLeft = true
         var isAsleep = false
         var isEnding = false
     }
 
-    /// More than this isn't written together.
+    /// The limits of what is written together.
     private static let batchBytes = 8 << 20
     private static let batchEntries = 64
 
+    private let maxBytes: Int
+    private let maxEntries: Int
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    func append(_ job: WriterThread.Job) {
-        changing { $0.jobs.append(job) }
+    init(maxBytes: Int, maxEntries: Int) {
+        self.maxBytes = maxBytes
+        self.maxEntries = maxEntries
     }
 
+    /// The entries that are queued or being written, and the size of their files.
+    var waiting: StoreTotals { state.withLock(\.waiting) }
+
+    /// Queues a write if there is room for it. A single write that is larger than the queue is taken when nothing
+    /// waits.
+    ///
+    /// - Parameter isTrial: takes the write only if nothing waits, since it is expected to fail.
+    /// - Returns: false if the write was refused; it is never finished then.
+    func append(_ write: EntryWrite, isTrial: Bool) -> Bool {
+        change { state in
+            let isFirst = state.waiting.entries == 0
+            let fits = isFirst || !isTrial && state.waiting.bytes + write.fileBytes <= maxBytes
+            guard fits, state.waiting.entries < maxEntries else { return false }
+            state.waiting.entries += 1
+            state.waiting.bytes += write.fileBytes
+            state.jobs.append(.write(write))
+            return true
+        }
+    }
+
+    func append(_ work: @escaping @Sendable (DiskWriter) -> Void) {
+        change { $0.jobs.append(.work(work)) }
+    }
+
+    /// Takes a write off the queue's count, and reports its result.
+    func finish(_ write: EntryWrite, _ isWritten: Bool) {
+        state.withLock {
+            $0.waiting.entries -= 1
+            $0.waiting.bytes -= write.fileBytes
+        }
+        write.finish(isWritten)
+    }
+
+    /// Makes ``next()`` return nil once all jobs are done.
     func end() {
-        changing { $0.isEnding = true }
+        change { $0.isEnding = true }
     }
 
-    func setUpkeep(isLeft: Bool) {
-        state.withLock { $0.isUpkeepLeft = isLeft }
+    func setMaintenance(isLeft: Bool) {
+        state.withLock { $0.isMaintenanceLeft = isLeft }
     }
 
-    /// The next step, or nil at the end; waits for it.
+    /// Waits for the next step; nil at the end.
     func next() -> Step? {
         while true {
             let (step, isEnd) = state.withLock { state -> (Step?, Bool) in
@@ -122,16 +165,17 @@ private final class JobQueue: Sendable {
             bytes += write.fileBytes
         }
         if !writes.isEmpty { return .writes(writes) }
-        if case .change(let change)? = state.jobs.popFirst() { return .change(change) }
-        return state.isUpkeepLeft && !state.isEnding ? .upkeep : nil
+        if case .work(let work)? = state.jobs.popFirst() { return .work(work) }
+        return state.isMaintenanceLeft && !state.isEnding ? .maintenance : nil
     }
 
-    private func changing(_ change: (inout State) -> Void) {
-        let wasAsleep = state.withLock { state in
-            change(&state)
+    private func change<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, wasAsleep) = state.withLock { state in
+            let value = body(&state)
             defer { state.isAsleep = false }
-            return state.isAsleep
+            return (value, state.isAsleep)
         }
         if wasAsleep { wake.signal() }
+        return value
     }
 }

@@ -1,63 +1,94 @@
-/// What a request wants done to the pixels: plain values, no order. They can cross to another process.
+/// The changes that a request asks for, as plain values without an order. A recipe can be sent to another process.
 ///
-/// Two recipes that mean the same picture compare equal after `TransformChain.init(_:)` has left out what does nothing.
+/// To add a step: write its file in `Steps`, give it a property here, and a line in ``steps(scaleDownLimits:)``.
 public struct Recipe: Hashable, Codable, Sendable {
-    /// Which way up.
+    /// The orientation to apply; by default the source's own.
     public var orientation: Orient.Rule = .auto
-    /// Cut before anything is scaled; nil = nothing is.
+    /// A rectangle cut out before anything is scaled; nil = the whole image.
     public var crop: Crop?
-    /// Border cut after the crop; nil = none is.
+    /// A border removed after the crop; nil = none.
     public var trim: Trim?
-    /// What the picture is scaled to; without sides it is not.
+    /// The box that the image is scaled to; without sides it is not scaled.
     public var box = Box(width: nil, height: nil)
-    /// How it fills a box of two sides.
+    /// How the image fits a box of two sides.
     public var fit: Fit = .inside
-    /// Whether a picture smaller than its box is scaled up.
+    /// Whether an image smaller than its box is scaled up.
     public var enlarge = false
-    /// Where `cover` cuts and `contain` places.
+    /// Which part `cover` keeps and where `contain` places the image.
     public var position: Position = .center
-    /// How it is scaled: fast, accurate, or in linear light.
+    /// How pixels are resampled: fast, accurate, or in linear light.
     public var resampling: Resampling
-    /// Whether a result, or a source that its decoder can shrink, is scaled down to the limits instead of refused
-    /// (SDWebImage's `scaleDownLargeImages`).
+    /// Whether an oversized result, or an oversized source that its decoder can shrink, is scaled down to the limits
+    /// instead of refused (SDWebImage's `scaleDownLargeImages`).
     public var scaleDown = false
-    /// Degrees clockwise, 0…359.
+    /// Clockwise rotation in degrees, 0…359.
     public var rotationDegrees = 0
     /// Mirrored top to bottom.
     public var flip = false
     /// Mirrored left to right.
     public var flop = false
-    /// Fills a `contain` canvas, corners and transparency; nil = they stay transparent where the format can hold that.
+    /// Fills the canvas of `contain`, the corners of a rotation and transparent pixels; nil = they stay transparent if
+    /// the output format supports alpha, and become white otherwise.
     public var background: Color?
     /// Nil = none.
     public var blur: Blur?
     /// Nil = none.
     public var sharpen: Sharpen?
-    /// Nil = as it is.
+    /// Nil = unchanged.
     public var brightness: Brightness?
-    /// Nil = as it is.
+    /// Nil = unchanged.
     public var contrast: Contrast?
-    /// Nil = as it is.
+    /// Nil = unchanged.
     public var saturation: Saturation?
-    /// Nil = as it is.
+    /// Nil = unchanged.
     public var hue: Hue?
-    /// Nil = as it is.
+    /// Nil = unchanged.
     public var gamma: Gamma?
     /// Nil = none.
     public var tint: Tint?
     /// Nil = none.
     public var filter: Filter?
 
-    /// A recipe that leaves a picture as it is, but upright and in sRGB.
+    /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
         self.resampling = resampling
     }
 
-    /// What steps may fill with at once. A translucent background is left to `Flatten`, or it would be laid on twice.
+    /// The order of operations. It reads aloud, and no other place knows it.
+    ///
+    /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
+    /// filter are defined in sRGB.
+    func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
+        [
+            Orient(self),
+            crop,
+            trim,
+            Resize(self, within: limits),
+            ToSRGB(),
+            CoverCrop(self),
+            ContainExtend(self),
+            Rotate(self),
+            flip ? Flip() : nil,
+            flop ? Flop() : nil,
+            brightness,
+            saturation,
+            hue,
+            contrast,
+            gamma,
+            sharpen,
+            filter,
+            blur,
+            tint,
+            background.map(Flatten.init),
+        ]
+    }
+
+    /// The color that a step may fill with. A translucent background is left to `Flatten`, or it would be applied
+    /// twice.
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }
 
-    /// The recipe with a canvas that is within the limits, where its result is to be of the canvas's exact size.
-    fileprivate func fitting(_ limits: FitLimits?) -> Recipe {
+    /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
+    fileprivate func scalingCanvasDown(to limits: ScaleDownLimits?) -> Recipe {
         guard let limits, let canvas = box.size, fit == .cover || fit == .contain else { return self }
         var recipe = self
         let fitted = limits.fitted(canvas)
@@ -67,39 +98,16 @@ public struct Recipe: Hashable, Codable, Sendable {
 }
 
 extension TransformChain {
-    /// The order of operations. It can be read aloud, and it is the only place that knows it.
+    /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for
+    /// the same result make equal chains.
     ///
-    /// Colours are brought to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
-    /// filter are given in sRGB.
-    ///
-    /// - Parameter limits: what `Recipe.scaleDown` scales down to; without it they play no part. Pass those of the `ImageJob`.
-    public init(_ given: Recipe, limits: PixelLimits = PixelLimits()) {
-        let fit = given.scaleDown ? FitLimits(limits, rotationDegrees: given.rotationDegrees % 360) : nil
-        let recipe = given.fitting(fit)
-        let placed = recipe.box.size == nil ? nil : recipe.fit
-        let steps: [(any Transform)?] = [
-            recipe.orientation == .none ? nil : Orient(recipe.orientation),
-            recipe.crop,
-            recipe.trim,
-            Resize(recipe, within: fit),
-            ToSRGB(),
-            placed == .cover ? CoverCrop(recipe) : nil,
-            placed == .contain ? ContainExtend(recipe) : nil,
-            recipe.rotationDegrees % 360 == 0 ? nil : Rotate(recipe),
-            recipe.flip ? Flip() : nil,
-            recipe.flop ? Flop() : nil,
-            recipe.brightness,
-            recipe.saturation,
-            recipe.hue,
-            recipe.contrast,
-            recipe.gamma,
-            recipe.sharpen,
-            recipe.filter,
-            recipe.blur,
-            recipe.tint,
-            recipe.background.map(Flatten.init),
-        ]
+    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
+    ///   of the ``ImageJob``.
+    public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
+        let limits =
+            recipe.scaleDown ? ScaleDownLimits(limits, rotationDegrees: recipe.rotationDegrees % 360) : nil
+        let steps = recipe.scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
         self.init(steps.compactMap { $0 })
-        self.recipe = given
+        self.recipe = recipe
     }
 }

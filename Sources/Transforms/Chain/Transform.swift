@@ -1,56 +1,104 @@
 public import DarkroomVips
 
-/// One delegate of the chain: it takes a decoded picture and gives another.
+/// One step of the chain: takes a decoded image and returns a changed one.
 ///
 /// ```swift
 /// struct Pixelate: Transform {
 ///     var block: Int
 ///     var key: String { "pixelate(\(block))" }
 ///
-///     func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-///         try picture.mapFrames { frame throws(VipsError) in
+///     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+///         try image.mapFrames { frame throws(VipsError) in
 ///             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
 ///                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
 ///         }
 ///     }
 /// }
 /// ```
+///
+/// A step that a request can ask for is also a property of ``Recipe``, with a place in its order.
 public protocol Transform: Sendable {
-    /// The transform's name and *every* parameter that changes pixels, e.g. `blur(1.5)`.
+    /// The transform's name and *every* parameter that changes pixels, such as `blur(1.5)`.
     ///
-    /// It becomes part of the variant key: same input and same key must give the same pixels.
+    /// It is part of the variant key: the same input and the same key must give the same pixels.
     var key: String { get }
 
-    /// What this step makes of the plan before anything is decoded: the size it will give, and what it needs of the decoder.
+    /// The step's processor time and memory per pixel, for admission control. The default is ``TransformCost/none``.
+    var cost: TransformCost { get }
+
+    /// The plan after this step: the size that it returns, and what it requires of the decoder.
     ///
-    /// The default says "unknown": the decoder then gives every pixel, and sizes stay as they are.
-    /// Throws where the header alone shows that the step cannot be done (a crop outside the picture).
+    /// Called with the header alone, before anything is decoded. By default the size is unknown: the decoder then
+    /// delivers every pixel, and sizes stay as they are. Throws if the header alone shows that the step is impossible,
+    /// such as a crop outside the image.
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan
 
-    /// Makes the new picture. Runs on a pixel thread; may be lazy, since the end of the chain renders all.
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture
+    /// Returns the changed image. Runs on a pixel thread; the result may be lazy, since the end of the chain renders
+    /// it.
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames
 }
 
 extension Transform {
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.ofUnknownSize() }
+    public var cost: TransformCost { .none }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.withUnknownSize() }
+}
+
+/// The estimated cost of a step beyond decoding, resampling and encoding. Times are nanoseconds on one core of a 2020
+/// server.
+public struct TransformCost: Hashable, Sendable {
+    /// Nanoseconds for each pixel of the chain's result; about 150 for an operation that computes every pixel anew.
+    public var nanosecondsPerPixel: Double
+    /// Nanoseconds for each pixel of the decoded image, for a step that runs before the resize.
+    public var nanosecondsPerDecodedPixel: Double
+    /// Bytes held for each pixel of the chain's result, if the source is opaque.
+    public var bytesPerPixel: Double
+    /// Bytes held for each pixel of the chain's result, if the source has an alpha channel.
+    public var bytesPerPixelWithAlpha: Double
+    /// The part of the decoded image that is held a second time, 0…1.
+    public var decodedCopies: Double
+
+    /// A cost of these parts; each is 0 by default.
+    public init(
+        nanosecondsPerPixel: Double = 0, nanosecondsPerDecodedPixel: Double = 0, bytesPerPixel: Double = 0,
+        bytesPerPixelWithAlpha: Double = 0, decodedCopies: Double = 0
+    ) {
+        self.nanosecondsPerPixel = nanosecondsPerPixel
+        self.nanosecondsPerDecodedPixel = nanosecondsPerDecodedPixel
+        self.bytesPerPixel = bytesPerPixel
+        self.bytesPerPixelWithAlpha = bytesPerPixelWithAlpha
+        self.decodedCopies = decodedCopies
+    }
+
+    /// The cost of a step that is cheap in comparison with decoding and encoding, such as a mirror or a look-up table.
+    public static let none = TransformCost()
+
+    static func + (one: TransformCost, other: TransformCost) -> TransformCost {
+        TransformCost(
+            nanosecondsPerPixel: one.nanosecondsPerPixel + other.nanosecondsPerPixel,
+            nanosecondsPerDecodedPixel: one.nanosecondsPerDecodedPixel + other.nanosecondsPerDecodedPixel,
+            bytesPerPixel: one.bytesPerPixel + other.bytesPerPixel,
+            bytesPerPixelWithAlpha: one.bytesPerPixelWithAlpha + other.bytesPerPixelWithAlpha,
+            decodedCopies: one.decodedCopies + other.decodedCopies)
+    }
 }
 
 /// What a transform may know besides the pixels.
 public struct TransformContext: Sendable {
-    /// The plan that the chain made from the header.
+    /// The plan after this step, made from the header.
     public let plan: ChainPlan
-    /// True once the request is over its time or nobody waits for it. Long loops of a transform's own should ask.
+    /// Returns true once the request has timed out or been canceled. A transform with long loops of its own should call
+    /// it.
     public let interrupt: Interrupt
 }
 
-/// Why a transform cannot be done on this picture: the request's fault, not the picture's.
+/// Why a transform is impossible for this image: the request is at fault, not the source.
 public struct TransformError: Error, Codable, Sendable, Hashable {
-    /// The query parameter at fault, by its public name (`crop`).
+    /// The query parameter at fault, by its public name, such as `crop`.
     public let parameter: String
     /// A sentence for the client: what was given and what is allowed.
     public let reason: String
 
-    /// The parameter at fault and a sentence.
+    /// An error of this parameter.
     public init(parameter: String, reason: String) {
         self.parameter = parameter
         self.reason = reason

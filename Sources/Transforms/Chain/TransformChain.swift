@@ -2,19 +2,19 @@ import DarkroomVips
 
 /// The transforms of one request, in order.
 public struct TransformChain: Sendable {
-    /// The members, first to last.
+    /// The steps, first to last. Changing them clears ``recipe``.
     public var transforms: [any Transform] {
         didSet { recipe = nil }
     }
-    /// What the chain was made from; nil where somebody has put it together, or changed it since.
+    /// The recipe that the chain was made from; nil for a chain assembled or changed by other code.
     public internal(set) var recipe: Recipe?
 
-    /// These members in this order; none = the pixels as they are decoded.
+    /// A chain of these steps in this order; with none, pixels stay as they are decoded.
     public init(_ transforms: [any Transform] = []) {
         self.transforms = transforms
     }
 
-    /// All members' keys in one unambiguous text: each with its length in front, so that no two lists collide.
+    /// The keys of all steps, each prefixed by its length so that no two chains share a key.
     public var key: String {
         var text = ""
         for transform in transforms {
@@ -25,15 +25,18 @@ public struct TransformChain: Sendable {
         return text
     }
 
-    /// Whether the first step turns the picture by the source's own orientation.
-    var beginsUpright: Bool { (transforms.first as? Orient)?.rule == .auto }
+    /// The sum of all steps' costs.
+    var cost: TransformCost { transforms.reduce(.none) { $0 + $1.cost } }
 
-    /// Walks the chain over a header.
+    /// Whether the first step applies the source's own orientation.
+    var startsWithAutoOrientation: Bool { (transforms.first as? Orient)?.rule == .auto }
+
+    /// The plan after the last step.
     public func plan(_ start: ChainPlan) throws(TransformError) -> ChainPlan {
         try plans(start).last ?? start
     }
 
-    /// The plan after each member.
+    /// The plan after each step.
     func plans(_ start: ChainPlan) throws(TransformError) -> [ChainPlan] {
         var plan = start
         var plans: [ChainPlan] = []
@@ -45,20 +48,20 @@ public struct TransformChain: Sendable {
         return plans
     }
 
-    /// Runs every member. Pixels may still be lazy afterwards.
+    /// Runs every step. Pixels may still be lazy afterwards.
     ///
-    /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until the resize
-    /// of a picture that the decoder shrank, the plan knows the true size and the raster does not.
-    func apply(to picture: Picture, start: ChainPlan, interrupt: @escaping Interrupt) throws -> Picture {
-        var isShrunk = start.size != picture.size
-        var picture = picture
+    /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until an
+    /// image that the decoder shrank is resized, the plan has the true size and the raster has not.
+    func apply(to source: ImageFrames, start: ChainPlan, interrupt: @escaping Interrupt) throws -> ImageFrames {
+        var isShrunk = start.size != source.size
+        var image = source
         var plan = start
         for transform in transforms {
             plan = try transform.planned(plan)
-            picture = try transform.apply(picture, context: TransformContext(plan: plan, interrupt: interrupt))
+            image = try transform.apply(image, context: TransformContext(plan: plan, interrupt: interrupt))
             if plan.decode != .undecided { isShrunk = false }
-            if !isShrunk { plan = plan.giving(picture.size) }
+            if !isShrunk { plan = plan.changingSize(to: image.size) }
         }
-        return picture
+        return image
     }
 }

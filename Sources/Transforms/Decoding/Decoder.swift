@@ -1,21 +1,21 @@
 import DarkroomVips
 import NIOCore
 
-/// Turns source bytes into pixels in memory, every row of every frame used: force-decoding.
+/// Decodes source bytes into memory, every row of every frame used (force-decoding).
 struct Decoder {
     let source: ByteBuffer
     let header: SourceHeader
-    /// Whether the end of the source is still to come.
+    /// Whether the source is only the beginning of a file.
     var isPartial = false
     let interrupt: Interrupt
 
-    /// All pixels that `parameters` name.
+    /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
-        if header.format == .gif, GIFBlocks.isCutOff(source) { throw .corrupt("GIF: ends inside a block") }
+        if header.format == .gif, GIFBlocks.isTruncated(source) { throw .corrupt("GIF ends inside a block") }
         let readable = header.format == .svg ? try SVGSource.plain(source) : source
         do {
             let image = try header.format.loader.withImage(
-                of: readable, options(parameters), toleratesDamage: isPartial
+                of: readable, options(parameters), toleratesErrors: isPartial
             ) {
                 lazy throws(VipsError) in try lazy.withUnsignedSamples().rendered(interrupt: interrupt)
             }
@@ -26,7 +26,7 @@ struct Decoder {
         }
     }
 
-    /// The pixels of a single frame, turned as `Orient` would turn them.
+    /// The pixels of a single frame with its orientation applied.
     func upright(_ pixels: DecodedPixels) throws(ImageProcessingError) -> DecodedPixels {
         do {
             return try pixels.upright(interrupt: interrupt)
@@ -35,12 +35,12 @@ struct Decoder {
         }
     }
 
-    /// The picture that these pixels, decoded now or before, are.
-    func picture(
-        _ pixels: DecodedPixels, _ parameters: DecodeParameters
-    ) throws(ImageProcessingError) -> Picture {
+    /// The frames in these pixels, with the animation's timing.
+    func frames(
+        of pixels: DecodedPixels, _ parameters: DecodeParameters
+    ) throws(ImageProcessingError) -> ImageFrames {
         do {
-            return Picture(
+            return ImageFrames(
                 frames: try pixels.frames(parameters.frames), extent: pixels.extent, orientation: pixels.orientation,
                 delays: delays(pixels.image, parameters), loop: pixels.image.int("loop") ?? 0)
         } catch {
@@ -48,8 +48,8 @@ struct Decoder {
         }
     }
 
-    /// What to ask the loader for: `framesUsed` frames from the first one selected, shrunk as far as the plan allows, and as
-    /// far as it takes to stay within `maxPixels` where the source is larger.
+    /// The loader's parameters: `framesUsed` frames from the first one selected, shrunk as far as the plan allows, and
+    /// as far as a source larger than `maxPixels` requires.
     func parameters(
         _ pages: PageSelection, framesUsed: Int, as request: ChainPlan.Decode, headroom: Int, maxPixels: Int
     ) throws(ImageProcessingError) -> DecodeParameters {
@@ -58,7 +58,7 @@ struct Decoder {
         case .jpeg:
             parameters.shrink = try shrink(for: request, headroom: headroom, maxPixels: maxPixels)
         case .webp where framesUsed == 1:
-            let most = header.shrinking.reach(of: header.size, within: maxPixels).map { scale(covering: $0) } ?? 1
+            let most = header.shrinking.largestSize(of: header.size, within: maxPixels).map { scale(covering: $0) } ?? 1
             parameters.scale = min(eighths(scale(for: request, headroom: headroom)), most)
         case .svg:
             parameters.scale = scale(for: request, headroom: 1)
@@ -91,26 +91,28 @@ struct Decoder {
         guard case .covering(let target) = request else { return 1 }
         let least = JPEGShrink.factor(source: header.size, within: maxPixels) ?? 1
         let factor = max(least, JPEGShrink.factor(source: header.size, covering: target, headroom: headroom))
-        if isPartial || JPEGShrink.seesDamage(in: source, height: header.size.height, factor: factor) { return factor }
-        guard least == 1 else { throw .corrupt("JPEG: its end is missing, and it is too large to be decoded unshrunk") }
+        if isPartial || JPEGShrink.detectsTruncation(of: source, height: header.size.height, factor: factor) {
+            return factor
+        }
+        guard least == 1 else { throw .corrupt("JPEG has no end and is too large to be decoded without shrinking") }
         return 1
     }
 
-    /// The scale at which the whole picture just covers the target. It maps the whole source on whole pixels, so it is exact.
+    /// The scale at which the image just covers the target. It maps the whole source to whole pixels, so it is exact.
     private func scale(for request: ChainPlan.Decode, headroom: Int) -> Double {
         guard case .covering(let target) = request else { return 1 }
         let scale = scale(covering: PixelSize(width: target.width * headroom, height: target.height * headroom))
         return header.format.isVector ? scale : min(scale, 1)
     }
 
-    /// The next eighth up: few levels, so that one decode serves several sizes.
+    /// The scale rounded up to an eighth, so that one cached decode serves several sizes.
     private func eighths(_ scale: Double) -> Double { (scale * 8).rounded(.up) / 8 }
 
     private func scale(covering target: PixelSize) -> Double {
         max(Double(target.width) / Double(header.size.width), Double(target.height) / Double(header.size.height))
     }
 
-    /// A JPEG's shrink rounds down what it cannot show whole; every other decoder shows the whole picture.
+    /// A shrunk JPEG loses partial pixels at its far edges; every other decoder shows the whole image.
     private func extent(of image: VipsImage, _ parameters: DecodeParameters) -> Extent {
         let shrink = Double(parameters.shrink)
         guard shrink > 1 else {
@@ -119,11 +121,107 @@ struct Decoder {
         return Extent(width: Double(header.size.width) / shrink, height: Double(header.size.height) / shrink)
     }
 
-    /// libvips keeps the delays of the whole file: those of the frames used are cut out. 100 ms where none is stated.
+    /// The delays of the frames used, out of those of the whole file; 100 ms for a frame without one.
     private func delays(_ image: VipsImage, _ parameters: DecodeParameters) -> [Int] {
         guard parameters.frames > 1, header.format.isAnimation else { return [] }
         let all = image.ints("delay") ?? []
         let used = Array(all.dropFirst(parameters.firstPage - 1).prefix(parameters.frames))
         return used + Array(repeating: 100, count: parameters.frames - used.count)
+    }
+}
+
+extension Decoder {
+    /// The pixels that a decode would deliver.
+    struct Raster {
+        /// The size of one frame.
+        var size: PixelSize
+        /// Bytes of all frames.
+        var byteCount: Int
+    }
+
+    /// Asks the loader, which reports its size before it decodes.
+    func raster(_ parameters: DecodeParameters) throws(ImageProcessingError) -> Raster {
+        let readable = header.format == .svg ? try SVGSource.plain(source) : source
+        do {
+            return try header.format.loader.withImage(of: readable, options(parameters)) { lazy in
+                Raster(
+                    size: PixelSize(width: lazy.width, height: lazy.height / parameters.frames),
+                    byteCount: lazy.byteCount)
+            }
+        } catch {
+            throw .corrupt(error.description)
+        }
+    }
+}
+
+/// Decoded pixels, in memory to the last row. The frames of an animation lie one below the other.
+struct DecodedPixels: Sendable {
+    let image: VipsImage
+    /// Where the whole image lies on the raster of one frame.
+    let extent: Extent
+    /// EXIF orientation 1…8; 1 once it is applied.
+    let orientation: Int
+
+    /// Memory of pixels and metadata in bytes.
+    var byteCount: Int { image.byteCount + image.fieldByteCount }
+
+    /// Each frame as an image of its own.
+    func frames(_ count: Int) throws(VipsError) -> [VipsImage] {
+        guard count > 1 else { return [image] }
+        let size = PixelSize(width: image.width, height: image.height / count)
+        var frames: [VipsImage] = []
+        frames.reserveCapacity(count)
+        for index in 0..<count { frames.append(try image.extracting(x: 0, y: index * size.height, size: size)) }
+        return frames
+    }
+
+    /// The pixels of a single frame with their orientation applied, rendered into memory.
+    func upright(interrupt: @escaping Interrupt) throws(VipsError) -> DecodedPixels {
+        let stored = ImageFrames(frames: [image], extent: extent, orientation: orientation)
+        let upright = try Orient(.auto).upright(stored)
+        return DecodedPixels(
+            image: try upright.first.rendered(interrupt: interrupt), extent: upright.extent, orientation: 1)
+    }
+}
+
+/// The parameters of a loader. Equal bytes and equal parameters give equal pixels, which is what makes a cached decode
+/// usable.
+struct DecodeParameters: Hashable, Sendable {
+    /// The first frame or page, counted from 1.
+    let firstPage: Int
+    /// The number of frames or pages, at least 1.
+    let frames: Int
+    /// The factor by which a JPEG is shrunk on load: 1, 2, 4 or 8.
+    var shrink = 1
+    /// The scale at which a WebP is decoded or an SVG is drawn.
+    var scale = 1.0
+
+    init(firstPage: Int = 1, frames: Int = 1) {
+        self.firstPage = firstPage
+        self.frames = frames
+    }
+}
+
+extension VipsImage {
+    /// The samples as unsigned integers of 8 or 16 bits, the only ones that later steps support. TIFF has others:
+    /// signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is converted to
+    /// sRGB.
+    func withUnsignedSamples() throws(VipsError) -> VipsImage {
+        switch sampleFormat {
+        case "uchar", "ushort": self
+        case "char": try converted(to: "uchar", scale: 1, offset: 128)
+        case "short": try converted(to: "ushort", scale: 1, offset: 32768)
+        case "uint": try converted(to: "ushort", scale: 1 / 65536, offset: 0)
+        case "int": try converted(to: "ushort", scale: 1 / 65536, offset: 32768)
+        default: try convertedToSRGB()
+        }
+    }
+
+    private func converted(to format: String, scale: Double, offset: Double) throws(VipsError) -> VipsImage {
+        let isGrey = interpretation == "b-w" || interpretation == "grey16"
+        let space = format == "uchar" ? (isGrey ? "b-w" : "srgb") : (isGrey ? "grey16" : "rgb16")
+        return try applying("linear", ["a": .doubles([scale]), "b": .doubles([offset])])
+            .applying("cast", ["format": .string(format)])
+            .applying("copy", ["interpretation": .string(space)])
     }
 }

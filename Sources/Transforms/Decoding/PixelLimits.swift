@@ -1,18 +1,17 @@
-/// How much a picture may ask of us. Everything is checked against the header before a pixel is decoded.
+/// The limits on source and result. All are checked against the header before a pixel is decoded.
 public struct PixelLimits: Hashable, Codable, Sendable {
-    /// Pixels of one frame of the source.
+    /// Pixels of one frame of the source; 60 million by default.
     public var maxSourcePixels: Int
-    /// Pixels of all frames used, together.
+    /// Pixels of all frames used, together; 120 million by default.
     public var maxAnimationPixels: Int
-    /// Frames of an animation.
+    /// Frames of an animation; 256 by default.
     public var maxFrames: Int
-    /// Pixels of a result's longer side.
+    /// Pixels of the result's longer side; 8192 by default.
     public var maxOutputSide: Int
-    /// Pixels of a result.
+    /// Pixels of the result; 50 million by default.
     public var maxOutputPixels: Int
 
-    /// 60 megapixels a frame, 120 an animation of at most 256 frames, results of 8192 a side and 50 megapixels, unless
-    /// said otherwise.
+    /// Limits with these defaults.
     public init(
         maxSourcePixels: Int = 60_000_000, maxAnimationPixels: Int = 120_000_000, maxFrames: Int = 256,
         maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000
@@ -24,13 +23,13 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         self.maxOutputPixels = maxOutputPixels
     }
 
-    /// Refuses a source whose frames used are too large or too many. One picture may be too large where the decoder `shrinks` it
-    /// to fit.
+    /// Refuses a source whose used frames are too large or too many. A single frame may be too large if the decoder
+    /// `shrinks` it to fit.
     func check(_ header: SourceHeader, framesUsed: Int, shrinks: Bool = false) throws(ImageProcessingError) {
-        let isReached = header.shrinking.reach(of: header.size, within: maxSourcePixels) != nil
-        guard header.size.area <= maxSourcePixels || (shrinks && isReached) else {
+        let isReachable = header.shrinking.largestSize(of: header.size, within: maxSourcePixels) != nil
+        guard header.size.area <= maxSourcePixels || (shrinks && isReachable) else {
             throw .tooLarge(
-                "The source is \(header.size) pixels; at most \(maxSourcePixels) pixels a frame are accepted.")
+                "The source is \(header.size) pixels; at most \(maxSourcePixels) pixels per frame are accepted.")
         }
         guard framesUsed <= maxFrames else {
             throw .tooLarge(
@@ -40,30 +39,30 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         let (total, overflow) = header.size.area.multipliedReportingOverflow(by: framesUsed)
         guard !overflow, framesUsed == 1 || total <= maxAnimationPixels else {
             throw .tooLarge(
-                "The animation's \(framesUsed) frames of \(header.size) pixels are more than the "
-                    + "\(maxAnimationPixels) pixels accepted in all. Ask for fewer, for example with n=1.")
+                "The animation's \(framesUsed) frames of \(header.size) pixels exceed the "
+                    + "\(maxAnimationPixels) pixels accepted in total. Ask for fewer, for example with n=1.")
         }
     }
 
-    /// Refuses a result that is too large, naming what can be done.
+    /// Refuses a result that is too large.
     func check(output size: PixelSize) throws(ImageProcessingError) {
         guard max(size.width, size.height) <= maxOutputSide, size.area <= maxOutputPixels else {
             throw .badParameter(
                 TransformError(
                     parameter: "w",
                     reason:
-                        "the result would be \(size) pixels; at most \(maxOutputSide) a side and \(maxOutputPixels) "
-                        + "in all are allowed, so ask for a smaller w or h"))
+                        "the result would be \(size) pixels; at most \(maxOutputSide) per side and \(maxOutputPixels) "
+                        + "in total are allowed, so ask for a smaller w or h"))
         }
     }
 
-    /// Refuses a step whose raster is too large even though the result, cut from it, would not be.
+    /// Refuses a step whose raster is too large although the result, cropped from it, would not be.
     func check(intermediate size: PixelSize) throws(ImageProcessingError) {
         guard size.area <= maxOutputPixels else {
             throw .badParameter(
                 TransformError(
                     parameter: "w",
-                    reason: "the picture would have to be enlarged to \(size) pixels on the way; at most "
+                    reason: "the image would have to be enlarged to \(size) pixels on the way; at most "
                         + "\(maxOutputPixels) pixels are allowed"))
         }
     }

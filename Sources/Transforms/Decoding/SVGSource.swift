@@ -1,19 +1,19 @@
 import DarkroomVips
 import NIOCore
 
-/// What is peculiar to SVG: it has no signature, and it may come gzipped (`.svgz`).
+/// Detection and decompression of SVG, which has no signature and may be gzipped (`.svgz`).
 enum SVGSource {
-    /// The longest document that a gzipped SVG may inflate to.
+    /// The longest document in bytes that a gzipped SVG may inflate to.
     static let maxPlainBytes = 16 << 20
 
-    /// Whether the bytes are XML whose root element is `svg`, as far as their first 64 KiB tell.
+    /// Whether the bytes are XML whose root element is `svg`, by their first 64 KiB.
     static func matches(_ source: ByteBuffer) -> Bool {
         guard Gzip.isGzip(source) else { return rootIsSVG(text(source)[...]) }
         guard let head = try? Gzip.inflate(source, maxBytes: maxSniffedBytes).plain else { return false }
         return rootIsSVG(text(head)[...])
     }
 
-    /// The document itself. It is inflated here, under a limit, because the loader would inflate without one.
+    /// The uncompressed document. It is inflated here under a limit, because the loader would inflate without one.
     static func plain(_ source: ByteBuffer) throws(ImageProcessingError) -> ByteBuffer {
         guard Gzip.isGzip(source) else { return source }
         let inflated: (plain: ByteBuffer, isWhole: Bool)
@@ -28,7 +28,8 @@ enum SVGSource {
         return inflated.plain
     }
 
-    /// libvips says 1 for a side that is too long for it. At a thousandth of its scale such a side shows.
+    /// libvips reports 1 for a side that is too long for it. Drawn at a thousandth of its size, such a side is
+    /// reported.
     static func naturalSize(_ stated: PixelSize, of document: ByteBuffer) throws(VipsError) -> PixelSize {
         guard min(stated.width, stated.height) == 1 else { return stated }
         return try VipsLoader.svg.withImage(of: document, ["scale": 0.001]) { small in
@@ -40,7 +41,7 @@ enum SVGSource {
 
     private static let maxSniffedBytes = 65_536
 
-    /// UTF-16 says so by its byte order mark; all other encodings spell markup as ASCII does.
+    /// UTF-16 is marked by its byte order mark; all other encodings spell markup as ASCII does.
     private static func text(_ source: ByteBuffer) -> String {
         let head = source.readableBytesView.prefix(maxSniffedBytes)
         let isBigEndian = head.starts(with: [0xFE, 0xFF])
@@ -53,7 +54,7 @@ enum SVGSource {
         return String(decoding: decoded, as: UTF16.self)
     }
 
-    /// Steps over whatever may stand in front of the root element (XML 1.0 §2.8) and reads its name.
+    /// Skips the prolog (XML 1.0 §2.8) and reads the root element's name.
     private static func rootIsSVG(_ text: Substring) -> Bool {
         var rest = text.drop(while: isPadding)
         while rest.hasPrefix("<?") || rest.hasPrefix("<!") {
@@ -75,7 +76,7 @@ enum SVGSource {
         return text.hasPrefix("<!DOCTYPE") ? endOfDoctype(text) : nil
     }
 
-    /// The first `>` outside of the internal subset's brackets, of quotation marks and of comments.
+    /// The first `>` outside of the internal subset's brackets, quotation marks and comments.
     private static func endOfDoctype(_ text: Substring) -> Substring.Index? {
         var rest = text
         var isInSubset = false

@@ -1,13 +1,15 @@
 import DarkroomVips
 import NIOCore
 
-/// How a decoder can give fewer pixels than its source has *without ever holding them all*: only such a source may be larger
-/// than the limits.
+/// How a decoder can deliver fewer pixels than its source has *without ever holding them all*. Only such a source may
+/// exceed the limits.
 enum ShrinkOnLoad: Hashable, Sendable {
     case never
-    /// JPEG in a single scan: by 2, 4 or 8. The scans of other JPEGs are held in memory at full size until the last is there.
+    /// JPEG in a single scan: by 2, 4 or 8. The scans of a progressive JPEG are held in memory at full size until the
+    /// last one.
     case wholeFactors
-    /// Plain lossy WebP, whose rows are scaled as they come. Lossless pixels, alpha and animations are held at full size.
+    /// Plain lossy WebP, whose rows are scaled as they are decoded. Lossless pixels, alpha and animations are held at
+    /// full size.
     case anyFactor
 
     init(_ format: SourceFormat, source: ByteBuffer, image: VipsImage) {
@@ -18,8 +20,8 @@ enum ShrinkOnLoad: Hashable, Sendable {
         }
     }
 
-    /// The largest size of at most `maxPixels` that the decoder can give; nil where it cannot get there.
-    func reach(of size: PixelSize, within maxPixels: Int) -> PixelSize? {
+    /// The largest size of at most `maxPixels` that the decoder can deliver; nil if it has none.
+    func largestSize(of size: PixelSize, within maxPixels: Int) -> PixelSize? {
         if size.area <= maxPixels { return size }
         switch self {
         case .never:
@@ -27,7 +29,7 @@ enum ShrinkOnLoad: Hashable, Sendable {
         case .wholeFactors:
             return JPEGShrink.factor(source: size, within: maxPixels).map(size.shrunk)
         case .anyFactor:
-            // Another pixel of each side is room for the decoder's rounding.
+            // One pixel less on each side leaves room for the decoder's rounding.
             let scale = (Double(maxPixels) / Double(size.area)).squareRoot()
             let reached = PixelSize(
                 width: Int(Double(size.width) * scale) - 1, height: Int(Double(size.height) * scale) - 1)
@@ -35,7 +37,7 @@ enum ShrinkOnLoad: Hashable, Sendable {
         }
     }
 
-    /// Whether all that the file's chunks draw is one `VP8 ` chunk (RFC 9649 §2.5-2.7).
+    /// Whether the file's only image data is one `VP8 ` chunk (RFC 9649 §2.5-2.7).
     private static func isPlainLossyWebP(_ source: ByteBuffer) -> Bool {
         var rest = source
         guard rest.readSlice(length: 12) != nil else { return false }
@@ -46,6 +48,53 @@ enum ShrinkOnLoad: Hashable, Sendable {
             case "VP8L", "ALPH", "ANIM", "ANMF": return false
             default: guard rest.readSlice(length: Int(length) + Int(length & 1)) != nil else { return false }
             }
+        }
+        return false
+    }
+}
+
+/// How far libjpeg may shrink while it decodes. It skips the finer parts of its transform, which is most of the work.
+enum JPEGShrink {
+    /// The largest of 8, 4, 2 and 1 that leaves at least `headroom` times the target on both sides.
+    ///
+    /// Never a factor that leaves a side shorter than a block: libvips 8.14.1 aborts the process for an image one row
+    /// high.
+    static func factor(source: PixelSize, covering target: PixelSize, headroom: Int) -> Int {
+        let fits = [8, 4, 2].first { factor in
+            source.width >= factor * max(target.width * headroom, shortestSide)
+                && source.height >= factor * max(target.height * headroom, shortestSide)
+        }
+        return fits ?? 1
+    }
+
+    /// The smallest of 1, 2, 4 and 8 that shrinks the image to at most `maxPixels`; nil if none does.
+    static func factor(source: PixelSize, within maxPixels: Int) -> Int? {
+        [1, 2, 4, 8].first { factor in
+            source.shrunk(by: factor).area <= maxPixels
+                && (factor == 1 || min(source.width, source.height) >= factor * shortestSide)
+        }
+    }
+
+    /// Whether a decode at this factor would notice that the file is truncated.
+    ///
+    /// A shrunk image has `floor(height / factor)` rows, so the last row of blocks may stay unread. If the file does
+    /// not end properly, only a full decode can tell whether it is corrupt.
+    static func detectsTruncation(of source: ByteBuffer, height: Int, factor: Int) -> Bool {
+        height.isMultiple(of: factor) || endsProperly(source)
+    }
+
+    private static let shortestSide = 8
+
+    /// Whether an end-of-image marker follows the last start of scan.
+    private static func endsProperly(_ source: ByteBuffer) -> Bool {
+        let bytes = source.readableBytesView
+        var index = bytes.endIndex - 2
+        while index > bytes.startIndex {
+            if bytes[index] == 0xFF {
+                if bytes[index + 1] == 0xD9 { return true }
+                if bytes[index + 1] == 0xDA { return false }
+            }
+            index -= 1
         }
         return false
     }

@@ -1,11 +1,11 @@
 import DarkroomVips
 public import NIOCore
 
-/// The formats we decode, told by the bytes alone: a name or a Content-Type proves nothing.
+/// The supported source formats, detected by the bytes alone: a file name or a Content-Type proves nothing.
 public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg
 
-    /// Looks at the first bytes; nil where they belong to nothing we decode.
+    /// Detects the format by the first bytes; nil for an unsupported one.
     public init?(sniffing source: ByteBuffer) {
         if let format = SourceFormat(signatureOf: source) {
             self = format
@@ -16,7 +16,7 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// As `sniffing`, but compares bytes only, and so never finds SVG, which has to be parsed.
+    /// Like `init(sniffing:)`, but by signature only: SVG, which has to be parsed, is never detected.
     public init?(signatureOf source: ByteBuffer) {
         let head = Array(source.readableBytesView.prefix(16))
         let signature = Self.signatures.first { $0.matches(head) }
@@ -24,10 +24,10 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         self = format
     }
 
-    /// Whether its frames are moments of one animation; the pages of other formats are pictures of their own.
+    /// Whether its frames form an animation; the pages of other formats are separate images.
     public var isAnimation: Bool { self == .gif || self == .webp }
 
-    /// Whether it has no pixels of its own.
+    /// Whether it is a vector format, drawn at any size.
     public var isVector: Bool { self == .svg }
 
     var loader: VipsLoader {
@@ -43,7 +43,7 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Bytes at a place; nil stands for any byte.
+    /// The first bytes of a file; nil = any byte.
     private struct Signature {
         let format: SourceFormat
         let pattern: [UInt8?]
@@ -67,7 +67,7 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         Signature(format: .jxl, pattern: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]),
     ]
 
-    /// HEIF and AVIF begin with an `ftyp` box that lists brands (ISO/IEC 14496-12 §4.3).
+    /// Detects HEIF and AVIF by the brands of their `ftyp` box (ISO/IEC 14496-12 §4.3).
     private static func isoMediaFormat(_ source: ByteBuffer, _ head: [UInt8]) -> SourceFormat? {
         guard head.count >= 12, Array(head[4..<8]) == Array("ftyp".utf8) else { return nil }
         let length = min(Int(head[2]) << 8 | Int(head[3]), source.readableBytes, 256)

@@ -1,25 +1,26 @@
 import DarkroomVips
 public import NIOCore
 
-/// What a source says of itself before any pixel is decoded.
+/// The facts of a source that its header states, before any pixel is decoded.
 public struct SourceHeader: Hashable, Sendable {
-    /// Told by the bytes.
+    /// Detected by the bytes.
     public let format: SourceFormat
-    /// One frame, as stored: before EXIF orientation. For a vector picture, its natural size at 72 dpi.
+    /// The size of one frame as stored, before EXIF orientation. For a vector image, its natural size at 72 dpi.
     public let size: PixelSize
     /// Frames or pages in the file, at least 1.
     public let frames: Int
-    /// EXIF orientation 1…8. HEIC and AVIF carry theirs in the container and are upright already: 1.
+    /// EXIF orientation 1…8. HEIC and AVIF have theirs in the container and are decoded upright: 1.
     public let orientation: Int
     let hasAlpha: Bool
     let shrinking: ShrinkOnLoad
-    /// Whether no row can be had before all of the frame is in memory, decoded or half-decoded, at its full size.
-    let isHeldWhole: Bool
+    /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
+    /// interlaced PNG, WebP with lossless parts.
+    let needsWholeSource: Bool
 
-    /// Sniffs the bytes and reads the header. Throws `.unsupported` or `.corrupt`.
+    /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a gzipped SVG.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
-        if format == .png, PNGChunks.overreach(source) { throw .corrupt("PNG: ends inside a chunk") }
+        if format == .png, PNGChunks.exceedsSource(source) { throw .corrupt("PNG ends inside a chunk") }
         let readable = format == .svg ? try SVGSource.plain(source) : source
         do {
             self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image throws(VipsError) in
@@ -28,7 +29,7 @@ public struct SourceHeader: Hashable, Sendable {
                 return SourceHeader(format: format, size: size, source: readable, image: image)
             }
         } catch {
-            // TIFF is a container of anything: a directory that is there but cannot be read is none of the kinds we decode.
+            // TIFF is a container of many codecs: a directory that is present but unreadable means an unsupported one.
             if format == .tiff, TIFFDirectory.isPresent(in: source) { throw .unsupported }
             throw .corrupt(error.description)
         }
@@ -42,7 +43,7 @@ public struct SourceHeader: Hashable, Sendable {
         orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
-        isHeldWhole =
+        needsWholeSource =
             switch format {
             case .jpeg, .webp: shrinking == .never
             case .png: image.int("interlaced") == 1
@@ -50,7 +51,7 @@ public struct SourceHeader: Hashable, Sendable {
             }
     }
 
-    /// The plan's first line.
+    /// The plan before the first transform.
     public var plan: ChainPlan {
         ChainPlan(
             source: size, orientation: orientation, isVector: format.isVector, hasAlpha: hasAlpha, shrinking: shrinking)

@@ -1,7 +1,8 @@
+import Crypto
 import DarkroomVips
 import NIOCore
 
-/// Turns the chain's result into bytes.
+/// Encodes the chain's result.
 struct Encoder {
     let format: OutputFormat
     let options: OutputOptions
@@ -13,12 +14,12 @@ struct Encoder {
         self.interrupt = interrupt
     }
 
-    /// Pixels that are still lazy are computed on the way, so whatever can fail in the chain fails here at the latest.
-    func encode(_ picture: Picture) throws(ImageProcessingError) -> ByteBuffer {
-        let saver = try requireWritable(picture.size)
+    /// Computes pixels that are still lazy, so an error anywhere in the chain surfaces here at the latest.
+    func encode(_ image: ImageFrames) throws(ImageProcessingError) -> ByteBuffer {
+        let saver = try requireWritable(image.size)
         do {
-            let notice = CopyrightNotice(of: picture.first)
-            let opaque = try opaque(picture).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
+            let notice = CopyrightNotice(of: image.first)
+            let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
             return try saver.encode(
                 joinedFrames(of: opaque), arguments(strip: notice.isEmpty), interrupt: interrupt)
         } catch {
@@ -26,7 +27,7 @@ struct Encoder {
         }
     }
 
-    /// Throws where the format cannot hold a picture of that size, or cannot be written here at all.
+    /// The format's saver. Throws if the format cannot hold an image of that size, or is not supported by this libvips.
     @discardableResult
     func requireWritable(_ size: PixelSize) throws(ImageProcessingError) -> VipsSaver {
         guard let saver = format.saver, format.isAvailable else {
@@ -39,26 +40,28 @@ struct Encoder {
             throw .badParameter(
                 TransformError(
                     parameter: "output",
-                    reason: "\(format.rawValue) holds at most \(format.maxSide) pixels a side and the result has "
+                    reason: "\(format.rawValue) holds at most \(format.maxSide) pixels per side and the result has "
                         + "\(size); ask for a smaller w or h, or for another format"))
         }
         return saver
     }
 
-    /// A format without alpha shows white where nothing is.
-    private func opaque(_ picture: Picture) throws(VipsError) -> Picture {
-        guard picture.first.hasAlpha, !format.holdsAlpha else { return picture }
-        return try picture.mapFrames { frame throws(VipsError) in
+    /// In a format without alpha, transparent pixels become white.
+    private func opaque(_ image: ImageFrames) throws(VipsError) -> ImageFrames {
+        guard image.first.hasAlpha, !format.supportsAlpha else { return image }
+        return try image.mapFrames { frame throws(VipsError) in
             try frame.applying("flatten", ["background": .doubles(Color.white.rgb)])
         }
     }
 
-    /// All pixels in memory. libvips takes several frames as one tall image with `page-height`.
-    private func joinedFrames(of picture: Picture) throws(VipsError) -> VipsImage {
-        guard picture.isAnimated, format.holdsSeveral else { return try picture.first.rendered(interrupt: interrupt) }
-        return try VipsImage.stacked(picture.frames, interrupt: interrupt).setting(
-            ints: ["page-height": picture.size.height, "loop": picture.loop],
-            arrays: picture.delays.isEmpty ? [:] : ["delay": picture.delays])
+    /// All pixels in memory. libvips takes an animation as one tall image with `page-height`.
+    private func joinedFrames(of image: ImageFrames) throws(VipsError) -> VipsImage {
+        guard image.isAnimated, format.supportsMultipleFrames else {
+            return try image.first.rendered(interrupt: interrupt)
+        }
+        return try VipsImage.stacked(image.frames, interrupt: interrupt).setting(
+            ints: ["page-height": image.size.height, "loop": image.loop],
+            arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
     private func arguments(strip: Bool) -> KeyValuePairs<String, VipsValue> {
@@ -89,6 +92,19 @@ struct Encoder {
         }
     }
 
-    /// Names every choice above and those of `Decoder` and `PictureTeller`, for `EncoderEpoch`: a change there must change stored variants' keys.
+    /// The revision of the choices above and those of `Decoder` and `ImageDescriber`. Part of `EncoderEpoch`: increment
+    /// it with every change that alters encoded bytes, so that stored variants get new keys.
     static let defaultsRevision = "2"
+}
+
+/// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.
+///
+/// Part of every variant key, so that after an upgrade no variant of the old encoders is served.
+public enum EncoderEpoch {
+    /// Sixteen hexadecimal digits, constant for the life of the process.
+    public static let current: String = {
+        let parts = [VipsRuntime.version, Encoder.defaultsRevision] + VipsRuntime.codecs.map(\.description)
+        let digest = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8))
+        return String(digest.description.suffix(64).prefix(16))
+    }()
 }

@@ -1,21 +1,21 @@
 import DarkroomVips
 
-/// The formats we encode: pictures, of which SVG is never one, and texts about a picture.
+/// The output formats: raster images, and texts that describe an image.
 public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     case jpeg = "jpg"
     case png, webp, avif, gif, jxl, tiff
-    /// A document about the source; `OutputOptions.details` says how much of the picture that the chain makes it tells.
+    /// A JSON document about the source and, with `OutputOptions.details`, about the chain's result.
     case json
     /// The result as a BlurHash of 4 by 3 components.
     case blurHash = "blurhash"
     /// The result as a ThumbHash in base64.
     case thumbHash = "thumbhash"
-    /// The colour that most of the result has, as `#rrggbb`.
+    /// The dominant color of the result, as `#rrggbb`.
     case color
-    /// The result at 16 pixels, as a `data:` URI.
+    /// A low-quality placeholder: the result at 16 pixels, as a `data:` URI.
     case lqip
 
-    /// The media type of an answer in this format.
+    /// The media type of a response in this format.
     public var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -25,23 +25,23 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is a text about a picture, and no picture.
+    /// Whether it is a text that describes an image.
     public var isText: Bool { saver == nil }
 
-    /// Whether transparency survives.
-    public var holdsAlpha: Bool { self != .jpeg }
-    /// Whether frames keep their delays.
-    public var holdsAnimation: Bool { self == .webp || self == .gif }
-    /// Whether several pages or frames fit in one file.
-    public var holdsSeveral: Bool { holdsAnimation || self == .tiff }
-    /// Whether `quality` means anything.
+    /// Whether it has an alpha channel.
+    public var supportsAlpha: Bool { self != .jpeg }
+    /// Whether it can be animated.
+    public var supportsAnimation: Bool { self == .webp || self == .gif }
+    /// Whether a file can hold several frames or pages.
+    public var supportsMultipleFrames: Bool { supportsAnimation || self == .tiff }
+    /// Whether it has a quality setting.
     public var isLossy: Bool { defaultQuality != nil }
     /// Whether a lossy format also has a lossless mode.
-    public var hasLosslessMode: Bool { self == .webp || self == .avif || self == .jxl }
-    /// Whether the format can be stored coarse to fine.
-    public var hasInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
+    public var supportsLossless: Bool { self == .webp || self == .avif || self == .jxl }
+    /// Whether it has a progressive or interlaced form.
+    public var supportsInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
 
-    /// Quality 1…100 where none is asked for; nil for formats without one.
+    /// The default quality, 1…100; nil for formats without one.
     public var defaultQuality: Int? {
         switch self {
         case .jpeg: 80
@@ -52,7 +52,7 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// The longest side that the format can hold, in pixels.
+    /// The longest side in pixels that the format can hold.
     public var maxSide: Int {
         switch self {
         case .webp: 16_383
@@ -63,10 +63,10 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether this machine's libvips can write it.
+    /// Whether this machine's libvips can encode it.
     public var isAvailable: Bool { saver.map(VipsRuntime.canSave) ?? true }
 
-    /// Nil for texts.
+    /// The libvips encoder; nil for texts.
     var saver: VipsSaver? {
         switch self {
         case .jpeg: .jpeg
@@ -80,7 +80,7 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// The source's own format where browsers show it; else PNG for alpha, JPEG without.
+    /// The source's own format if browsers support it; otherwise PNG with alpha and JPEG without.
     static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
         switch source {
         case .jpeg: hasAlpha ? .png : .jpeg

@@ -1,26 +1,27 @@
-/// How one axis is reduced so that every output pixel lands exactly where the true picture has it.
+/// How one axis is reduced so that every output pixel lands exactly where the whole image has it.
 ///
-/// libvips' `reduceh`/`reducev` shrink a raster of `count` pixels by a factor `f` to `round(count / f)` pixels, centred. To get
-/// another phase, the raster gets a few copied pixels in front and behind, and the result is cut to the target.
+/// libvips' `reduceh` and `reducev` shrink a raster of `count` pixels by a factor `f` to `round(count / f)` pixels,
+/// centered. For another phase, the raster is padded by a few copied pixels at both ends, and the result is cropped to
+/// the target.
 struct ExactReduction: Hashable {
-    /// Edge pixels to copy in front of the raster.
+    /// Edge pixels to copy before the raster.
     var lead: Int
-    /// Edge pixels to copy behind it.
+    /// Edge pixels to copy after it.
     var trail: Int
-    /// Source pixels for each output pixel, at least 1.
+    /// Source pixels per output pixel, at least 1.
     var factor: Double
-    /// Output pixels to drop in front.
+    /// Output pixels to drop at the beginning.
     var skip: Int
-    /// How far output pixels lie from their exact place, in raster pixels.
+    /// The distance of output pixels from their exact place, in raster pixels.
     var error: Double
 
-    /// Whether the raster can be reduced as it is.
+    /// Whether the raster needs no padding.
     var isPlain: Bool { lead == 0 && trail == 0 && skip == 0 }
 
     /// - Parameters:
     ///   - count: raster pixels on this axis.
-    ///   - origin: where the true picture begins on the raster.
-    ///   - length: the true picture's length in raster pixels; `length / target` is at least 1.
+    ///   - origin: where the whole image begins on the raster.
+    ///   - length: the whole image's length in raster pixels; `length / target` is at least 1.
     ///   - target: output pixels.
     init(count: Int, origin: Double, length: Double, target: Int) {
         let factor = length / Double(target)
@@ -48,12 +49,13 @@ struct ExactReduction: Hashable {
         self.error = error
     }
 
-    /// Whether padding brings output pixels within an eighth of one of their place. With factors just above 1 it may not.
+    /// Whether padding brings output pixels within an eighth of a pixel of their place. With factors just above 1 it
+    /// may not.
     var isExact: Bool { abs(error) <= factor / 8 }
 
     private static let maxPad = 32
 
-    /// A little dislike of padding decides between equals.
+    /// A small penalty for padding breaks ties.
     private var cost: Double { abs(error) + 0.001 * Double(lead + trail) }
 
     private static func candidate(
@@ -61,10 +63,10 @@ struct ExactReduction: Hashable {
     ) -> ExactReduction? {
         let padded = Double(count + lead + trail)
         let reduced = Int((padded / factor).rounded())
-        let centring = (Double(reduced) * factor - padded) / 2
-        let skip = Int(((centring + Double(lead) + origin) / factor).rounded())
+        let centering = (Double(reduced) * factor - padded) / 2
+        let skip = Int(((centering + Double(lead) + origin) / factor).rounded())
         guard skip >= 0, skip + target <= reduced else { return nil }
-        let error = Double(skip) * factor - centring - Double(lead) - origin
+        let error = Double(skip) * factor - centering - Double(lead) - origin
         return ExactReduction(lead: lead, trail: trail, factor: factor, skip: skip, error: error)
     }
 }

@@ -1,7 +1,8 @@
 import DarkroomVips
 
-/// Brings the true picture on a raster to a target size. Box shrink by whole factors first, then a Lanczos reduce of what is left,
-/// each with its phase kept. An axis on which it grows is enlarged after that.
+/// Resamples the whole image on a raster to a target size: a box shrink by an integer factor (libvips `shrinkh`,
+/// `shrinkv`), then a Lanczos reduction of the rest (`reduceh`, `reducev`), both with their phase preserved. Enlarging
+/// comes last (`affine`).
 struct ExactSampler {
     var extent: Extent
     var target: PixelSize
@@ -9,26 +10,26 @@ struct ExactSampler {
 
     func sample(_ frame: VipsImage) throws(VipsError) -> VipsImage {
         let light = linearLight ? LinearLight(frame) : nil
-        let entered = try light?.entering(frame) ?? frame
-        let scaled = try entered.premultiplying { colors throws(VipsError) in
+        let linear = try light?.linearized(frame) ?? frame
+        let scaled = try linear.premultiplying { colors throws(VipsError) in
             let rows = try Axis.vertical.sample(colors, origin: extent.y, length: extent.height, target: target.height)
             let both = try Axis.horizontal.sample(
                 rows, origin: extent.x, length: extent.width, target: target.width)
             return try both.enlarged(to: target)
         }
-        return try light?.leaving(scaled) ?? scaled
+        return try light?.encoded(scaled) ?? scaled
     }
 }
 
 extension VipsImage {
-    /// Cubic enlargement about pixel centres. libvips 8.14's own `resize` moves what it enlarges by half a pixel.
+    /// Bicubic enlargement about pixel centers. libvips 8.14's own `resize` shifts an enlarged image by half a pixel.
     func enlarged(to size: PixelSize) throws(VipsError) -> VipsImage {
         guard size != PixelSize(width: width, height: height) else { return self }
         return try mapped(
             to: size, across: Double(size.width) / Double(width), down: Double(size.height) / Double(height))
     }
 
-    /// Cubic interpolation about pixel centres, at a scale for each axis, from an origin on this image.
+    /// Bicubic interpolation about pixel centers, at a scale for each axis, from an origin on this image.
     fileprivate func mapped(
         to size: PixelSize, across: Double, down: Double, originX: Double = 0, originY: Double = 0
     ) throws(VipsError) -> VipsImage {
@@ -42,7 +43,7 @@ extension VipsImage {
     }
 }
 
-/// Rows and columns are resampled alike, under different names.
+/// Rows and columns are resampled alike, by operations of different names.
 private enum Axis {
     case vertical
     case horizontal
@@ -58,7 +59,7 @@ private enum Axis {
             shrunk, origin: origin / Double(whole), length: length / Double(whole), target: target)
     }
 
-    /// Box shrink by a whole factor; a remainder at the far edge is filled up with copies first.
+    /// A box shrink by an integer factor; an incomplete box at the far edge is first padded with copies.
     private func shrink(_ image: VipsImage, by factor: Int) throws(VipsError) -> VipsImage {
         let remainder = count(image) % factor
         let even = remainder == 0 ? image : try pad(image, lead: 0, trail: factor - remainder)
@@ -84,7 +85,7 @@ private enum Axis {
         return try cut(reduced, from: plan.skip, count: target)
     }
 
-    /// Cubic interpolation at the exact places: right where the factor is so near 1 that there is nothing to average.
+    /// Bicubic interpolation at the exact places, for factors so close to 1 that there is nothing to average.
     private func interpolate(
         _ image: VipsImage, origin: Double, factor: Double, target: Int
     ) throws(VipsError) -> VipsImage {

@@ -1,16 +1,16 @@
-/// Where the true picture lies on its raster, in raster pixels.
+/// Where the whole image lies on its raster, in raster pixels.
 ///
-/// A decoder that shrinks by `s` gives `floor(w / s)` columns, though the picture is `w / s` columns wide. The raster then
-/// misses a fraction of a pixel at its far edges. Whoever stretched it to its target would move every detail; keeping
-/// the extent lets the resampler put each output pixel exactly where it belongs.
+/// A decoder that shrinks by `s` delivers `floor(w / s)` columns, although the image is `w / s` columns wide: the
+/// raster lacks a fraction of a pixel at its far edges. Stretching it to the target would move every detail; with the
+/// extent, the resampler puts each output pixel exactly where it belongs.
 public struct Extent: Hashable, Sendable {
-    /// The picture's left edge; 0 unless a mirrored or rotated shrink left the missing part on this side.
+    /// The image's left edge; 0 unless a reflection moved the missing fraction to this side.
     public var x: Double
-    /// The picture's upper edge.
+    /// The image's upper edge.
     public var y: Double
-    /// In raster pixels, fractions included.
+    /// The image's width in raster pixels, including fractions.
     public var width: Double
-    /// In raster pixels, fractions included.
+    /// The image's height in raster pixels, including fractions.
     public var height: Double
 
     /// A rectangle on a raster.
@@ -21,22 +21,22 @@ public struct Extent: Hashable, Sendable {
         self.height = height
     }
 
-    /// The whole raster and nothing else.
+    /// The whole raster.
     public init(_ size: PixelSize) {
         self.init(width: Double(size.width), height: Double(size.height))
     }
 
-    /// Mirrored left to right on a raster `columns` wide.
+    /// The extent after the raster of this width is mirrored left to right.
     func flopped(columns: Int) -> Extent {
         Extent(x: Double(columns) - x - width, y: y, width: width, height: height)
     }
 
-    /// Mirrored top to bottom on a raster `rows` high.
+    /// The extent after the raster of this height is mirrored top to bottom.
     func flipped(rows: Int) -> Extent {
         Extent(x: x, y: Double(rows) - y - height, width: width, height: height)
     }
 
-    /// Mirrored along the main diagonal.
+    /// The extent after the raster is mirrored along its main diagonal.
     func transposed() -> Extent {
         Extent(x: y, y: x, width: height, height: width)
     }

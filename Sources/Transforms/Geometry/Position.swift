@@ -1,18 +1,18 @@
-/// Where `cover` cuts and where `contain` places.
+/// Which part of an image `cover` keeps, and where on its canvas `contain` places it.
 public enum Position: Hashable, Codable, Sendable {
-    /// A point of the free space, 0…1 from the left and from the top: `center` is (0.5, 0.5).
+    /// A point of the free space, 0…1 from the left and from the top; `center` is (0.5, 0.5).
     case anchor(x: Double, y: Double)
-    /// A point of the picture, 0…1 from the left and from the top, which comes as near to the middle as it can.
+    /// A point of the image, 0…1 from the left and from the top, which is moved as close to the center as possible.
     case focal(x: Double, y: Double)
-    /// The part with the most going on in it.
+    /// The part with the most detail (libvips `smartcrop`).
     case entropy
-    /// The part that draws the eye: skin tones, saturated colours, edges.
+    /// The part that attracts attention: skin tones, saturated colors, edges (libvips `smartcrop`).
     case attention
 
-    /// In the middle.
+    /// The center.
     public static let center = Position.anchor(x: 0.5, y: 0.5)
 
-    /// The text that keys use.
+    /// The position's part of a transform's key.
     var key: String {
         switch self {
         case .anchor(let x, let y): "anchor \(x) \(y)"
@@ -22,7 +22,7 @@ public enum Position: Hashable, Codable, Sendable {
         }
     }
 
-    /// Left upper corner of a cut of `size` from `whole`, for the positions that need not look at pixels.
+    /// The upper left corner of a crop of `size` from `whole`; nil for positions that depend on pixels.
     func corner(of size: PixelSize, in whole: PixelSize) -> (x: Int, y: Int)? {
         let free = (x: whole.width - size.width, y: whole.height - size.height)
         switch self {

@@ -1,49 +1,49 @@
-/// How a picture fills its box, in the words of CSS `object-fit` and of sharp.
+/// How an image fits its box, in the terms of CSS `object-fit` and sharp.
 public enum Fit: String, Codable, Sendable, CaseIterable {
     /// As large as possible within the box.
     case inside
-    /// As small as possible while covering the box; nothing is cut.
+    /// As small as possible while covering the box; nothing is cropped.
     case outside
-    /// Covers the box, what hangs over is cut.
+    /// Covers the box; the overhang is cropped.
     case cover
-    /// Within the box, which is then filled up to its exact size.
+    /// Within the box, then extended to the box's exact size.
     case contain
     /// Stretched to the box.
     case fill
 }
 
-/// A box in device pixels; one side alone leaves the other to the picture's aspect ratio.
+/// A box in device pixels. With one side only, the other follows from the image's aspect ratio.
 public struct Box: Hashable, Codable, Sendable {
-    /// In pixels, 1 or more; nil = as the height gives.
+    /// In pixels, at least 1; nil = follows from the height.
     public var width: Int?
-    /// In pixels, 1 or more; nil = as the width gives.
+    /// In pixels, at least 1; nil = follows from the width.
     public var height: Int?
 
-    /// A box of these sides; without any, nothing is scaled.
+    /// A box of these sides; without any side, nothing is scaled.
     public init(width: Int?, height: Int?) {
         self.width = width
         self.height = height
     }
 
-    /// Both sides, where both are given.
+    /// Both sides, if both are given.
     public var size: PixelSize? {
         guard let width, let height else { return nil }
         return PixelSize(width: width, height: height)
     }
 }
 
-/// What a resize comes to for one picture: the size it is scaled to, and the size of the canvas that is then cut
-/// (`cover`) or filled (`contain`).
+/// The sizes in a resize of one image: the size that it is scaled to, and the canvas that it is then cropped (`cover`)
+/// or extended (`contain`) to.
 public struct ResizeGeometry: Hashable, Sendable {
-    /// What the picture is scaled to.
+    /// The size that the image is scaled to.
     public var scaled: PixelSize
     /// The size of the result.
     public var canvas: PixelSize
 
-    /// Pure arithmetic: sides are rounded to the nearest pixel and never fall below one.
+    /// Computes the sizes. Sides are rounded to the nearest pixel and are at least 1.
     ///
-    /// Without `enlarge`, `inside` and `outside` stop at the source's size, `cover` and `fill` keep the box's aspect
-    /// ratio inside the source's size, `contain` keeps the canvas and leaves the picture at its own size.
+    /// Without `enlarge`, `inside` and `outside` stop at the source's size, `cover` and `fill` use the largest box of
+    /// the same aspect ratio within the source, and `contain` keeps the canvas and leaves the image at its own size.
     public init(source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }
@@ -86,7 +86,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         self.canvas = canvas ?? scaled
     }
 
-    /// The box, made smaller at its own aspect ratio until the source covers it.
+    /// The box, shrunk at its own aspect ratio until the source covers it.
     private static func shrunkInto(_ source: PixelSize, box: PixelSize, enlarge: Bool) -> PixelSize {
         if enlarge { return box }
         let room = min(Double(source.width) / Double(box.width), Double(source.height) / Double(box.height))

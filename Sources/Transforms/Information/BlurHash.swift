@@ -1,18 +1,19 @@
 import Foundation
 
-/// BlurHash (woltapp/blurhash, Algorithm.md): the lowest frequencies of a picture in linear light, as 28 characters.
+/// BlurHash (woltapp/blurhash, Algorithm.md) of 4 by 3 components: the lowest frequencies of an image in linear light,
+/// as 28 characters.
 enum BlurHash {
     private static let columns = 4
     private static let rows = 3
 
-    /// Transparent pixels count as white.
-    static func encode(_ picture: Thumbnail) -> String {
-        let linear = Linear.table
-        let pixels = picture.overWhite.map { [linear[Int($0.red)], linear[Int($0.green)], linear[Int($0.blue)]] }
+    /// Encodes an image on a white background.
+    static func encode(_ image: Thumbnail) -> String {
+        let linear = SRGBCurve.lightOfBytes
+        let pixels = image.overWhite.map { [linear[Int($0.red)], linear[Int($0.green)], linear[Int($0.blue)]] }
         var waves: [[Double]] = []
         for row in 0..<rows {
             for column in 0..<columns {
-                waves.append(wave(column, row, of: pixels, width: picture.width, height: picture.height))
+                waves.append(wave(column, row, of: pixels, width: image.width, height: image.height))
             }
         }
         let varying = waves.dropFirst()
@@ -23,7 +24,7 @@ enum BlurHash {
             + varying.map { digits(quantized($0, strongest: Double(scale + 1) / 166), count: 2) }.joined()
     }
 
-    /// How strongly one pair of frequencies is in the picture, for red, green and blue.
+    /// The amplitude of one pair of frequencies, for red, green and blue.
     private static func wave(_ column: Int, _ row: Int, of pixels: [[Double]], width: Int, height: Int) -> [Double] {
         let across = (0..<width).map { cos(.pi * Double(column * $0) / Double(width)) }
         let down = (0..<height).map { cos(.pi * Double(row * $0) / Double(height)) }
@@ -37,10 +38,10 @@ enum BlurHash {
     }
 
     private static func mean(_ color: [Double]) -> Int {
-        color.reduce(0) { $0 << 8 | Int(Linear.encoded($1)) }
+        color.reduce(0) { $0 << 8 | Int(SRGBCurve.byte($1)) }
     }
 
-    /// Each channel in 19 steps, finer about zero.
+    /// Each channel in 19 steps, finer around zero.
     private static func quantized(_ color: [Double], strongest: Double) -> Int {
         color.reduce(0) { number, value in
             let part = value / strongest
@@ -60,21 +61,5 @@ enum BlurHash {
             rest /= 83
         }
         return String(text.reversed())
-    }
-}
-
-/// The curve of sRGB (IEC 61966-2-1).
-enum Linear {
-    /// Light, 0…1, for each sample.
-    static let table: [Double] = (0...255).map { sample in
-        let value = Double(sample) / 255
-        return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
-    }
-
-    /// The sample for light, which is held between 0 and 1.
-    static func encoded(_ light: Double) -> UInt8 {
-        let light = min(max(light, 0), 1)
-        let value = light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
-        return UInt8(value * 255 + 0.5)
     }
 }

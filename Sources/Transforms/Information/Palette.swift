@@ -1,20 +1,20 @@
-/// The colours that a picture is made of; what is transparent does not count.
+/// The main colors of an image. Transparent pixels do not count.
 struct Palette {
-    /// Up to six that can be told apart, those that fill most of the picture first; white where nothing is to be seen.
+    /// Up to six distinct colors, the most frequent first; white for a transparent image.
     let colors: [Color]
-    /// The mean in linear light, which is what a strong blur shows.
+    /// The mean in linear light, the color of a strong blur.
     let average: Color
 
-    /// The colour that most of the picture has.
+    /// The most frequent color.
     var dominant: Color { colors.first ?? .white }
 
     static let maxColors = 6
 
-    init(_ picture: Thumbnail) {
-        average = Self.average(picture.pixels)
+    init(_ image: Thumbnail) {
+        average = Self.average(image.pixels)
         var bins: [Int: Bin] = [:]
-        for pixel in picture.pixels where pixel.alpha > 0 { bins[Bin.index(pixel), default: Bin()].add(pixel) }
-        // By place where weights are equal, so that equal pictures have equal palettes.
+        for pixel in image.pixels where pixel.alpha > 0 { bins[Bin.index(pixel), default: Bin()].add(pixel) }
+        // Ties are broken by index, so that equal images have equal palettes.
         var rest = bins.sorted { ($1.value.weight, $0.key) < ($0.value.weight, $1.key) }.map(\.value)
         let least = rest.reduce(0) { $0 + $1.weight } / 200
         var found: [Bin] = []
@@ -28,7 +28,7 @@ struct Palette {
     }
 
     private static func average(_ pixels: [Color]) -> Color {
-        let linear = Linear.table
+        let linear = SRGBCurve.lightOfBytes
         var sum = (red: 0.0, green: 0.0, blue: 0.0, weight: 0.0)
         for pixel in pixels {
             let weight = Double(pixel.alpha)
@@ -39,19 +39,19 @@ struct Palette {
         }
         guard sum.weight > 0 else { return .white }
         return Color(
-            red: Linear.encoded(sum.red / sum.weight), green: Linear.encoded(sum.green / sum.weight),
-            blue: Linear.encoded(sum.blue / sum.weight))
+            red: SRGBCurve.byte(sum.red / sum.weight), green: SRGBCurve.byte(sum.green / sum.weight),
+            blue: SRGBCurve.byte(sum.blue / sum.weight))
     }
 }
 
-/// Pixels of about one colour: sums weighted by alpha.
+/// Pixels of similar color, as sums weighted by alpha.
 private struct Bin {
     var weight = 0
     private var red = 0
     private var green = 0
     private var blue = 0
 
-    /// Sixteen steps a channel.
+    /// Sixteen steps per channel.
     static func index(_ color: Color) -> Int {
         Int(color.red >> 4) << 8 | Int(color.green >> 4) << 4 | Int(color.blue >> 4)
     }
@@ -76,7 +76,7 @@ private struct Bin {
         return Color(red: rounded(red), green: rounded(green), blue: rounded(blue))
     }
 
-    /// Whether an eye would call them one colour in a small palette.
+    /// Whether the two look like one color in a small palette.
     func isNear(_ other: Bin) -> Bool {
         let (mine, theirs) = (mean, other.mean)
         let distances = zip(mine.rgb, theirs.rgb).map { ($0 - $1) * ($0 - $1) }
@@ -85,6 +85,6 @@ private struct Bin {
 }
 
 extension Color {
-    /// `#rrggbb`, as CSS has it; alpha is left out.
+    /// The CSS notation `#rrggbb`, without alpha.
     var css: String { "#" + hex.prefix(6) }
 }

@@ -1,4 +1,9 @@
-/// What a source is, as JSON. Members that cannot be told are left out.
+import Crypto
+import DarkroomVips
+import Foundation
+import NIOCore
+
+/// The JSON document about a source. Members with an unknown value are left out.
 struct SourceDocument: Encodable {
     let format: String
     let mimeType: String
@@ -14,21 +19,21 @@ struct SourceDocument: Encodable {
     let orientation: Int
     /// Frames or pages.
     let pages: Int
-    /// Milliseconds that each frame stays.
+    /// The duration of each frame in milliseconds.
     let delays: [Int]?
-    /// How often an animation plays; 0 = for ever.
+    /// How many times an animation plays; 0 = indefinitely.
     let loop: Int?
     let hasAlpha: Bool
-    /// Bits of a sample; samples of fewer than 8 count as 8.
+    /// Bits per sample, at least 8.
     let bitDepth: Int
     /// `rgb`, `grey`, `cmyk`, `lab` or `other`.
     let colorSpace: String
-    /// What the embedded profile calls itself.
+    /// The description of the embedded ICC profile.
     let iccProfile: String?
     let density: Density?
-    /// Whether it is stored coarse to fine.
+    /// Whether the file is progressive or interlaced.
     let progressive: Bool
-    /// As JPEG has it: `4:2:0`.
+    /// In JPEG's notation, such as `4:2:0`.
     let chromaSubsampling: String?
     let metadata: Metadata
     let exif: CameraSettings?
@@ -46,18 +51,18 @@ struct SourceDocument: Encodable {
         let y: Double
     }
 
-    /// From EXIF, else IPTC, else XMP. Where a picture was taken is not among it.
+    /// Texts from EXIF, IPTC or XMP. The position is not part of them.
     struct Metadata: Encodable {
         let make: String?
         let model: String?
-        /// `2024-05-31T18:30:00`, in whatever time zone the camera had.
+        /// `2024-05-31T18:30:00`, in the camera's time zone.
         let taken: String?
         let copyright: String?
         let artist: String?
         let description: String?
     }
 
-    /// How the camera was set, from EXIF.
+    /// The camera's settings, from EXIF.
     struct CameraSettings: Encodable {
         let exposureSeconds: Double?
         let fNumber: Double?
@@ -95,5 +100,130 @@ struct SourceDocument: Encodable {
         case blurHash = "blurhash"
         case thumbHash = "thumbhash"
         case lqip
+    }
+}
+
+extension SourceDocument {
+    /// Reads the document's members from the source's header. No pixel is decoded.
+    init(of job: ImageJob, _ header: SourceHeader) throws(ImageProcessingError) {
+        let readable = header.format == .svg ? try SVGSource.plain(job.source) : job.source
+        do {
+            self = try header.format.loader.withImage(of: readable, ["access": "sequential"]) { image in
+                SourceDocument(of: job, header, image)
+            }
+        } catch {
+            throw .corrupt(error.description)
+        }
+    }
+
+    private init(of job: ImageJob, _ header: SourceHeader, _ image: VipsImage) {
+        let embedded = EmbeddedMetadata(of: image, maxLength: Self.maxTextLength)
+        let upright = (5...8).contains(header.orientation) ? header.size.transposed : header.size
+        format = header.format.rawValue
+        mimeType = header.format.mediaType
+        bytes = job.source.readableBytes
+        sha256 = job.identity ?? Self.digest(job.source)
+        (width, height) = (header.size.width, header.size.height)
+        (uprightWidth, uprightHeight) = (upright.width, upright.height)
+        orientation = header.orientation
+        pages = header.frames
+        let moves = header.format.isAnimation && header.frames > 1
+        delays = moves ? image.ints("delay") : nil
+        loop = moves ? image.int("loop") : nil
+        hasAlpha = image.hasAlpha
+        bitDepth = image.int("heif-bitdepth") ?? image.sampleBits
+        colorSpace = image.colorModel
+        iccProfile = image.blob("icc-profile-data").flatMap { ICCProfile($0).description }.flatMap(embedded.clean)
+        density = header.format.statesDensity ? Density(image.density) : nil
+        progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
+        chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
+        metadata = Metadata(embedded)
+        exif = job.output.details.contains(.exif) ? CameraSettings(embedded) : nil
+        gps = job.output.details.contains(.position) ? image.blob("exif-data").flatMap(GPSPosition.init(exif:)) : nil
+    }
+
+    private static let maxTextLength = 200
+
+    private static func digest(_ source: ByteBuffer) -> String {
+        var hasher = SHA256()
+        source.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
+        return hasher.finalize().map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// The encoded document, with members in a fixed order, so that equal documents are equal bytes.
+    var json: ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings, finite numbers and booleans always encode.
+        return ByteBuffer(bytes: (try? encoder.encode(self)) ?? Data("{}".utf8))
+    }
+}
+
+extension SourceDocument.Density {
+    /// - Parameter density: pixels per millimeter; libvips reports 1 if the file states none.
+    fileprivate init?(_ density: (x: Double, y: Double)) {
+        let stated = [density.x, density.y]
+        guard stated != [1, 1], stated.allSatisfy({ $0.isFinite && $0 > 0 && $0 < 1e6 }) else { return nil }
+        func perInch(_ value: Double) -> Double { (value * 2540).rounded() / 100 }
+        self.init(x: perInch(density.x), y: perInch(density.y))
+    }
+}
+
+extension SourceDocument.Metadata {
+    fileprivate init(_ embedded: EmbeddedMetadata) {
+        make = embedded.exif("exif-ifd0-Make")
+        model = embedded.exif("exif-ifd0-Model")
+        taken = embedded.exif("exif-ifd2-DateTimeOriginal").flatMap(Self.moment)
+        copyright = embedded.copyright
+        artist = embedded.artist
+        description = embedded.description
+    }
+
+    /// The ISO 8601 form of an EXIF time, `2024:05:31 18:30:00`.
+    private static func moment(_ text: String) -> String? {
+        guard let parts = text.wholeMatch(of: /(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/) else { return nil }
+        return "\(parts.1)-\(parts.2)-\(parts.3)T\(parts.4)"
+    }
+}
+
+extension SourceDocument.CameraSettings {
+    fileprivate init(_ embedded: EmbeddedMetadata) {
+        exposureSeconds = embedded.exifNumber("exif-ifd2-ExposureTime")
+        fNumber = embedded.exifNumber("exif-ifd2-FNumber")
+        iso = embedded.exifNumber("exif-ifd2-ISOSpeedRatings").flatMap { Int(exactly: $0) }
+        focalLength = embedded.exifNumber("exif-ifd2-FocalLength")
+        lens = embedded.exif("exif-ifd2-LensModel")
+        software = embedded.exif("exif-ifd0-Software")
+    }
+}
+
+extension SourceFormat {
+    fileprivate var mediaType: String { self == .svg ? "image/svg+xml" : "image/\(rawValue)" }
+
+    /// Whether files of this format state a density.
+    fileprivate var statesDensity: Bool { self == .jpeg || self == .png || self == .tiff }
+}
+
+extension VipsImage {
+    fileprivate var sampleBits: Int {
+        switch sampleFormat {
+        case "uchar", "char": 8
+        case "ushort", "short": 16
+        case "double", "complex": 64
+        default: 32
+        }
+    }
+
+    fileprivate var colorModel: String {
+        switch interpretation {
+        case "srgb", "rgb", "rgb16", "scrgb": "rgb"
+        case "b-w", "grey16": "grey"
+        case "cmyk": "cmyk"
+        case "lab", "labs", "labq": "lab"
+        default: "other"
+        }
     }
 }

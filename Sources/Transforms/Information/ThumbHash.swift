@@ -1,16 +1,16 @@
 import Foundation
 
-/// ThumbHash (evanw/thumbhash): the lowest frequencies of lightness, of two colour differences and of alpha, with the aspect
+/// ThumbHash (evanw/thumbhash): the lowest frequencies of lightness, two color differences and alpha, and the aspect
 /// ratio, in about 25 bytes.
 enum ThumbHash {
-    /// In base64, as its users exchange it.
-    static func encode(_ picture: Thumbnail) -> String {
-        Data(bytes(of: picture)).base64EncodedString()
+    /// The hash in base64, its usual form.
+    static func encode(_ image: Thumbnail) -> String {
+        Data(bytes(of: image)).base64EncodedString()
     }
 
-    static func bytes(of picture: Thumbnail) -> [UInt8] {
-        let planes = Planes(picture)
-        let (width, height) = (picture.width, picture.height)
+    static func bytes(of image: Thumbnail) -> [UInt8] {
+        let planes = Planes(image)
+        let (width, height) = (image.width, image.height)
         let longest = planes.isTranslucent ? 5 : 7
         let across = terms(longest, side: width, of: max(width, height))
         let down = terms(longest, side: height, of: max(width, height))
@@ -39,13 +39,13 @@ enum ThumbHash {
         return head.bytes
     }
 
-    /// Fewer for the shorter side.
+    /// The number of frequencies on a side, fewer on the shorter one.
     private static func terms(_ longest: Int, side: Int, of longer: Int) -> Int {
         max(1, Int((Double(longest * side) / Double(longer)).rounded()))
     }
 }
 
-/// A picture taken apart, on a ground of its own mean colour; values about 0…1.
+/// An image in separate channels, on a background of its own mean color; values about 0…1.
 private struct Planes {
     var lightness: [Double] = []
     var yellowBlue: [Double] = []
@@ -53,9 +53,9 @@ private struct Planes {
     var alpha: [Double] = []
     var isTranslucent = false
 
-    init(_ picture: Thumbnail) {
-        let colors = picture.pixels.map { [Double($0.red) / 255, Double($0.green) / 255, Double($0.blue) / 255] }
-        alpha = picture.pixels.map { Double($0.alpha) / 255 }
+    init(_ image: Thumbnail) {
+        let colors = image.pixels.map { [Double($0.red) / 255, Double($0.green) / 255, Double($0.blue) / 255] }
+        alpha = image.pixels.map { Double($0.alpha) / 255 }
         let weight = alpha.reduce(0, +)
         var mean = [0.0, 0.0, 0.0]
         if weight > 0 {
@@ -63,7 +63,7 @@ private struct Planes {
                 for channel in 0..<3 { mean[channel] += color[channel] * alpha / weight }
             }
         }
-        isTranslucent = picture.pixels.contains { $0.alpha < 255 }
+        isTranslucent = image.pixels.contains { $0.alpha < 255 }
         for (color, alpha) in zip(colors, alpha) {
             let seen = (0..<3).map { mean[$0] * (1 - alpha) + color[$0] * alpha }
             lightness.append((seen[0] + seen[1] + seen[2]) / 3)
@@ -73,7 +73,8 @@ private struct Planes {
     }
 }
 
-/// A plane's cosine transform: its mean, and its lowest frequencies as parts of the strongest, 0…1 with 0.5 for none.
+/// A channel's cosine transform: its mean, and its lowest frequencies relative to the strongest one, 0…1 with 0.5 for
+/// none.
 private struct Spectrum {
     let mean: Double
     let scale: Double
@@ -93,19 +94,19 @@ private struct Spectrum {
         mean = found.first ?? 0
         let varying = found.dropFirst()
         let strongest = varying.map(abs).max() ?? 0
-        // What is less than rounding makes is nothing; brought to full scale, it would be noise.
+        // Amplitudes below rounding errors would be noise at full scale.
         let isFlat = strongest < 1e-9
         scale = isFlat ? 0 : strongest
         waves = varying.map { isFlat ? 0 : 0.5 + 0.5 / strongest * $0 }
     }
 }
 
-/// Numbers of a few bits each, the least significant bit first.
+/// A writer for numbers of a few bits each, least significant bit first.
 private struct Bits {
     private(set) var bytes: [UInt8] = []
     private var used = 0
 
-    /// - Parameter number: rounded, and held within what the bits can say.
+    /// - Parameter number: rounded, and clipped to the range of `count` bits.
     mutating func append(_ number: Double, count: Int) {
         let value = min(max(Int(number.rounded()), 0), 1 << count - 1)
         for bit in 0..<count {

@@ -1,17 +1,17 @@
 import DarkroomVips
 import NIOCore
 
-/// A picture of at most 100 pixels a side, in sRGB with straight alpha: as much as hashes and colours need.
+/// An image of at most 100 pixels per side, in sRGB with straight alpha, for hashes and colors.
 struct Thumbnail {
     let width: Int
     let height: Int
     /// Row by row.
     let pixels: [Color]
 
-    /// The longest side.
+    /// The longest side in pixels.
     static let maxSide = 100
 
-    /// - Parameter image: of at most that size.
+    /// - Parameter image: an image of at most `maxSide` pixels per side.
     init(_ image: VipsImage, interrupt: @escaping Interrupt) throws(VipsError) {
         let image = try image.convertedToSRGB().addingAlpha().rendered(interrupt: interrupt)
         let samples = Array(try image.samples().readableBytesView)
@@ -24,14 +24,14 @@ struct Thumbnail {
             })
     }
 
-    /// - Parameter pixels: whole rows of `width` pixels.
+    /// - Parameter pixels: complete rows of `width` pixels.
     init(width: Int, pixels: [Color]) {
         self.width = width
         self.pixels = pixels
         height = pixels.count / width
     }
 
-    /// Opaque pixels, as they look on white.
+    /// The pixels on a white background.
     var overWhite: [Color] {
         pixels.map { pixel in
             guard pixel.alpha < 255 else { return pixel }

@@ -1,10 +1,13 @@
-/// What a job comes to, told from the source's header alone: no pixel is decoded for it.
+import DarkroomVips
+import NIOCore
+
+/// What a job will do and take, worked out from the source's header: no pixel is decoded for it.
 public struct ImagePlan: Hashable, Codable, Sendable {
-    /// A step of the chain and what it gives.
+    /// A step of the chain and the raster that it produces.
     public struct Step: Hashable, Codable, Sendable {
-        /// `decode`, or what the transform's key begins with: `orient`, `resize`, …
+        /// `decode`, or the name that the transform's key begins with: `orient`, `resize`, …
         public var name: String
-        /// The raster of one frame after it.
+        /// The raster of one frame after the step.
         public var size: PixelSize
 
         public init(name: String, size: PixelSize) {
@@ -18,30 +21,29 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var sourceSize: PixelSize
     /// Frames or pages in the file.
     public var sourceFrames: Int
-    /// Bytes of the file.
+    /// The file's length in bytes.
     public var sourceBytes: Int
     /// Frames or pages that are decoded.
     public var framesUsed: Int
-    /// How many times smaller than its source, on each side, the picture leaves the decoder; under 1 where a vector picture is
-    /// drawn larger.
+    /// The factor by which the decoder shrinks each side; less than 1 if a vector image is drawn larger.
     public var shrinkOnLoad: Double
-    /// From the decoder to the last transform; empty where nothing is decoded.
+    /// The decode and every transform, in order; empty if nothing is decoded.
     public var steps: [Step]
-    /// The format that the result is encoded in.
+    /// The output format.
     public var format: OutputFormat
-    /// That of the result; of a text, of the picture that it is told from.
+    /// The size of the result, or of the image that a text result describes.
     public var size: PixelSize
     /// Frames in the result.
     public var frames: Int
-    /// Whether all sizes are exact: a step that learns its size from pixels, as `trim` does, leaves only what it may be at most.
+    /// Whether all sizes are exact. A step that learns its size from pixels, like `trim`, leaves upper bounds.
     public var isExact: Bool
     /// The largest raster on the way, one frame.
     public var largest: PixelSize
-    /// Bytes that the job is expected to take at its peak: the source, its pixels, the result's, and what decoder, chain and encoder
-    /// hold beside them. The truth of large pictures is seldom above 1.25 times that.
+    /// The job's estimated peak memory in bytes: source, pixels, result, and the buffers of decoder, chain and encoder.
+    /// For large images the real peak is rarely above 1.25 times the estimate.
     public var estimatedMemoryBytes: Int
-    /// Time that the job is expected to take in comparison with others: in about the milliseconds that one core of a server of 2020
-    /// needs. What is kept of an earlier decode is not thought of.
+    /// The job's estimated processor time, about in milliseconds on one core of a 2020 server. It does not consider
+    /// cached decodes.
     public var expectedWork = 0.0
 
     public init(
@@ -65,9 +67,9 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     }
 }
 
-/// How much of a limit something takes.
-public struct LimitUse: Hashable, Sendable {
-    /// The limit's setting on the command line.
+/// How much of a configured limit a job uses.
+public struct LimitUsage: Hashable, Sendable {
+    /// The limit's command-line setting, such as `max-source-pixels`.
     public var setting: String
     public var value: Int
     public var limit: Int
@@ -78,29 +80,107 @@ public struct LimitUse: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The part of the limit, 1 = all of it. More than that where a decoder brings a source down to the limit.
+    /// The used part of the limit; 1 = all of it, and more if a decoder shrinks an oversized source to the limit.
     public var share: Double { Double(value) / Double(max(limit, 1)) }
 }
 
 extension ImagePlan {
-    /// What it takes of the limits that play a part.
-    public func uses(of limits: PixelLimits) -> [LimitUse] {
+    /// The job's usage of every limit that applies to it.
+    public func usage(of limits: PixelLimits) -> [LimitUsage] {
         guard !steps.isEmpty else { return [] }
-        var uses = [LimitUse(setting: "max-source-pixels", value: sourceSize.area, limit: limits.maxSourcePixels)]
+        var usage = [LimitUsage(setting: "max-source-pixels", value: sourceSize.area, limit: limits.maxSourcePixels)]
         if framesUsed > 1 {
-            let (pixels, isOverflow) = sourceSize.area.multipliedReportingOverflow(by: framesUsed)
-            uses.append(
-                LimitUse(
-                    setting: "max-animation-pixels", value: isOverflow ? .max : pixels, limit: limits.maxAnimationPixels
-                ))
-            uses.append(LimitUse(setting: "max-frames", value: framesUsed, limit: limits.maxFrames))
+            usage.append(
+                LimitUsage(
+                    setting: "max-animation-pixels", value: sourceSize.area.saturatingMultiply(by: framesUsed),
+                    limit: limits.maxAnimationPixels))
+            usage.append(LimitUsage(setting: "max-frames", value: framesUsed, limit: limits.maxFrames))
         }
-        uses.append(
-            LimitUse(
-                setting: "max-output-side", value: max(size.width, size.height), limit: limits.maxOutputSide))
-        uses.append(
-            LimitUse(
+        usage.append(
+            LimitUsage(setting: "max-output-side", value: max(size.width, size.height), limit: limits.maxOutputSide))
+        usage.append(
+            LimitUsage(
                 setting: "max-output-pixels", value: max(size.area, largest.area), limit: limits.maxOutputPixels))
-        return uses
+        return usage
+    }
+}
+
+extension ImagePlan {
+    /// Reads the source's header and plans what `InProcessImageProcessor` would do with the job.
+    ///
+    /// Throws the errors that processing would throw before it decodes.
+    init(of job: ImageJob) throws(ImageProcessingError) {
+        let header = try SourceHeader(of: job.source)
+        let framesUsed = try job.framesUsed(of: header)
+        guard !job.output.isHeaderOnly else {
+            self.init(headerOnly: header, bytes: job.source.readableBytes)
+            return
+        }
+        let job = ImageDescriber.preparing(job)
+        let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
+        let decoder = Decoder(source: job.source, header: header) { false }
+        let parameters = try decoder.parameters(
+            job.pages, framesUsed: framesUsed, as: last.decode, headroom: job.resampling.headroom,
+            maxPixels: job.limits.maxSourcePixels)
+        try self.init(job, decoder, parameters, last: last, framesUsed: framesUsed)
+    }
+
+    private init(
+        _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
+    ) throws(ImageProcessingError) {
+        let (header, raster) = (decoder.header, try decoder.raster(parameters))
+        let format = job.output.format ?? .natural(for: header.format, hasAlpha: last.hasAlpha)
+        if !format.isText {
+            try Encoder(job.output, format: format) { false }.requireWritable(last.size)
+        }
+        let frames = format.supportsMultipleFrames ? framesUsed : 1
+        self.init(
+            sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames,
+            sourceBytes: job.source.readableBytes, framesUsed: framesUsed,
+            shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
+            steps: try Self.steps(of: job.chain, header, raster), format: format, size: last.size, frames: frames,
+            isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0)
+        let cost = CostEstimate(
+            CostEstimate.Facts(
+                sourceBytes: sourceBytes, format: header.format, sourceArea: header.size.area, frames: framesUsed,
+                needsWholeSource: header.needsWholeSource,
+                rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
+                rasterHasAlpha: header.hasAlpha, isScaled: last.decode != .undecided && last.size != raster.size,
+                isLinear: last.isLinear, steps: job.chain.cost, output: job.output, outputFormat: format,
+                resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
+                resultHasAlpha: last.hasAlpha))
+        estimatedMemoryBytes = cost.bytes
+        expectedWork = cost.work
+    }
+
+    private init(headerOnly header: SourceHeader, bytes: Int) {
+        self.init(
+            sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames, sourceBytes: bytes,
+            framesUsed: 0, shrinkOnLoad: 1, steps: [], format: .json, size: header.size, frames: 1, isExact: true,
+            largest: PixelSize(width: 1, height: 1), estimatedMemoryBytes: bytes)
+    }
+
+    /// The decode and each transform with the raster that it produces: until a resize the decoder's, which may have
+    /// shrunk the image, and after it the plan's.
+    private static func steps(
+        of chain: TransformChain, _ header: SourceHeader, _ raster: Decoder.Raster
+    ) throws(ImageProcessingError) -> [Step] {
+        let plans: [ChainPlan]
+        do { plans = try chain.plans(header.plan) } catch { throw .badParameter(error) }
+        let isShrunk = raster.size != header.size
+        return [Step(name: "decode", size: raster.size)]
+            + zip(chain.transforms, plans).map { transform, plan in
+                Step(
+                    name: String(transform.key.prefix { $0 != "(" }),
+                    size: isShrunk ? plan.raster(decoded: raster.size) : plan.size)
+            }
+    }
+}
+
+extension Int {
+    /// The limits that bound the factors are configurable, so a product may overflow.
+    fileprivate func saturatingMultiply(by factor: Int) -> Int {
+        let (product, isOverflow) = multipliedReportingOverflow(by: factor)
+        return isOverflow ? .max : product
     }
 }

@@ -1,24 +1,26 @@
 import DarkroomVips
 
-/// Blurs evenly.
+/// Gaussian blur (libvips `gaussblur`).
 public struct Blur: Transform, Hashable, Codable {
-    /// Standard deviations that may be asked for, in pixels of the result.
+    /// The accepted standard deviations, in pixels of the result.
     public static let sigmas = 0.3...1000
 
-    /// Nil = a mild blur over 3×3 pixels.
+    /// The standard deviation, one of `sigmas`; nil = a mild 3×3 box blur.
     public var sigma: Double?
 
-    /// A blur of one of `sigmas`, or a mild one.
+    /// A Gaussian blur of this standard deviation, or a mild blur by default.
     public init(sigma: Double? = nil) {
         self.sigma = sigma
     }
 
     public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild"))" }
 
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
             try frame.premultiplying { colors throws(VipsError) in
                 guard let sigma else { return try colors.convolving(Self.mild) }
                 return try colors.blurred(sigma: sigma)
@@ -30,7 +32,7 @@ public struct Blur: Transform, Hashable, Codable {
 }
 
 extension VipsImage {
-    /// A wide blur leaves no detail, so it is computed on a smaller picture: the cost does not grow with `sigma`.
+    /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`.
     fileprivate func blurred(sigma: Double) throws(VipsError) -> VipsImage {
         let factor = min(Int(sigma / 4), width, height)
         guard factor > 1 else {
@@ -41,7 +43,7 @@ extension VipsImage {
         return try small.enlarged(to: PixelSize(width: width, height: height))
     }
 
-    /// Convolution in floating point: libvips' integer one changes even colours.
+    /// A convolution in floating point: libvips' integer convolution changes flat colors.
     func convolving(_ matrix: VipsImage) throws(VipsError) -> VipsImage {
         try applying("conv", ["mask": .image(matrix), "precision": "float"])
     }

@@ -1,14 +1,14 @@
 import DarkroomVips
 
-/// Adds the same to every colour sample.
+/// Adds a constant to every color sample.
 public struct Brightness: Transform, Hashable, Codable {
-    /// Percent of full scale; 0 changes nothing.
+    /// The accepted values, in percent of full scale; 0 changes nothing.
     public static let percents = -100...100
 
-    /// One of `percents`.
+    /// The added part of full scale in percent, one of `percents`.
     public var percent: Int
 
-    /// Adds so much of full scale.
+    /// Adds this percentage of full scale.
     public init(percent: Int) {
         self.percent = percent
     }
@@ -17,8 +17,8 @@ public struct Brightness: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let table = VipsImage.curve { $0 + Double(percent) / 100 }
-        return try picture.mappingTones(by: table)
+        return try image.mappingTones(by: table)
     }
 }

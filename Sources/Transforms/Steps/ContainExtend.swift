@@ -1,15 +1,15 @@
 import DarkroomVips
 
-/// Fills a `contain` picture up to its exact canvas.
+/// Extends an image resized by `contain` to its exact canvas (libvips `embed`).
 public struct ContainExtend: Transform, Hashable {
     /// The size of the result.
     public var canvas: PixelSize
-    /// Where on it the picture lies.
+    /// Where the image lies on the canvas.
     public var position: Position
-    /// Nil = transparent, which becomes white in a format without alpha.
+    /// The fill; nil = transparent, which becomes white in a format without alpha.
     public var background: Color?
 
-    /// A canvas of this size, transparent around the picture unless said otherwise.
+    /// A canvas of this size, by default with the image centered and transparent around it.
     public init(canvas: PixelSize, position: Position = .center, background: Color? = nil) {
         self.canvas = canvas
         self.position = position
@@ -17,7 +17,7 @@ public struct ContainExtend: Transform, Hashable {
     }
 
     init?(_ recipe: Recipe) {
-        guard let canvas = recipe.box.size else { return nil }
+        guard recipe.fit == .contain, let canvas = recipe.box.size else { return nil }
         self.init(canvas: canvas, position: recipe.position, background: recipe.solidBackground)
     }
 
@@ -27,15 +27,15 @@ public struct ContainExtend: Transform, Hashable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let isExtended = plan.size != canvas
-        return plan.giving(canvas).giving(alpha: plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
+        return plan.changingSize(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        guard picture.size != canvas else { return picture }
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        guard image.size != canvas else { return image }
         let fill = background ?? .transparent
-        let free = PixelSize(width: canvas.width - picture.size.width, height: canvas.height - picture.size.height)
+        let free = PixelSize(width: canvas.width - image.size.width, height: canvas.height - image.size.height)
         let place = placing(free)
-        return try picture.mapFrames { frame throws(VipsError) in
+        return try image.mapFrames { frame throws(VipsError) in
             let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
             return try ready.applying(
                 "embed",

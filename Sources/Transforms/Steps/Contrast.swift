@@ -1,15 +1,15 @@
 import DarkroomVips
 import Foundation
 
-/// Bends tones along a sigmoid: away from middle grey for more contrast, towards it for less.
+/// Changes contrast along a sigmoid curve: tones move away from middle gray, or towards it.
 public struct Contrast: Transform, Hashable, Codable {
-    /// 0 changes nothing.
+    /// The accepted values; 0 changes nothing.
     public static let percents = -100...100
 
-    /// One of `percents`.
+    /// More contrast above 0, less below; one of `percents`.
     public var percent: Int
 
-    /// More contrast above 0, less below.
+    /// More contrast for a positive percentage, less for a negative one.
     public init(percent: Int) {
         self.percent = percent
     }
@@ -18,14 +18,14 @@ public struct Contrast: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let slope = Double(abs(percent)) / 10
-        guard slope > 0 else { return picture }
+        guard slope > 0 else { return image }
         let table = VipsImage.curve { percent > 0 ? Self.steeper($0, slope) : Self.flatter($0, slope) }
-        return try picture.mappingTones(by: table)
+        return try image.mappingTones(by: table)
     }
 
-    /// A logistic curve, stretched so that black stays black and white stays white.
+    /// A logistic curve, scaled so that black stays black and white stays white.
     private static func steeper(_ tone: Double, _ slope: Double) -> Double {
         let (low, high) = (logistic(0, slope), logistic(1, slope))
         return (logistic(tone, slope) - low) / (high - low)

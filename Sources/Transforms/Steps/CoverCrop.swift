@@ -1,15 +1,15 @@
 import DarkroomVips
 
-/// Cuts what hangs over the box after a `cover` resize.
+/// Crops an image resized by `cover` to its box.
 public struct CoverCrop: Transform, Hashable {
-    /// What is to be covered.
+    /// The box to cover.
     public var box: PixelSize
-    /// Whether the box keeps its size where the source is smaller.
+    /// Whether the result has the box's size even if the source is smaller.
     public var enlarge: Bool
-    /// Which part is kept.
+    /// Which part is kept; `entropy` and `attention` are libvips' `smartcrop`.
     public var position: Position
 
-    /// Cuts to a box, or to its aspect ratio within the source.
+    /// Crops to a box, or without `enlarge` to its aspect ratio within a smaller source.
     public init(box: PixelSize, enlarge: Bool = false, position: Position = .center) {
         self.box = box
         self.enlarge = enlarge
@@ -17,7 +17,7 @@ public struct CoverCrop: Transform, Hashable {
     }
 
     init?(_ recipe: Recipe) {
-        guard let box = recipe.box.size else { return nil }
+        guard recipe.fit == .cover, let box = recipe.box.size else { return nil }
         self.init(box: box, enlarge: recipe.enlarge, position: recipe.position)
     }
 
@@ -26,14 +26,14 @@ public struct CoverCrop: Transform, Hashable {
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.giving(canvas(for: plan.size, isVector: plan.isVector))
+        plan.changingSize(to: canvas(for: plan.size, isVector: plan.isVector))
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        let size = canvas(for: picture.size, isVector: context.plan.isVector)
-        guard size != picture.size else { return picture }
-        let corner = try position.corner(of: size, in: picture.size) ?? interesting(size, of: picture.first)
-        return try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let size = canvas(for: image.size, isVector: context.plan.isVector)
+        guard size != image.size else { return image }
+        let corner = try position.corner(of: size, in: image.size) ?? smartCorner(size, of: image.first)
+        return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: corner.x, y: corner.y, size: size)
         }
     }
@@ -45,8 +45,8 @@ public struct CoverCrop: Transform, Hashable {
         .canvas
     }
 
-    /// libvips decides on the first frame; all frames are then cut alike.
-    private func interesting(_ size: PixelSize, of frame: VipsImage) throws(VipsError) -> (x: Int, y: Int) {
+    /// libvips decides by the first frame; all frames are cropped alike.
+    private func smartCorner(_ size: PixelSize, of frame: VipsImage) throws(VipsError) -> (x: Int, y: Int) {
         let cut = try frame.applying(
             "smartcrop",
             [

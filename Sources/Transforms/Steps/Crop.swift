@@ -1,17 +1,17 @@
 import DarkroomVips
 
-/// Cuts a rectangle out of the upright source, before anything is scaled.
+/// Crops a rectangle of the upright source, before anything is scaled (libvips `extract_area`).
 public struct Crop: Transform, Hashable, Codable {
-    /// Left edge, in pixels of the upright source, from 0.
+    /// The left edge in pixels of the upright source, from 0.
     public var x: Int
-    /// Upper edge, in pixels of the upright source, from 0.
+    /// The upper edge in pixels of the upright source, from 0.
     public var y: Int
-    /// At least one pixel.
+    /// In pixels, at least 1.
     public var width: Int
-    /// At least one pixel.
+    /// In pixels, at least 1.
     public var height: Int
 
-    /// A rectangle that has to lie within the upright source; where it does not, the request fails.
+    /// A rectangle that must lie within the upright source, or the request is refused.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
@@ -23,12 +23,12 @@ public struct Crop: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         try check(within: plan.size)
-        return plan.needingEveryPixel().giving(PixelSize(width: width, height: height))
+        return plan.requiringEveryPixel().changingSize(to: PixelSize(width: width, height: height))
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try check(within: picture.size)
-        return try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try check(within: image.size)
+        return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: x, y: y, size: PixelSize(width: width, height: height))
         }
     }
@@ -43,7 +43,7 @@ public struct Crop: Transform, Hashable, Codable {
 }
 
 extension VipsImage {
-    /// A rectangle of the image; it must lie within.
+    /// A rectangle of the image, which must lie within it.
     func extracting(x: Int, y: Int, size: PixelSize) throws(VipsError) -> VipsImage {
         try applying(
             "extract_area",

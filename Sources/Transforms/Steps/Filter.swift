@@ -1,6 +1,8 @@
 import DarkroomVips
 
-/// A colour effect without parameters.
+/// A color effect without parameters.
+///
+/// `greyscale` keeps luminance only, `sepia` is luminance in warm brown, `negate` inverts every color sample.
 public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
     case greyscale
     case sepia
@@ -8,10 +10,12 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
 
     public var key: String { "filt(\(rawValue))" }
 
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
             try frame.changingColor { color throws(VipsError) in try changing(color) }
         }
     }
@@ -27,7 +31,7 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The luminance of Rec. 601 in a warm brown, by shares of red, green and blue.
+    /// Rec. 601 luminance in a warm brown, as weights of red, green and blue.
     private static let sepiaMatrix = VipsImage.matrix([
         [0.3588, 0.7044, 0.1368], [0.2990, 0.5870, 0.1140], [0.2392, 0.4696, 0.0912],
     ])

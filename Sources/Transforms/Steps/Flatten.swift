@@ -1,11 +1,11 @@
 import DarkroomVips
 
-/// Lays the picture on a background colour. A translucent background leaves a translucent picture.
+/// Puts the image on a background color (libvips `flatten`). A translucent background leaves a translucent image.
 public struct Flatten: Transform, Hashable {
-    /// What shows through.
+    /// The color behind transparent pixels.
     public var background: Color
 
-    /// Lays the picture on this colour.
+    /// Puts the image on this color.
     public init(_ background: Color) {
         self.background = background
     }
@@ -13,23 +13,23 @@ public struct Flatten: Transform, Hashable {
     public var key: String { "flatten(\(background.hex))" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.giving(alpha: plan.hasAlpha && background.alpha < 255)
+        plan.withAlpha(plan.hasAlpha && background.alpha < 255)
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        guard picture.first.hasAlpha else { return picture }
-        return try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        guard image.first.hasAlpha else { return image }
+        return try image.mapFrames { frame throws(VipsError) in
             guard background.alpha < 255 else {
                 return try frame.applying("flatten", ["background": .doubles(background.rgb)])
             }
-            return try frame.laid(over: background)
+            return try frame.composited(over: background)
         }
     }
 }
 
 extension VipsImage {
-    /// Porter and Duff's "over" on a canvas of one colour.
-    fileprivate func laid(over color: Color) throws(VipsError) -> VipsImage {
+    /// Porter and Duff's "over" on a canvas of one color (libvips `composite`).
+    fileprivate func composited(over color: Color) throws(VipsError) -> VipsImage {
         let canvas = try applying("linear", ["a": .doubles([0, 0, 0, 0]), "b": .doubles(color.rgba)])
             .applying("cast", ["format": "uchar"])
         return try VipsImage.build(

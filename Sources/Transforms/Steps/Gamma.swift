@@ -1,18 +1,18 @@
 import DarkroomVips
 import Foundation
 
-/// Brightens dark tones by a power curve: each tone to the power of 1 / `exponent`.
+/// Brightens dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`.
 public struct Gamma: Transform, Hashable, Codable {
-    /// Exponents that may be asked for.
+    /// The accepted exponents.
     public static let exponents = 1.0...3.0
-    /// What `gam` without a value means.
-    public static let standard = 2.2
+    /// The exponent of a request that names none.
+    public static let defaultExponent = 2.2
 
-    /// 1 changes nothing.
+    /// One of `exponents`; 1 changes nothing.
     public var exponent: Double
 
-    /// An exponent of `exponents`.
-    public init(exponent: Double = Gamma.standard) {
+    /// A power curve of this exponent, 2.2 by default.
+    public init(exponent: Double = Gamma.defaultExponent) {
         self.exponent = exponent
     }
 
@@ -20,7 +20,7 @@ public struct Gamma: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mappingTones(by: .curve { pow($0, 1 / exponent) })
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mappingTones(by: .curve { pow($0, 1 / exponent) })
     }
 }

@@ -1,24 +1,26 @@
 import DarkroomVips
 
-/// Turns every colour around the colour circle.
+/// Rotates the hue of every color (in CIELCh).
 public struct Hue: Transform, Hashable, Codable {
-    /// 0 changes nothing; red goes towards yellow.
+    /// The accepted angles; 0 changes nothing, positive angles move red towards yellow.
     public static let degrees = 0...359
 
-    /// 0…359.
+    /// The angle, one of `degrees`.
     public var degrees: Int
 
-    /// Turns by so many degrees.
+    /// Rotates hues by this angle.
     public init(degrees: Int) {
         self.degrees = degrees
     }
 
     public var key: String { "hue(\(degrees))" }
 
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
             try frame.modulating(chroma: 1, hueDegrees: Double(degrees))
         }
     }

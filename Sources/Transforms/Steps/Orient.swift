@@ -1,23 +1,29 @@
 import DarkroomVips
 
-/// Turns the picture upright: by the EXIF orientation it states, or by one that the request states instead.
+/// Makes the image upright, by its own EXIF orientation or by one that the request gives instead.
 public struct Orient: Transform, Hashable {
-    /// Which way up.
+    /// The orientation to apply.
     public enum Rule: Hashable, Codable, Sendable {
         /// The source's own EXIF orientation.
         case auto
-        /// The pixels as they are stored.
+        /// Pixels stay as they are stored.
         case none
-        /// One of the eight EXIF orientations, whatever the source says.
+        /// This EXIF orientation, 1…8, whatever the source states.
         case exif(Int)
     }
 
-    /// Which way up.
+    /// The orientation to apply.
     public var rule: Rule
 
-    /// Turns by this rule.
+    /// Applies this orientation.
     public init(_ rule: Rule) {
         self.rule = rule
+    }
+
+    /// Nil if the recipe leaves pixels as they are stored.
+    init?(_ recipe: Recipe) {
+        guard recipe.orientation != .none else { return nil }
+        self.init(recipe.orientation)
     }
 
     public var key: String {
@@ -32,11 +38,12 @@ public struct Orient: Transform, Hashable {
         steps(for: plan.sourceOrientation).contains(.transpose) ? plan.transposed() : plan
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture { try turned(picture) }
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames { try upright(image) }
 
-    func turned(_ picture: Picture) throws(VipsError) -> Picture {
-        var upright = picture
-        for step in steps(for: picture.orientation) { upright = try step.apply(upright) }
+    /// The image after this orientation is applied.
+    func upright(_ image: ImageFrames) throws(VipsError) -> ImageFrames {
+        var upright = image
+        for step in steps(for: image.orientation) { upright = try step.apply(upright) }
         upright.orientation = 1
         return upright
     }
@@ -47,43 +54,5 @@ public struct Orient: Transform, Hashable {
         case .none: []
         case .exif(let orientation): Mirror.uprighting(orientation)
         }
-    }
-}
-
-/// The three mirrors that all eight orientations are made of; each also moves the picture's extent on its raster.
-enum Mirror: Hashable {
-    case flop
-    case flip
-    case transpose
-
-    /// What brings a picture stored under that EXIF orientation upright, in order (EXIF 2.32, tag 274).
-    static func uprighting(_ orientation: Int) -> [Mirror] {
-        switch orientation {
-        case 2: [.flop]
-        case 3: [.flop, .flip]
-        case 4: [.flip]
-        case 5: [.transpose]
-        case 6: [.transpose, .flop]
-        case 7: [.transpose, .flop, .flip]
-        case 8: [.transpose, .flip]
-        default: []
-        }
-    }
-
-    func apply(_ picture: Picture) throws(VipsError) -> Picture {
-        var mirrored = try picture.mapFrames { frame throws(VipsError) in
-            switch self {
-            case .flop: try frame.applying("flip", ["direction": "horizontal"])
-            case .flip: try frame.applying("flip", ["direction": "vertical"])
-            case .transpose:
-                try frame.applying("rot", ["angle": "d90"]).applying("flip", ["direction": "horizontal"])
-            }
-        }
-        switch self {
-        case .flop: mirrored.extent = picture.extent.flopped(columns: picture.size.width)
-        case .flip: mirrored.extent = picture.extent.flipped(rows: picture.size.height)
-        case .transpose: mirrored.extent = picture.extent.transposed()
-        }
-        return mirrored
     }
 }

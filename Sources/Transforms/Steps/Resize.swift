@@ -1,35 +1,36 @@
 import DarkroomVips
 
-/// How pixels are resampled.
+/// The trade-off between speed and quality when pixels are resampled.
 public enum Resampling: String, Codable, Sendable, CaseIterable {
-    /// The decoder shrinks as far as it can while it still covers the target.
+    /// The decoder shrinks as far as it can while it still covers the target size.
     case fast
-    /// The decoder leaves the resampler a factor of at least two.
+    /// The decoder delivers at least twice the target size on each side.
     case accurate
-    /// As `accurate`, in linear light.
+    /// Like `accurate`, but resampled in linear light.
     case linear
 
-    /// How many times the target's size the decoder has to leave on each side.
+    /// How many times the target size the decoder delivers at least on each side.
     public var headroom: Int { self == .fast ? 1 : 2 }
 }
 
-/// Scales to the size that box and fit come to. It tells the decoder beforehand how much it needs, and then goes the rest
-/// of the way exactly: no profile ever stretches what a decoder's shrink rounded off.
+/// Scales to the size that box and fit give. The plan lets the decoder shrink first; the rest is resampled exactly, so
+/// that rounding in the decoder never stretches the image, whatever the resampling.
 public struct Resize: Transform, Hashable {
-    /// What the picture is scaled to.
+    /// The box to scale to.
     public var box: Box
-    /// How it fills a box of two sides.
+    /// How the image fits a box of two sides.
     public var fit: Fit
-    /// Whether a picture smaller than its box is scaled up.
+    /// Whether an image smaller than its box is scaled up.
     public var enlarge: Bool
-    /// How it is scaled.
+    /// How pixels are resampled.
     public var resampling: Resampling
-    /// Nil = what comes out too large is refused.
-    public var limits: FitLimits?
+    /// The limits to scale an oversized result down to; nil = it is refused.
+    public var limits: ScaleDownLimits?
 
-    /// Scales into a box, without enlarging unless said otherwise.
+    /// Scales into a box, by default without enlarging.
     public init(
-        box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast, limits: FitLimits? = nil
+        box: Box, fit: Fit = .inside, enlarge: Bool = false, resampling: Resampling = .fast,
+        limits: ScaleDownLimits? = nil
     ) {
         self.box = box
         self.fit = fit
@@ -38,8 +39,8 @@ public struct Resize: Transform, Hashable {
         self.limits = limits
     }
 
-    /// Nil where the recipe has neither a box nor limits.
-    init?(_ recipe: Recipe, within limits: FitLimits?) {
+    /// Nil if the recipe has neither a box nor limits.
+    init?(_ recipe: Recipe, within limits: ScaleDownLimits?) {
         guard limits != nil || recipe.box.width != nil || recipe.box.height != nil else { return nil }
         let oneSided = recipe.box.size == nil
         self.init(
@@ -56,25 +57,27 @@ public struct Resize: Transform, Hashable {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let plan = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
         let geometry = ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector)
-        // What `cover` scales to has to cover a canvas that is within the limits already.
-        guard let limits, fit != .cover else { return plan.scaling(to: geometry.scaled) }
-        return plan.scaling(to: limits.fitted(geometry.scaled))
+        // `cover` scales to cover a canvas that is within the limits already.
+        guard let limits, fit != .cover else { return plan.scaling(to: geometry.scaled, inLinearLight: isLinear) }
+        return plan.scaling(to: limits.fitted(geometry.scaled), inLinearLight: isLinear)
     }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let target = context.plan.size
-        guard target != picture.size || picture.extent != Extent(picture.size) else { return picture }
-        let sampler = ExactSampler(extent: picture.extent, target: target, linearLight: resampling == .linear)
-        return try picture.mapFrames { frame throws(VipsError) in try sampler.sample(frame) }
+        guard target != image.size || image.extent != Extent(image.size) else { return image }
+        let sampler = ExactSampler(extent: image.extent, target: target, linearLight: isLinear)
+        return try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame) }
             .fillingRaster()
     }
+
+    private var isLinear: Bool { resampling == .linear }
 }
 
-extension Picture {
-    /// The picture after a step that brought its true extent to the whole raster.
-    func fillingRaster() -> Picture {
-        var picture = self
-        picture.extent = Extent(size)
-        return picture
+extension ImageFrames {
+    /// The image after a step that scaled its extent to the whole raster.
+    func fillingRaster() -> ImageFrames {
+        var image = self
+        image.extent = Extent(size)
+        return image
     }
 }

@@ -1,14 +1,14 @@
 import DarkroomVips
 
-/// Multiplies the chroma of every colour.
+/// Multiplies the chroma of every color (in CIELCh).
 public struct Saturation: Transform, Hashable, Codable {
-    /// 0 = grey, 1 changes nothing.
+    /// The accepted factors: 0 = gray, 1 changes nothing.
     public static let factors = 0.0...10.0
 
-    /// One of `factors`.
+    /// The factor, one of `factors`.
     public var factor: Double
 
-    /// Multiplies chroma by this.
+    /// Multiplies chroma by this factor.
     public init(factor: Double) {
         self.factor = factor
     }
@@ -17,9 +17,20 @@ public struct Saturation: Transform, Hashable, Codable {
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
             try frame.modulating(chroma: factor, hueDegrees: 0)
+        }
+    }
+}
+
+extension VipsImage {
+    /// Multiplies chroma and rotates hue in CIELCh.
+    func modulating(chroma factor: Double, hueDegrees: Double) throws(VipsError) -> VipsImage {
+        try changingColor { color throws(VipsError) in
+            try color.applying("colourspace", ["space": "lch"])
+                .applying("linear", ["a": .doubles([1, factor, 1]), "b": .doubles([0, 0, hueDegrees])])
+                .applying("copy", ["interpretation": "lch"]).applying("colourspace", ["space": "srgb"])
         }
     }
 }

@@ -1,25 +1,26 @@
 import DarkroomVips
 
-/// Brings whatever colours the source has to 8-bit sRGB: embedded profiles, CMYK, Display P3, 16 bits, grey, Lab.
+/// Converts any source to 8-bit sRGB: embedded profiles, CMYK, Display P3, 16 bits, gray, Lab (libvips `icc_transform`,
+/// `colourspace`).
 public struct ToSRGB: Transform, Hashable {
-    /// It has no parameters.
     public init() {}
 
     public var key: String { "srgb" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in try frame.convertedToSRGB() }
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in try frame.convertedToSRGB() }
     }
 }
 
 extension VipsImage {
-    /// 8-bit sRGB, three bands and alpha if there was any. Of a TIFF's extra channels the first counts as alpha.
+    /// The image as 8-bit sRGB in three bands, and alpha if it had any. The first extra channel of a TIFF counts as
+    /// alpha.
     func convertedToSRGB() throws(VipsError) -> VipsImage {
         let profile = blob("icc-profile-data").map(ICCProfile.init)
         if interpretation == "cmyk" || (profile.map { !$0.isSRGB && $0.suits(self) } ?? false) {
-            // A damaged profile is no reason to refuse the picture: its samples are then taken as sRGB (or plain CMYK).
+            // An unusable profile is no reason to refuse the image: its samples are taken as sRGB, or as plain CMYK.
             if let converted = try? convertedByProfile() { return converted }
         }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }

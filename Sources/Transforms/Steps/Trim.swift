@@ -1,40 +1,42 @@
 import DarkroomVips
 
-/// Cuts a border of one colour: that of the upper left pixel.
+/// Removes a border of one color, that of the upper left pixel (libvips `find_trim`).
 ///
-/// In an animation the same border is cut from every frame, so much as is free in all of them. A picture of nothing but
-/// border stays as it is, and so does one of less than 3 pixels in width or height.
+/// In an animation the same border is removed from every frame, as much as is free in all of them. An image that is all
+/// border, or less than 3 pixels wide or high, stays unchanged.
 public struct Trim: Transform, Hashable, Codable {
-    /// How far a sample may lie from the border's colour and still count as border.
+    /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254
 
-    /// `find_trim` takes the median of so many pixels a side to overlook specks, and fails where there are fewer.
+    /// `find_trim` ignores specks by a median of 3×3 pixels, and fails on a smaller image.
     private static let leastSide = 3
 
-    /// One of `thresholds`.
+    /// How much a sample of the border may differ from the border's color, one of `thresholds`.
     public var threshold: Int
 
-    /// Cuts what is at most so far from the border's colour.
+    /// Removes a border whose samples differ by at most `threshold`.
     public init(threshold: Int) {
         self.threshold = threshold
     }
 
     public var key: String { "trim(\(threshold))" }
 
-    public func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        guard min(picture.size.width, picture.size.height) >= Self.leastSide else { return picture }
+    public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 80) }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        guard min(image.size.width, image.size.height) >= Self.leastSide else { return image }
         var kept: Area?
-        for frame in picture.frames {
+        for frame in image.frames {
             guard let area = try content(of: frame) else { continue }
             kept = kept?.union(area) ?? area
         }
-        guard let kept, kept.size != picture.size else { return picture }
-        return try picture.mapFrames { frame throws(VipsError) in
+        guard let kept, kept.size != image.size else { return image }
+        return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: kept.left, y: kept.top, size: kept.size)
         }
     }
 
-    /// The rectangle that differs from the border, or nil where nothing does.
+    /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles([0, 0, 0])]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])

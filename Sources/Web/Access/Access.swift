@@ -1,14 +1,18 @@
+package import DarkroomQuery
+
 /// Who may ask for what.
 package struct Access: Hashable, Sendable {
-    /// Where there is one, pictures are answered to signed requests alone, and to those with the admin token. The ids are different.
+    /// Where there are any, image requests must be signed with one, or carry the admin token. Their IDs are unique.
     package var signingKeys: [SigningKey] = []
+    /// The rates that keys have of their own, by key ID: how often their signatures may be used, all clients together.
+    package var keyRates: [String: Rate] = [:]
     /// What `preset` may name.
     package var presets = Presets()
-    /// Whether pictures are made by presets alone.
+    /// Whether images are made with presets only.
     package var presetsOnly = false
-    /// The sites whose scripts may read answers.
+    /// The sites whose scripts may read responses.
     package var origins = CrossOrigins.none
 
-    /// Everybody may ask for everything.
+    /// Everything is allowed to everyone.
     package init() {}
 }

@@ -11,7 +11,7 @@ struct CachingDocument: Encodable, Hashable {
         let memory: Bool
         let disk: Bool
 
-        init(_ tiers: Tiers) {
+        init(_ tiers: TierSet) {
             memory = tiers.contains(.memory)
             disk = tiers.contains(.disk)
         }

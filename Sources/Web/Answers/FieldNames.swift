@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import HTTPTypes
 
 extension HTTPField.Name {
@@ -14,10 +15,4 @@ extension HTTPField.Name {
     static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
     static let placeholderColor = known("X-Placeholder-Color")
     static let placeholderLqip = known("X-Placeholder-Lqip")
-
-    /// For names that are well-formed.
-    static func known(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("'\(text)' is no field name") }
-        return name
-    }
 }

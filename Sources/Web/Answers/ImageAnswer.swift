@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomPipeline
+import DarkroomQuery
 import DarkroomTransforms
 import Foundation
 import HTTPTypes
@@ -10,7 +11,7 @@ import NIOCore
 struct ImageAnswer {
     let picture: ImageResponse
     let query: ImageQuery
-    let permit: Permit
+    let authorization: Authorization
     let configuration: WebConfiguration
     /// What the answer tells besides; it is true of this moment, so that nobody is to keep it.
     var caching: CachingDocument?
@@ -56,7 +57,7 @@ struct ImageAnswer {
         // RFC 9111 §1.2.2: no more than 2³¹.
         fields[.age] = String(min(max(0, picture.age.components.seconds), 1 << 31))
         if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
-        if query.output.isNegotiated { fields[.vary] = "Accept" }
+        if query.isNegotiated { fields[.vary] = "Accept" }
         fields[.cacheStatus] = picture.cache.status(remaining: picture.remaining).description
         fields[.proxyStatus] = (picture.fallbackReason ?? picture.cache.staleBecause)?.proxyStatus?.description
         fields[.serverTiming] = picture.timings.serverTiming
@@ -78,15 +79,15 @@ struct ImageAnswer {
     private var cacheControl: String {
         // The next answer may have them.
         guard !isIncomplete, caching == nil else { return CacheControl.noStore.description }
-        let control = picture.terms.cacheControl(
+        let control = picture.cachePolicy.cacheControl(
             age: picture.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
-        return permit.bounding(control).description
+        return authorization.restricting(control).description
     }
 
     private var cap: Duration {
         var cap = configuration.variantMaxAge
         if isFallback { cap = min(cap, Self.fallbackMaxAge) }
-        if let remaining = permit.remaining(at: configuration.now()) { cap = min(cap, remaining) }
+        if let remaining = authorization.remaining(at: configuration.now()) { cap = min(cap, remaining) }
         return cap
     }
 

@@ -32,13 +32,9 @@ struct NodeName {
         guard colon == ":", !port.isEmpty else { return false }
         if port.first == "_" {
             let hidden = port.dropFirst().utf8
-            return !hidden.isEmpty && hidden.allSatisfy { isAlphanumeric($0) || "._-".utf8.contains($0) }
+            return !hidden.isEmpty && hidden.allSatisfy(\.isPlainNameCharacter)
         }
-        return port.utf8.count <= 5 && port.utf8.allSatisfy { (0x30...0x39).contains($0) }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+        return port.utf8.count <= 5 && port.utf8.allSatisfy(\.isASCIIDigit)
     }
 }
 

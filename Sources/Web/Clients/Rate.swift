@@ -1,3 +1,5 @@
+import DarkroomQuery
+
 /// How often a client may ask: so many requests at once, and as many again in each unit of time.
 package struct Rate: Hashable, Sendable {
     /// Requests, at least 1.

@@ -26,7 +26,7 @@ enum Contract {
         Response(
             status: .ok,
             headers: [
-                .contentType: type, .cacheControl: CacheControl(.anyone(maxAge: .seconds(3_600))).description,
+                .contentType: type, .cacheControl: CacheControl(.public(maxAge: .seconds(3_600))).description,
                 .xContentTypeOptions: "nosniff",
             ],
             body: ResponseBody(byteBuffer: body))

@@ -1,4 +1,5 @@
 import DarkroomPipeline
+import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
@@ -16,26 +17,13 @@ struct EntriesEndpoint: Sendable {
         return .json(EntriesDocument(await entries(try wanted(by: request))))
     }
 
-    /// What a query may hold.
-    struct Draft: Sendable {
-        var url: String?
-    }
-
-    static let grammar = ParameterTable<Draft>([Parameter("url", .url) { $0.url = $1 }])
-
     private func wanted(by request: Request) throws(Problem) -> ImageRequest {
-        var draft = Draft()
+        let url: String
         do throws(InvalidParameter) {
-            try Self.grammar.read(request.uri.query ?? "", into: &draft)
+            url = try EntriesGrammar().parse(request.uri.query ?? "")
         } catch {
             throw Problem(error)
         }
-        guard let url = draft.url else {
-            throw Problem(
-                .invalidParameter,
-                "The parameter 'url' is missing; it is the percent-encoded address of the source picture.",
-                parameter: "url")
-        }
-        return try ImageRequest(url, givenAs: "url")
+        do throws(InvalidSourceURL) { return try ImageRequest(url, givenAs: "url") } catch { throw Problem(error) }
     }
 }

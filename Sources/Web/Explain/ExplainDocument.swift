@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomPipeline
+import DarkroomQuery
 import DarkroomTransforms
 
 /// An explanation, as it is sent. What is not known is left out.
@@ -77,20 +78,21 @@ struct ExplainDocument: Encodable {
     }
 
     init(
-        _ explanation: Explanation, of query: ImageQuery, _ permit: Permit = Permit(), accept: String?,
+        _ explanation: Explanation, of query: ImageQuery, _ authorization: Authorization = Authorization(),
+        accept: String?,
         _ configuration: WebConfiguration
     ) {
-        request = Request(query, of: explanation, permit, configuration)
+        request = Request(query, of: explanation, authorization, configuration)
         keys = Keys(explanation.keys)
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
-        format = Format(explanation.format, query.output, accept: accept)
+        format = Format(explanation.format, query, accept: accept)
         var limits = explanation.limits
         switch explanation.plan {
         case .planned(let plan):
             (self.plan, planMissing) = (PlanDocument(plan), nil)
             limits.insert(
-                LimitUse(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
+                LimitUsage(setting: "max-source-bytes", value: plan.sourceBytes, limit: configuration.maxSourceBytes),
                 at: 0)
         case .missing(let reason): (plan, planMissing) = (nil, reason)
         }
@@ -102,14 +104,16 @@ struct ExplainDocument: Encodable {
 
 extension ExplainDocument.Request {
     fileprivate init(
-        _ query: ImageQuery, of explanation: Explanation, _ permit: Permit, _ configuration: WebConfiguration
+        _ query: ImageQuery, of explanation: Explanation, _ authorization: Authorization,
+        _ configuration: WebConfiguration
     ) {
         var query = query
         query.url = explanation.source
         query.fallback = explanation.fallback
         let canonical = CanonicalQuery(query, limits: configuration.limits)
         self.init(
-            canonical: "/image?" + canonical.text, address: PictureAddress(configuration)(query, permit),
+            canonical: "/image?" + canonical.text,
+            address: ImageURLBuilder(configuration).url(of: query, for: authorization),
             url: query.url,
             parameters: canonical.parameters.filter { $0.name != "url" })
     }
@@ -125,18 +129,19 @@ extension ExplainDocument.Keys {
 
 extension ExplainDocument.Freshness {
     fileprivate init(_ verdict: Explanation.Verdict) {
-        let judgement = verdict.judgement
+        let evaluation = verdict.evaluation
         self.init(
-            decision: judgement.decision.name, because: judgement.ground.rawValue, reason: judgement.reason,
-            rfc: judgement.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
+            decision: evaluation.decision.name, because: evaluation.reason.rawValue, reason: evaluation.explanation,
+            rfc: evaluation.section, lifetimeSeconds: verdict.lifetime?.inSeconds, ageSeconds: verdict.age?.inSeconds,
             remainingSeconds: verdict.remaining?.inSeconds)
     }
 }
 
 extension ExplainDocument.Format {
-    fileprivate init(_ format: OutputFormat?, _ output: ImageQuery.Output, accept: String?) {
+    fileprivate init(_ format: OutputFormat?, _ query: ImageQuery, accept: String?) {
         self.init(
-            name: format?.rawValue, mimeType: format?.mediaType, reason: Negotiation.reason(for: output, accept: accept)
+            name: format?.rawValue, mimeType: format?.mediaType,
+            reason: FormatNegotiation.reason(for: query, accept: accept)
         )
     }
 }

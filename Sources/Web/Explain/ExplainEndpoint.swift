@@ -1,4 +1,5 @@
 import DarkroomPipeline
+import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
@@ -18,30 +19,30 @@ struct ExplainEndpoint: Sendable {
         grammar = ExplainGrammar(limits: image.configuration.limits)
     }
 
-    var routes: [PermittedRoute] {
-        let route = PermittedRoute("/explain", presets: .taken) { request, _, permit throws(Problem) in
-            try await respond(to: request, permit)
+    var routes: [AuthorizedRoute] {
+        let route = AuthorizedRoute("/explain", presets: .accepted) { request, _, authorization throws(Problem) in
+            try await respond(to: request, authorization)
         }
         return [route]
     }
 
-    private func respond(to request: Request, _ permit: Permit) async throws(Problem) -> Response {
+    private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
         guard !request.headers.passedThrough(image.configuration.viaPseudonym) else { throw .loop }
-        let (query, fetch) = try query(of: permit)
-        let wanted = try image.imageRequest(query, of: request, permit)
+        let (query, fetch) = try query(of: authorization)
+        let wanted = try image.imageRequest(query, of: request, authorization)
         do throws(PipelineError) {
             let explanation = try await explain(wanted, fetch)
             let document = ExplainDocument(
-                explanation, of: query, permit, accept: request.headers[.accept], image.configuration)
+                explanation, of: query, authorization, accept: request.headers[.accept], image.configuration)
             return .json(document)
         } catch {
             throw Problem(error)
         }
     }
 
-    private func query(of permit: Permit) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
+    private func query(of authorization: Authorization) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
         do throws(InvalidParameter) {
-            return try grammar.parse(permit.query)
+            return try grammar.parse(authorization.query)
         } catch {
             throw Problem(error)
         }

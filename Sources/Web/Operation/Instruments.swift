@@ -14,7 +14,7 @@ package struct Instruments: Sendable {
     /// The requests under way.
     package var traffic: Traffic
     /// Whether pictures can be made now. Asked for each answer to `/health/ready`.
-    package var isWell: @Sendable () -> Bool = { true }
+    package var isHealthy: @Sendable () -> Bool = { true }
 
     /// - Parameters:
     ///   - exposition: asked for each answer to `/metrics`.

@@ -39,7 +39,7 @@ struct OperationEndpoint: Sendable {
     func readiness() throws(Problem) -> Response {
         guard !instruments.traffic.isDraining else { throw .goingDown }
         guard !instruments.traffic.isStarting else { throw .starting }
-        guard instruments.isWell() else { throw .unwell }
+        guard instruments.isHealthy() else { throw .unwell }
         guard instruments.cacheWorks() else { throw .cacheUnavailable }
         return .json(Health())
     }

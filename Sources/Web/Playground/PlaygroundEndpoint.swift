@@ -23,7 +23,7 @@ struct PlaygroundEndpoint: Sendable {
         let isKnown = Preconditions.evaluate(
             method: request.method, fields: request.headers, tag: tag, lastModified: nil)
         var fields: HTTPFields = [
-            .eTag: tag.description, .cacheControl: CacheControl(.anyone(maxAge: Self.maxAge)).description,
+            .eTag: tag.description, .cacheControl: CacheControl(.public(maxAge: Self.maxAge)).description,
             .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff",
         ]
         guard isKnown == .proceed else { return Response(status: .notModified, headers: fields) }

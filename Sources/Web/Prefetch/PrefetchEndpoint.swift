@@ -1,4 +1,5 @@
 import DarkroomPipeline
+import DarkroomQuery
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -15,12 +16,12 @@ struct PrefetchEndpoint: Sendable {
 
     /// - Parameter clock: runs the heartbeat of event streams.
     init(
-        _ prefetcher: Prefetcher, limits: GrammarLimits = GrammarLimits(), presets: Presets = Presets(),
+        _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
         self.clock = clock
-        grammar = PrefetchGrammar(queries: QueryGrammar(limits: limits), presets: presets)
+        grammar = PrefetchGrammar(limits: limits, presets: presets)
     }
 
     var routes: [Route] {
@@ -46,10 +47,11 @@ struct PrefetchEndpoint: Sendable {
     /// `POST /prefetch`.
     private func start(_ request: Request) async throws(Problem) -> Response {
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
-        let takesWebP = Negotiation.takesWebP(accept: request.headers[.accept])
-        let pictures: [PrefetchPicture]
+        let acceptingWebP = FormatNegotiation.acceptsWebP(request.headers[.accept])
+        let pictures: [PrefetchItem]
         do throws(InvalidBody) {
-            pictures = try grammar.pictures(of: PrefetchBody(parsing: json), takesWebP: takesWebP)
+            pictures = try grammar.images(
+                of: PrefetchBody(parsing: Data(json.readableBytesView)), acceptingWebP: acceptingWebP)
         } catch {
             throw Problem(.invalidBody, error.detail, parameter: error.member)
         }
@@ -97,8 +99,8 @@ extension Request {
 extension Problem {
     fileprivate init(_ error: PrefetchError) {
         switch error {
-        case .tooManyPictures:
-            self.init(.invalidBody, "A job may have \(Prefetcher.maxPictures) pictures, so send several.")
+        case .tooManyItems:
+            self.init(.invalidBody, "A job may have \(Prefetcher.maxItems) pictures, so send several.")
         case .tooManyJobs(let seconds):
             self.init(
                 .overloaded,

@@ -40,7 +40,7 @@ struct Page: Sendable {
             status: .ok,
             headers: [
                 .contentType: "text/html; charset=utf-8",
-                .cacheControl: CacheControl(.anyone(maxAge: .seconds(3_600))).description,
+                .cacheControl: CacheControl(.public(maxAge: .seconds(3_600))).description,
                 .xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy,
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(string: html)))

@@ -1,11 +1,20 @@
 import DarkroomHTTPCaching
 import DarkroomPipeline
+import DarkroomQuery
 import DarkroomTransforms
 import HTTPTypes
 
 extension Problem {
     init(_ error: InvalidParameter) {
         self.init(.invalidParameter, error.detail, parameter: error.parameter)
+    }
+
+    init(_ error: InvalidSourceURL) {
+        self.init(.invalidURL, error.detail, parameter: error.parameter)
+    }
+
+    init(_ error: AuthorizationError) {
+        self.init(error.problemKind, error.detail, parameter: error.parameter)
     }
 
     /// Every way in which the pipeline ends without a picture.
@@ -108,5 +117,18 @@ extension Problem {
             "\(InvalidParameter.clipped(method.rawValue)) is not allowed here; allowed are \(allowed).")
         problem.allow = allow
         return problem
+    }
+}
+
+extension AuthorizationError {
+    fileprivate var problemKind: ProblemKind {
+        switch self {
+        case .invalidParameter: .invalidParameter
+        case .signatureRequired: .signatureRequired
+        case .signatureWrong: .signatureWrong
+        case .signatureExpired: .signatureExpired
+        case .presetsOnly, .presetNotAllowed: .presetsOnly
+        case .sourceNotAllowed: .sourceNotAllowed
+        }
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomPipeline
+import DarkroomQuery
 import Hummingbird
 
 /// What a purge did, as it is sent.

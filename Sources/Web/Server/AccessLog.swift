@@ -1,3 +1,4 @@
+import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 import Logging

@@ -1,3 +1,5 @@
+import DarkroomQuery
+
 /// Everything that answers.
 struct Endpoints: Sendable {
     var image: ImageEndpoint
@@ -10,13 +12,13 @@ struct Endpoints: Sendable {
     var playground = PlaygroundEndpoint()
 
     /// What is for everybody, or else for those whose requests are signed.
-    var pictureRoutes: [PermittedRoute] {
+    var pictureRoutes: [AuthorizedRoute] {
         image.routes + image.info.infoRoutes + explain.routes + srcset.routes
     }
 
     /// Those, for what may be asked of them, and what browsers ask before scripts may read them.
     private func pictureRoutes(of configuration: WebConfiguration) -> [Route] {
-        let routes = pictureRoutes.map(RateLimit(configuration).guarding).map(Permits(configuration).guarding)
+        let routes = pictureRoutes.map(RateLimit(configuration).guarding).map(RouteAuthorizer(configuration).guarding)
         return routes + configuration.access.origins.preflights(of: routes)
     }
 

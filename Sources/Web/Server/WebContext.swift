@@ -38,19 +38,11 @@ struct WebContext: RequestContext {
     /// Takes over `X-Request-Id`, so that a request has one id wherever it comes through. Anything but 1 to 128 letters and
     /// digits of ASCII, dots, hyphens and underscores is not taken: the id stands in logs, header fields and URNs.
     mutating func takeOverID(from fields: HTTPFields) {
-        guard let id = fields[.requestID], (1...128).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPlain) else {
+        guard let id = fields[.requestID], (1...128).contains(id.utf8.count), id.utf8.allSatisfy(\.isPlainNameCharacter)
+        else {
             return
         }
         requestID = id
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 
     private struct LoggerSource: RequestContextSource {

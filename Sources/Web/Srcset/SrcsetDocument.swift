@@ -1,3 +1,4 @@
+import DarkroomQuery
 import DarkroomTransforms
 
 /// One picture in several widths, ready to be put into a page.
@@ -17,8 +18,10 @@ struct SrcsetDocument: Codable, Hashable {
     /// The narrowest first.
     var candidates: [Candidate]
 
-    init(_ query: SrcsetQuery, _ permit: Permit, address: PictureAddress) {
-        candidates = query.pictures.map { Candidate(width: $0.recipe.box.width ?? 0, url: address($0, permit)) }
+    init(_ query: SrcsetQuery, _ authorization: Authorization, urls: ImageURLBuilder) {
+        candidates = query.images.map {
+            Candidate(width: $0.recipe.box.width ?? 0, url: urls.url(of: $0, for: authorization))
+        }
         src = candidates.last?.url ?? ""
         srcset = candidates.map { "\($0.url) \($0.width)w" }.joined(separator: ", ")
         sizes = query.sizes

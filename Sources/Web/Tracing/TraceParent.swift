@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// The `traceparent` field of W3C Trace Context (level 1, §3.2): which trace a request belongs to, and whose child it is.
 struct TraceParent: Hashable, Sendable {
     /// 32 lower-case hexadecimal digits, not all zero.
@@ -48,11 +50,7 @@ struct TraceParent: Hashable, Sendable {
 
     /// The text of these bytes, if they are lower-case hexadecimal digits.
     private static func field(_ bytes: ArraySlice<UInt8>) -> String? {
-        let isDigit = { (byte: UInt8) in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-        }
-        return bytes.allSatisfy(isDigit) ? String(decoding: bytes, as: UTF8.self) : nil
+        return bytes.allSatisfy(\.isLowercaseHexDigit) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
     /// 16 digits, not all zero.

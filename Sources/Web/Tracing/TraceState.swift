@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// The `tracestate` field of W3C Trace Context (level 1, §3.3): what tracing systems on the way want to know again. We add nothing.
 struct TraceState: Hashable, Sendable {
     /// As it is sent: at most 32 members and 512 bytes, as a sender has to be able to pass on.
@@ -6,9 +8,7 @@ struct TraceState: Hashable, Sendable {
     /// Nil where one member is invalid, a key comes twice, there are too many, or there is nothing. What is longer than 512 bytes
     /// loses members as the standard says: those of more than 128 first, then the last ones.
     init?(parsing text: String) {
-        let members = text.split(separator: ",").map { $0.drop(while: Self.isBlank) }
-            .map { $0[..<($0.lastIndex { !Self.isBlank($0) }.map($0.index(after:)) ?? $0.startIndex)] }
-            .filter { !$0.isEmpty }
+        let members = text[...].plainListMembers
         let keys = members.compactMap(Self.key)
         guard (1...Self.maxMembers).contains(members.count), keys.count == members.count, Set(keys).count == keys.count
         else { return nil }
@@ -27,8 +27,6 @@ struct TraceState: Hashable, Sendable {
         while !fitted.isEmpty, bytes(fitted) > maxBytes { fitted.removeLast() }
         return fitted
     }
-
-    private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     /// The key of a valid member.
     private static func key(of member: Substring) -> Substring? {
@@ -54,9 +52,7 @@ struct TraceState: Hashable, Sendable {
 
     private static func isName(_ name: Substring, maxBytes: Int, mayBeginWithDigit: Bool = false) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= maxBytes else { return false }
-        let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-        return (isLetter(first) || mayBeginWithDigit && isDigit(first))
-            && name.utf8.allSatisfy { isLetter($0) || isDigit($0) || "_-*/".utf8.contains($0) }
+        return (first.isASCIILowercase || mayBeginWithDigit && first.isASCIIDigit)
+            && name.utf8.allSatisfy { $0.isASCIILowercase || $0.isASCIIDigit || "_-*/".utf8.contains($0) }
     }
 }

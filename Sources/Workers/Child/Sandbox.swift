@@ -1,13 +1,14 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import Foundation
 
-/// The walls that a worker puts up around itself before it sees a foreign byte. Each holds without the others.
+/// The sandbox that a worker enters before it receives untrusted bytes. Each layer is effective without the others.
 struct Sandbox {
-    /// Seconds of processor time after which the kernel ends a worker, whatever it does. It is replaced long before.
+    /// CPU seconds after which the kernel kills a worker. It is replaced long before.
     static let processorSeconds = 3600
-    /// A worker has its socket, three null streams, the source and the result of a job, and what codecs open.
+    /// Maximum open descriptors: the socket, three null streams, source and result of a job, and what codecs open.
     static let maxDescriptors = 64
-    /// What a worker may map on top of the memory that it may have: allocators reserve more than they use.
+    /// Address space beyond the memory limit: allocators reserve more than they use.
     static let reservedBytes = 1 << 30
 
     private let setup: WorkerSetup
@@ -16,17 +17,17 @@ struct Sandbox {
         self.setup = setup
     }
 
-    /// Gives the layers that this system has. Exits where the server is gone already.
+    /// Enters the sandbox and returns the layers that this system supports. Exits if the server has already exited.
     ///
-    /// - Parameter warmUp: opens all that libraries open once in their life, and may no longer when the last wall stands.
-    func close(around warmUp: () -> Void) -> [IsolationLayer] {
-        let mapped = FileHandle(forReadingAtPath: "/proc/self/statm")
+    /// - Parameter warmUp: makes libraries open the files that they open once per process; the last layers forbid that.
+    func enter(warmingUp warmUp: () -> Void) -> [IsolationLayer] {
+        let memory = ProcessMemoryFile()
         var layers: [IsolationLayer] = []
         if bind() { layers.append(.bound) }
         if restrictFiles() { layers.append(.landlock) }
         warmUp()
-        if limit(mapped: mapped) { layers.append(.limits) }
-        if darkroom_allow_few_calls() == 0 { layers.append(.seccomp) }
+        if limit(memory) { layers.append(.limits) }
+        if darkroom_restrict_system_calls() == 0 { layers.append(.seccomp) }
         return layers
     }
 
@@ -36,16 +37,14 @@ struct Sandbox {
         return result == 0
     }
 
-    private func limit(mapped file: FileHandle?) -> Bool {
-        let pages = (try? file?.readToEnd()).flatMap { String(decoding: $0, as: UTF8.self).split(separator: " ").first }
-        try? file?.close()
-        guard let pages = pages.flatMap({ UInt64($0) }) else { return false }
+    private func limit(_ memory: ProcessMemoryFile?) -> Bool {
+        guard let mappedBytes = memory?.read()?.mappedBytes else { return false }
         return darkroom_limit(
-            pages * UInt64(getpagesize()), UInt64(setup.memoryBytes + Self.reservedBytes), UInt64(setup.maxResultBytes),
+            UInt64(mappedBytes), UInt64(setup.memoryBytes + Self.reservedBytes), UInt64(setup.maxResultBytes),
             UInt64(Self.processorSeconds), UInt64(Self.maxDescriptors)) == 0
     }
 
-    /// Landlock holds for the calling thread and those that it starts, so it is worth nothing where there are others.
+    /// Landlock applies to the calling thread and threads that it starts later, so it is useless if other threads exist.
     private func restrictFiles() -> Bool {
         let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
         let ruleset = darkroom_ruleset()
@@ -54,7 +53,7 @@ struct Sandbox {
         return darkroom_enforce(ruleset) == 0
     }
 
-    /// The folders of the libraries that are loaded, where libvips, GLib and codecs have their modules too; fonts.
+    /// Folders of the loaded libraries, which also hold the modules of libvips, GLib and codecs, and of fonts.
     private static var readablePaths: Set<String> {
         let maps = FileHandle(forReadingAtPath: "/proc/self/maps")?.readDataToEndOfFile() ?? Data()
         let libraries = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
@@ -67,11 +66,11 @@ struct Sandbox {
         ])
     }
 
-    /// See `WorkerRequest.attempt`.
-    static func attempts() -> [String: Int32] {
+    /// See ``WorkerRequest/probe``.
+    static func probes() -> [String: Int32] {
         var results: [String: Int32] = [:]
         var failure: Int32 = 0
-        while let name = darkroom_attempt(Int32(results.count), &failure) { results[String(cString: name)] = failure }
+        while let name = darkroom_probe(Int32(results.count), &failure) { results[String(cString: name)] = failure }
         return results
     }
 }

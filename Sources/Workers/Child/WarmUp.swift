@@ -1,9 +1,9 @@
 import DarkroomTransforms
 import NIOCore
 
-/// Has every codec used once, so that libraries load and set up what they need while they may.
+/// Uses every codec once, so that libraries load and initialize while the sandbox still allows it.
 enum WarmUp {
-    /// Whatever this libvips lacks is left out.
+    /// Skips codecs that this libvips lacks.
     static func run() {
         let drawing = ByteBuffer(
             string: """
@@ -11,12 +11,12 @@ enum WarmUp {
                 <rect width="16" height="9" fill="#c40"/><text y="14" font-size="8">a</text></svg>
                 """)
         for format in OutputFormat.allCases {
-            guard let picture = made(as: format, from: drawing), !format.isText else { continue }
-            _ = made(as: .jpeg, from: picture)
+            guard let image = encoded(as: format, from: drawing), !format.isText else { continue }
+            _ = encoded(as: .jpeg, from: image)
         }
     }
 
-    private static func made(as format: OutputFormat, from source: ByteBuffer) -> ByteBuffer? {
+    private static func encoded(as format: OutputFormat, from source: ByteBuffer) -> ByteBuffer? {
         var recipe = Recipe()
         recipe.box = Box(width: 8, height: 8)
         recipe.fit = .cover

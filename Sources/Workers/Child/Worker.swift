@@ -1,29 +1,30 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 import NIOCore
 
-/// A process that does pixel work for the server that started it, and has nothing but a socket to it.
+/// A process that transforms images for the server that started it, connected to it by one socket.
 package enum Worker {
-    /// What the hidden subcommand does: closes the sandbox, then serves on descriptor 3 until the server is gone.
+    /// Runs the hidden subcommand: enters the sandbox, then serves requests on descriptor 3 until the server closes it.
     ///
-    /// Call it before anything else of the process starts a thread: Landlock holds for the threads that come after it.
+    /// Call this before the process starts another thread: Landlock applies only to threads started later.
     package static func run() {
         ThreadPriority.lower()
         let socket = MessageSocket(descriptor: 3)
         do throws(WireError) {
             let setup = try socket.receive(WorkerSetup.self).message
-            let layers = setup.isIsolated ? Sandbox(setup).close(around: WarmUp.run) : []
+            let layers = setup.isIsolated ? Sandbox(setup).enter(warmingUp: WarmUp.run) : []
             if !setup.isIsolated { WarmUp.run() }
             try socket.send(WorkerHello(layers: layers))
             try WorkerLoop(socket, setup).run()
         } catch {
-            // Nobody listens any more, or whoever does is not our server.
+            // The server has exited, or the peer does not speak the protocol.
             exit(EXIT_FAILURE)
         }
     }
 }
 
-/// One request after the other.
+/// Serves requests one at a time.
 struct WorkerLoop {
     private let socket: MessageSocket
     private let setup: WorkerSetup
@@ -41,7 +42,7 @@ struct WorkerLoop {
         while true {
             let (request, memory) = try socket.receive(WorkerRequest.self)
             switch request {
-            // The job ended before it could be cancelled.
+            // The job had ended before the cancellation arrived.
             case .cancel: continue
             case .process(let job):
                 guard let memory else { throw .malformed }
@@ -49,14 +50,14 @@ struct WorkerLoop {
             case .plan(let job):
                 guard let memory else { throw .malformed }
                 try plan(job, memory)
-            case .forget(let identity):
-                processor.forget(identity: identity)
+            case .removeDecoded(let identity):
+                processor.removeDecoded(identity: identity)
                 try reply(.done)
             case .shrink(let fraction):
                 processor.shrinkMemory(toFraction: fraction)
                 try reply(.done)
-            case .attempt:
-                try reply(.attempts(Sandbox.attempts()))
+            case .probe:
+                try reply(.probes(Sandbox.probes()))
             }
         }
     }
@@ -73,7 +74,7 @@ struct WorkerLoop {
         guard image.body.readableBytes <= setup.maxResultBytes, let result = try? SealedMemory(copying: image.body)
         else {
             return try reply(
-                .failure(.tooLarge("The result is more than the \(setup.maxResultBytes) bytes accepted.")))
+                .failure(.tooLarge("The result exceeds the limit of \(setup.maxResultBytes) bytes.")))
         }
         try reply(.image(WireImage(image)), with: result)
     }

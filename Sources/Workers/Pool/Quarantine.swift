@@ -1,59 +1,59 @@
 import DarkroomTransforms
 
-/// What killed a worker, so that the next request for it is refused at once instead of killing another.
+/// Inputs that killed a worker. The next request for one of them is refused at once instead of killing another worker.
 struct Quarantine {
     /// What is kept away from workers.
     enum Subject: Hashable {
-        /// Whatever is wanted of these bytes: a decoder died of them.
+        /// Any work on these bytes: they crashed a decoder.
         case content(String)
-        /// Just this work on them: it takes too much time or memory, and less may well be possible.
+        /// This work on these bytes: it takes too much time or memory; smaller work may succeed.
         case work(String)
     }
 
-    /// Subjects at a time; the oldest goes first.
+    /// Maximum number of subjects; the oldest is dropped first.
     static let maxSubjects = 1024
 
     private struct Entry {
-        let verdict: ImageProcessingError
+        let error: ImageProcessingError
         let end: ContinuousClock.Instant
     }
 
     private let duration: Duration
     private var entries: [Subject: Entry] = [:]
-    /// Oldest first, and so in the order of their ends.
+    /// Oldest first, which is also the order in which they expire.
     private var order: [Subject] = []
 
-    /// - Parameter duration: zero = nothing is refused.
+    /// - Parameter duration: how long a subject stays; zero disables the quarantine.
     init(duration: Duration) {
         self.duration = duration
     }
 
-    /// Subjects that are refused, give or take some whose time is over.
+    /// Number of subjects, including some that have just expired.
     var count: Int { entries.count }
 
-    mutating func note(_ subject: Subject, _ verdict: ImageProcessingError, now: ContinuousClock.Instant) {
+    mutating func add(_ subject: Subject, _ error: ImageProcessingError, now: ContinuousClock.Instant) {
         guard duration > .zero else { return }
-        release(subject)
-        release(endedAt: now)
-        if order.count == Self.maxSubjects, let oldest = order.first { release(oldest) }
+        remove(subject)
+        removeExpired(at: now)
+        if order.count == Self.maxSubjects, let oldest = order.first { remove(oldest) }
         order.append(subject)
-        entries[subject] = Entry(verdict: verdict, end: now + duration)
+        entries[subject] = Entry(error: error, end: now + duration)
     }
 
-    /// The error to answer a job with; nil = it may be tried.
-    mutating func verdict(on job: ImageJob, now: ContinuousClock.Instant) -> ImageProcessingError? {
+    /// The error to answer a job with; nil if the job may be tried.
+    mutating func error(for job: ImageJob, now: ContinuousClock.Instant) -> ImageProcessingError? {
         guard !entries.isEmpty, let identity = job.identity else { return nil }
-        release(endedAt: now)
-        return (entries[.content(identity)] ?? job.workName.flatMap { entries[.work($0)] })?.verdict
+        removeExpired(at: now)
+        return (entries[.content(identity)] ?? job.workIdentity.flatMap { entries[.work($0)] })?.error
     }
 
-    /// Gives these bytes another chance. What work on them took too much remains known.
-    mutating func release(_ subject: Subject) {
+    /// Lifts the quarantine of one subject; other subjects of the same bytes stay.
+    mutating func remove(_ subject: Subject) {
         guard entries.removeValue(forKey: subject) != nil else { return }
         order.removeAll { $0 == subject }
     }
 
-    private mutating func release(endedAt now: ContinuousClock.Instant) {
+    private mutating func removeExpired(at now: ContinuousClock.Instant) {
         let ended = order.prefix { subject in entries[subject].map { $0.end <= now } ?? true }
         for subject in ended { entries[subject] = nil }
         order.removeFirst(ended.count)
@@ -61,8 +61,8 @@ struct Quarantine {
 }
 
 extension ImageJob {
-    /// Names the content and all that is done to it; nil where the content has no name.
-    var workName: String? {
+    /// Identifies the content and the work on it; nil if the content has no identity.
+    var workIdentity: String? {
         identity.map { "\($0) \(pages.first) \(pages.count ?? 0) \(resampling) \(output.key) \(chain.key)" }
     }
 }

@@ -1,19 +1,19 @@
 import Foundation
 import Logging
 
-/// The thread that starts workers and sees them end. It lives as long as the pool: the kernel kills workers with the thread that
-/// started them.
+/// The thread that starts workers and watches them exit. It lives as long as the pool, because the kernel kills workers
+/// when the thread that started them exits.
 final class Supervisor: Sendable {
-    private struct Starting {
+    private struct StartingWorker {
         let process: WorkerProcess
         let deadline: ContinuousClock.Instant
     }
 
-    /// How long a worker may take until it is ready.
-    private static let patience = Duration.seconds(30)
+    /// Maximum time from start to readiness.
+    private static let startTimeout = Duration.seconds(30)
 
     private let pool: WorkerPool
-    /// Called once, when the first worker is ready or has failed.
+    /// Called once, when the first worker is ready or has failed to start.
     private let onFirst: @Sendable (Result<[IsolationLayer], WorkerStartError>) -> Void
 
     init(
@@ -30,16 +30,16 @@ final class Supervisor: Sendable {
     }
 
     private func supervise() {
-        var starting: [Starting] = []
+        var starting: [StartingWorker] = []
         var first: Result<[IsolationLayer], WorkerStartError>?
         func report(_ result: Result<[IsolationLayer], WorkerStartError>) {
             if first == nil { onFirst(result) }
             first = first ?? result
         }
-        while let (count, until) = pool.missing(beside: starting.count) {
+        while let (count, until) = pool.shortfall(starting: starting.count) {
             for _ in 0..<count {
                 do throws(WorkerStartError) { starting.append(try started()) } catch {
-                    pool.fail(error)
+                    pool.recordFailedStart(error)
                     report(.failure(error))
                     break
                 }
@@ -50,14 +50,14 @@ final class Supervisor: Sendable {
                 report(outcome)
                 return true
             }
-            pool.tidy()
+            pool.reap()
         }
-        pool.tidy()
+        pool.reap()
     }
 
-    private func started() throws(WorkerStartError) -> Starting {
+    private func started() throws(WorkerStartError) -> StartingWorker {
         do {
-            return Starting(process: try WorkerProcess(pool.configuration), deadline: .now + Self.patience)
+            return StartingWorker(process: try WorkerProcess(pool.configuration), deadline: .now + Self.startTimeout)
         } catch .system(ENOSYS) {
             throw .unsupported
         } catch {
@@ -65,38 +65,38 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Sleeps until a worker is ready or has ended, or the bell rings.
-    private func wait(for starting: [Starting], until: ContinuousClock.Instant?) {
-        // The busy ones too: one may be idle, and end, before this thread wakes again.
+    /// Sleeps until a worker is ready or exits, the pool wakes this thread, or the deadline passes.
+    private func wait(for starting: [StartingWorker], until: ContinuousClock.Instant?) {
+        // Busy workers too: one may become idle and exit before this thread wakes again.
         let processes = pool.processes
-        var entries = [pollfd(fd: pool.bell.descriptor, events: Int16(POLLIN), revents: 0)]
+        var entries = [pollfd(fd: pool.wakePipe.descriptor, events: Int16(POLLIN), revents: 0)]
         entries += starting.map { pollfd(fd: $0.process.socket.descriptor, events: Int16(POLLIN), revents: 0) }
-        entries += processes.map { pollfd(fd: $0.ended, events: Int16(POLLIN), revents: 0) }
+        entries += processes.map { pollfd(fd: $0.exitDescriptor, events: Int16(POLLIN), revents: 0) }
         let deadline = (starting.map(\.deadline) + [until].compactMap { $0 }).min()
         let milliseconds = deadline.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)).rounded(.up) }
-        // Whoever is waited for stays open until then.
+        // Keeps the descriptors open while they are polled.
         withExtendedLifetime(processes) { _ = poll(&entries, nfds_t(entries.count), Int32(milliseconds ?? -1)) }
-        pool.bell.silence()
+        pool.wakePipe.drain()
     }
 
-    /// Nil = it is still starting.
-    private func outcome(of candidate: Starting) -> Result<[IsolationLayer], WorkerStartError>? {
+    /// The result of a start; nil while the worker is still starting.
+    private func outcome(of candidate: StartingWorker) -> Result<[IsolationLayer], WorkerStartError>? {
         let process = candidate.process
         switch process.socket.wait(milliseconds: 0) {
         case .nothing where candidate.deadline > .now: return nil
-        case .nothing: return failed(.failed("it was not ready after \(Self.patience)"))
-        case .closed: return failed(.failed("\(process.end())"))
+        case .nothing: return failure(.failed("it was not ready after \(Self.startTimeout)"))
+        case .closed: return failure(.failed("\(process.terminate())"))
         case .message:
             guard let hello = try? process.socket.receive(WorkerHello.self).message else {
-                return failed(.failed("\(process.end())"))
+                return failure(.failed("\(process.terminate())"))
             }
-            if pool.admit(process, hello.layers) { return .success(hello.layers) }
+            if pool.add(process, hello.layers) { return .success(hello.layers) }
             return .failure(.missingLayers(IsolationLayer.allCases.filter { !hello.layers.contains($0) }))
         }
     }
 
-    private func failed(_ error: WorkerStartError) -> Result<[IsolationLayer], WorkerStartError> {
-        pool.fail(error)
+    private func failure(_ error: WorkerStartError) -> Result<[IsolationLayer], WorkerStartError> {
+        pool.recordFailedStart(error)
         return .failure(error)
     }
 }

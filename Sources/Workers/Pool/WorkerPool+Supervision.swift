@@ -2,29 +2,31 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What the supervisor asks of the pool.
+/// The pool's interface for the ``Supervisor``.
 extension WorkerPool {
-    /// How many workers have to be started now beside those that are starting, and when to look again; nil = the pool is closed.
-    func missing(beside starting: Int) -> (count: Int, until: ContinuousClock.Instant?)? {
+    /// The number of workers to start now, in addition to those already starting, and when to check again.
+    ///
+    /// - Returns: nil once the pool is closed.
+    func shortfall(starting: Int) -> (count: Int, until: ContinuousClock.Instant?)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            // A worn-out worker stays until there is another.
-            let wanted = configuration.processes + (state.roster.hasWornOut ? 1 : 0)
-            let missing = max(0, wanted - state.roster.count - starting)
+            // A worker that is due for replacement stays until another one is ready.
+            let target = configuration.processes + (state.table.hasReplaceable ? 1 : 0)
+            let missing = max(0, target - state.table.count - starting)
             guard missing > 0, state.nextStart > .now else { return (missing, nil) }
             return (0, state.nextStart)
         }
     }
 
-    /// A worker is ready. False where it may not be used.
-    func admit(_ process: WorkerProcess, _ layers: [IsolationLayer]) -> Bool {
-        let lacking = IsolationLayer.allCases.filter { !layers.contains($0) }
-        guard configuration.isolation != .strict || lacking.isEmpty else {
-            fail(.missingLayers(lacking))
+    /// Adds a worker that is ready. Returns false if strict isolation forbids its use.
+    func add(_ process: WorkerProcess, _ layers: [IsolationLayer]) -> Bool {
+        let missing = IsolationLayer.allCases.filter { !layers.contains($0) }
+        guard configuration.isolation != .strict || missing.isEmpty else {
+            recordFailedStart(.missingLayers(missing))
             return false
         }
         state.withLock { state in
-            state.roster.add(process)
+            state.table.add(process)
             state.statistics.started += 1
             state.failuresInARow = 0
         }
@@ -32,9 +34,9 @@ extension WorkerPool {
         return true
     }
 
-    /// A start came to nothing: the next one waits, longer each time.
-    func fail(_ error: WorkerStartError) {
-        logger.error("a worker did not start", metadata: ["reason": "\(error)"])
+    /// Records a failed start and delays the next one, longer after each failure in a row: 100 ms, doubled, at most 5 s.
+    func recordFailedStart(_ error: WorkerStartError) {
+        logger.error("worker failed to start", metadata: ["reason": "\(error)"])
         state.withLock { state in
             state.statistics.failedStarts += 1
             state.failuresInARow += 1
@@ -42,33 +44,33 @@ extension WorkerPool {
         }
     }
 
-    /// Takes out idle workers that have ended, and one that is worn out where there is another for it. Reaps the dead.
-    func tidy() {
-        let (ended, others) = state.withLock { state in
-            let ended = state.roster.removeEnded()
-            for _ in ended { state.noteDeath(.crashed, limit: deathsOfALoop) }
+    /// Removes idle workers that have exited and one that is due for replacement, and reaps killed workers.
+    func reap() {
+        let (exited, killed) = state.withLock { state in
+            let exited = state.table.removeExited()
+            for _ in exited { state.recordDeath(.crashed, limit: crashLoopDeaths) }
             defer { state.dead = [] }
-            return (ended, state.dead + retire(&state))
+            return (exited, state.dead + retire(&state))
         }
-        for process in ended {
+        for process in exited {
             logger.warning(
-                "an idle worker ended",
-                metadata: ["pid": "\(process.identifier)", "reason": "\(process.end())"])
+                "an idle worker exited",
+                metadata: ["pid": "\(process.identifier)", "reason": "\(process.terminate())"])
             _ = idle.wait(timeout: .now())
         }
-        // They are killed and reaped here, by the last reference to each, and not under the lock.
-        _ = consume others
+        // Releasing the last references kills and reaps the processes here, outside the lock.
+        _ = consume killed
     }
 
     private func retire(_ state: inout State) -> [WorkerProcess] {
-        guard state.roster.count > configuration.processes, let number = state.roster.wornOut,
-            let process = state.roster.remove(number)
+        guard state.table.count > configuration.processes, let number = state.table.idleReplaceable,
+            let process = state.table.remove(number)
         else { return [] }
         state.statistics.ended[.recycled, default: 0] += 1
         _ = idle.wait(timeout: .now())
         return [process]
     }
 
-    /// Those that may end.
-    var processes: [WorkerProcess] { state.withLock { $0.roster.processes } }
+    /// All workers that are idle or busy.
+    var processes: [WorkerProcess] { state.withLock { $0.table.processes } }
 }

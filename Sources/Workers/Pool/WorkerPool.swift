@@ -4,19 +4,19 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The workers of a server, one more than its pixel threads: lends one to each job, has those that die replaced, and knows what
-/// killed them.
+/// The worker processes of a server, one more than its pixel threads. Lends a worker to each job, has workers that die
+/// replaced, and quarantines what killed them.
 final class WorkerPool: Sendable {
     struct State {
-        var roster = Roster()
+        var table = WorkerTable()
         var quarantine: Quarantine
-        /// The counters of it; what can be read off the roster is filled in on the way out.
+        /// Counters. Values that follow from the table are filled in by ``WorkerPool/statistics``.
         var statistics = WorkerStatistics()
-        /// Killed, and still to be reaped, which the supervisor does: that may take as long as their memory is large.
+        /// Killed workers that the supervisor has yet to reap, which takes time in proportion to their memory.
         var dead: [WorkerProcess] = []
-        /// When the latest workers died, oldest first, as many as a crash loop takes.
+        /// Times of the latest deaths, oldest first; at most ``WorkerPool/crashLoopDeaths``.
         var deaths: [ContinuousClock.Instant] = []
-        /// Starts that failed since the last that did not, and when the next one may be.
+        /// Consecutive failed starts, and the earliest time of the next start.
         var failuresInARow = 0
         var nextStart = ContinuousClock.now
         var isClosed = false
@@ -24,40 +24,40 @@ final class WorkerPool: Sendable {
 
     let configuration: WorkerConfiguration
     let logger: Logger
-    let bell = Bell()
-    let sources: SealedSources
+    let wakePipe = WakePipe()
+    let sources: SealedSourceCache
     let state: Mutex<State>
-    /// As many signals as there are idle workers, or more for a moment.
+    /// Counts idle workers; briefly it may count more.
     let idle = DispatchSemaphore(value: 0)
 
     init(_ configuration: WorkerConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
-        sources = SealedSources(capacity: configuration.workers)
+        sources = SealedSourceCache(capacity: configuration.workers)
         state = Mutex(State(quarantine: Quarantine(duration: configuration.quarantine)))
     }
 
-    /// Kills all workers. Jobs under way end with `.interrupted`.
+    /// Kills all workers. Running jobs fail with `.interrupted`.
     func close() {
         state.withLock { state in
             state.isClosed = true
-            state.dead += state.roster.removeAll()
+            state.dead += state.table.removeAll()
             for process in state.dead { process.kill() }
         }
-        bell.ring()
+        wakePipe.wake()
     }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
     // MARK: Jobs
 
-    /// A worker for a job on that source. Waits for one, and gives nil once `interrupt` says so.
-    func take(for source: String?, interrupt: Interrupt) -> (number: Roster.Number, process: WorkerProcess)? {
+    /// Waits for an idle worker for a job on that source. Returns nil once `interrupt` returns true or the pool is closed.
+    func take(for source: String?, interrupt: Interrupt) -> (number: WorkerTable.ID, process: WorkerProcess)? {
         while !isClosed {
             if idle.wait(timeout: .now() + .milliseconds(10)) == .success {
                 let taken = state.withLock { state in
-                    state.roster.take(for: source).flatMap { number in
-                        state.roster[number].map { (number, $0.process) }
+                    state.table.take(for: source).flatMap { number in
+                        state.table[number].map { (number, $0.process) }
                     }
                 }
                 if let taken { return taken }
@@ -68,155 +68,157 @@ final class WorkerPool: Sendable {
         return nil
     }
 
-    /// The worker has answered. It is idle again once it has done what was postponed.
-    func giveBack(_ number: Roster.Number, _ decoded: DecodedStatistics) {
+    /// Makes a worker idle again after its reply, once it has handled its deferred requests.
+    func release(_ number: WorkerTable.ID, _ decoded: DecodedStatistics) {
         var decoded = decoded
-        while let (process, requests) = postponed(of: number, decoded) {
+        while let (process, requests) = deferred(of: number, decoded) {
             for request in requests {
-                do throws(Conversation.Loss) {
-                    decoded = try converse(with: process).ask(request).reply.decoded
+                do throws(WorkerCall.Failure) {
+                    decoded = try call(process).send(request).reply.decoded
                 } catch {
-                    return lose(number, error)
+                    return discard(number, error)
                 }
             }
         }
         idle.signal()
     }
 
-    /// Nil = there is nothing to do, and the worker is idle from now on.
-    private func postponed(
-        of number: Roster.Number, _ decoded: DecodedStatistics
+    /// The deferred requests of a worker; nil if there are none, in which case the worker is idle from now on.
+    private func deferred(
+        of number: WorkerTable.ID, _ decoded: DecodedStatistics
     ) -> (WorkerProcess, [WorkerRequest])? {
-        let member = state.withLock { $0.roster[number] }
-        guard let process = member?.process else { return nil }
-        let isWornOut = process.isWornOut(configuration, jobs: member?.jobs ?? 0, decodedBytes: decoded.bytes)
+        let entry = state.withLock { $0.table[number] }
+        guard let process = entry?.process else { return nil }
+        let needsReplacement = process.needsReplacement(
+            configuration, jobs: entry?.jobs ?? 0, decodedBytes: decoded.bytes)
         let requests = state.withLock { state in
-            state.roster.note(decoded, of: number)
-            let requests = state.roster.takePostponed(of: number)
-            if requests.isEmpty { state.roster.giveBack(number, isWornOut: isWornOut) }
+            state.table.record(decoded, of: number)
+            let requests = state.table.takeDeferred(of: number)
+            if requests.isEmpty { state.table.release(number, needsReplacement: needsReplacement) }
             return requests
         }
-        // Not before: the supervisor looks at what is there when it wakes, and sleeps again.
-        if isWornOut, requests.isEmpty { bell.ring() }
+        // Not earlier: the supervisor checks the table when it wakes, then sleeps again.
+        if needsReplacement, requests.isEmpty { wakePipe.wake() }
         return requests.isEmpty ? nil : (process, requests)
     }
 
-    /// The worker is of no further use.
-    func lose(_ number: Roster.Number, _ loss: Conversation.Loss) {
+    /// Kills a worker that must not be used again.
+    func discard(_ number: WorkerTable.ID, _ failure: WorkerCall.Failure) {
         let process = state.withLock { state -> WorkerProcess? in
-            guard !state.isClosed, let process = state.roster.remove(number) else { return nil }
+            guard !state.isClosed, let process = state.table.remove(number) else { return nil }
             process.kill()
             state.dead.append(process)
-            state.noteDeath(loss.end, limit: deathsOfALoop)
+            state.recordDeath(failure.endReason, limit: crashLoopDeaths)
             return process
         }
-        bell.ring()
+        wakePipe.wake()
         guard let process else { return }
         logger.warning(
-            "a worker was lost", metadata: ["pid": "\(process.identifier)", "reason": "\(loss)"])
+            "worker discarded", metadata: ["pid": "\(process.identifier)", "reason": "\(failure)"])
     }
 
-    func converse(
-        with process: WorkerProcess, interrupt: @escaping Interrupt = WorkerPool.patience()
-    ) -> Conversation {
-        Conversation(worker: process, configuration: configuration, interrupt: interrupt)
+    func call(
+        _ process: WorkerProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout()
+    ) -> WorkerCall {
+        WorkerCall(worker: process, configuration: configuration, interrupt: interrupt)
     }
 
-    /// Says so after a second: no request but a job takes as long.
-    private static func patience() -> Interrupt {
+    /// Interrupts after one second: no request other than a job takes that long.
+    private static func shortTimeout() -> Interrupt {
         let end = ContinuousClock.now + .seconds(1)
         return { .now > end }
     }
 
-    // MARK: Requests that are no jobs
+    // MARK: Requests other than jobs
 
-    /// Has each worker for which that holds do it, those that are busy after their job. Returns once the idle ones have.
-    func tell(_ request: WorkerRequest, where isMeant: (Roster.Member) -> Bool) {
+    /// Sends a request to every worker that matches the predicate; busy ones handle it after their job. Returns once the
+    /// idle ones have replied.
+    func broadcast(_ request: WorkerRequest, where predicate: (WorkerTable.Entry) -> Bool) {
         let numbers = state.withLock { state in
-            state.roster.postpone(request, where: isMeant)
-            let numbers = state.roster.takeAll(where: isMeant)
-            for number in numbers { state.roster.postpone(request, to: number) }
+            state.table.deferRequest(request, where: predicate)
+            let numbers = state.table.takeAll(where: predicate)
+            for number in numbers { state.table.deferRequest(request, to: number) }
             return numbers
         }
         for number in numbers {
-            // Its signal is ours now.
+            // This worker no longer counts as idle.
             _ = idle.wait(timeout: .now())
-            let decoded = state.withLock { $0.roster[number]?.decoded }
-            giveBack(number, decoded ?? DecodedStatistics())
+            let decoded = state.withLock { $0.table[number]?.decoded }
+            release(number, decoded ?? DecodedStatistics())
         }
     }
 
     // MARK: Quarantine
 
-    /// The error to answer the job with at once; nil = it may be tried.
-    func verdict(on job: ImageJob) -> ImageProcessingError? {
+    /// The error of a quarantined job; nil if the job may be tried.
+    func quarantineError(for job: ImageJob) -> ImageProcessingError? {
         state.withLock { state in
-            let verdict = state.quarantine.verdict(on: job, now: .now)
-            if verdict != nil { state.statistics.refused += 1 }
-            return verdict
+            let error = state.quarantine.error(for: job, now: .now)
+            if error != nil { state.statistics.refused += 1 }
+            return error
         }
     }
 
-    func note(_ subject: Quarantine.Subject?, _ verdict: ImageProcessingError) {
+    func quarantine(_ subject: Quarantine.Subject?, _ error: ImageProcessingError) {
         guard let subject else { return }
-        state.withLock { $0.quarantine.note(subject, verdict, now: .now) }
+        state.withLock { $0.quarantine.add(subject, error, now: .now) }
     }
 
-    func release(_ subject: Quarantine.Subject) {
-        state.withLock { $0.quarantine.release(subject) }
+    func liftQuarantine(of subject: Quarantine.Subject) {
+        state.withLock { $0.quarantine.remove(subject) }
     }
 
-    // MARK: How they are
+    // MARK: Health and statistics
 
-    /// Deaths within a minute that make a crash loop.
-    var deathsOfALoop: Int { 5 * configuration.processes }
+    /// Number of deaths within a minute that counts as a crash loop.
+    var crashLoopDeaths: Int { 5 * configuration.processes }
 
-    /// Whether some worker is there, and they don't die faster than jobs alone explain.
-    var isWell: Bool {
+    /// Whether at least one worker is ready and workers are not in a crash loop.
+    var isHealthy: Bool {
         state.withLock { state in
             let isLooping =
-                state.deaths.count >= deathsOfALoop
+                state.deaths.count >= crashLoopDeaths
                 && state.deaths.first.map { $0.duration(to: .now) < .seconds(60) } ?? false
-            return state.roster.count > 0 && !isLooping
+            return state.table.count > 0 && !isLooping
         }
     }
 
-    var decoded: DecodedStatistics { state.withLock { $0.roster.decoded } }
+    var decoded: DecodedStatistics { state.withLock { $0.table.decoded } }
 
     var statistics: WorkerStatistics {
         var (statistics, processes) = state.withLock { state in
             var statistics = state.statistics
-            statistics.ready = state.roster.count
+            statistics.ready = state.table.count
             statistics.quarantined = state.quarantine.count
-            return (statistics, state.roster.processes)
+            return (statistics, state.table.processes)
         }
-        statistics.wanted = configuration.processes
+        statistics.configured = configuration.processes
         statistics.residentBytes = processes.reduce(0) { $0 + $1.residentBytes }
         return statistics
     }
 }
 
 extension WorkerPool.State {
-    mutating func noteDeath(_ end: WorkerStatistics.End, limit: Int) {
-        statistics.ended[end, default: 0] += 1
+    mutating func recordDeath(_ reason: WorkerStatistics.EndReason, limit: Int) {
+        statistics.ended[reason, default: 0] += 1
         deaths.append(.now)
         if deaths.count > limit { deaths.removeFirst() }
     }
 }
 
-extension Conversation.Loss {
-    var end: WorkerStatistics.End {
+extension WorkerCall.Failure {
+    var endReason: WorkerStatistics.EndReason {
         switch self {
-        case .unreached, .ended: .crashed
-        case .garbled: .garbled
-        case .tooMuchMemory: .memory
+        case .notSent, .exited: .crashed
+        case .protocolViolation: .protocolViolation
+        case .memoryExceeded: .memory
         case .unresponsive: .hung
         }
     }
 }
 
 extension WorkerProcess {
-    fileprivate func isWornOut(_ configuration: WorkerConfiguration, jobs: Int, decodedBytes: Int) -> Bool {
+    fileprivate func needsReplacement(_ configuration: WorkerConfiguration, jobs: Int, decodedBytes: Int) -> Bool {
         jobs >= configuration.maxJobs || processorSeconds >= Sandbox.processorSeconds / 2
             || residentBytes - decodedBytes >= configuration.recycledBytes
     }

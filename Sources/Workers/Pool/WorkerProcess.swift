@@ -1,17 +1,18 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import Foundation
 import NIOCore
 import Synchronization
 
-/// A child process and our end of the socket to it. It is killed and reaped with this object at the latest.
+/// A worker process and the server's end of the socket to it. Releasing this object kills and reaps the process.
 final class WorkerProcess: Sendable {
     let identifier: pid_t
     let socket: MessageSocket
-    /// Readable once the process has ended.
-    let ended: Int32
-    private let ending = Mutex<Ending?>(nil)
+    /// A descriptor that is readable once the process has exited.
+    let exitDescriptor: Int32
+    private let reapedStatus = Mutex<ExitStatus?>(nil)
 
-    /// Call it on a thread that outlives the worker: the kernel kills a worker together with the thread that started it.
+    /// Call this on a thread that outlives the worker: the kernel kills a worker when the thread that started it exits.
     init(_ configuration: WorkerConfiguration) throws(WireError) {
         var sockets: [Int32] = [-1, -1]
         _ = try WireError.checked(darkroom_socket_pair(&sockets))
@@ -24,18 +25,18 @@ final class WorkerProcess: Sendable {
         }
         socket = MessageSocket(descriptor: ours)
         identifier = started
-        ended = darkroom_process_descriptor(started)
+        exitDescriptor = darkroom_process_descriptor(started)
         try socket.send(configuration.setup)
     }
 
     deinit {
-        _ = end()
+        _ = terminate()
         close(socket.descriptor)
-        if ended >= 0 { close(ended) }
+        if exitDescriptor >= 0 { close(exitDescriptor) }
     }
 
-    /// The environment has nothing of the server's but where libraries are found. Swift's own handlers for crashes are off: they would
-    /// run in a process that is no longer to be trusted.
+    /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in a
+    /// process that can no longer be trusted.
     private static func start(_ configuration: WorkerConfiguration, socket: Int32) -> Int32 {
         let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
             ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
@@ -48,49 +49,63 @@ final class WorkerProcess: Sendable {
     }
 
     func kill() {
-        // Under the lock, for once it is reaped the number may be another process's.
-        ending.withLock { ending in
-            if ending == nil { _ = Foundation.kill(identifier, SIGKILL) }
+        // Under the lock: once the process is reaped, its id may belong to another process.
+        reapedStatus.withLock { status in
+            if status == nil { _ = Foundation.kill(identifier, SIGKILL) }
         }
     }
 
-    /// How it ended, or nil while it runs.
-    var endingSoFar: Ending? { reap(WNOHANG) }
+    /// How the process exited; nil while it runs.
+    var exitStatus: ExitStatus? { reap(WNOHANG) }
 
-    /// Kills it where it still runs, and gives how it ended: one that ends already keeps its own reason.
-    func end() -> Ending {
+    /// Kills the process if it still runs and returns how it exited. A process that had already exited keeps its own status.
+    func terminate() -> ExitStatus {
         kill()
-        return reap(0) ?? .signalled(SIGKILL)
+        return reap(0) ?? .signaled(SIGKILL)
     }
 
-    private func reap(_ options: Int32) -> Ending? {
-        ending.withLock { ending in
+    private func reap(_ options: Int32) -> ExitStatus? {
+        reapedStatus.withLock { reaped in
             var status: Int32 = 0
-            var reaped: pid_t = -1
-            if ending == nil {
-                repeat { reaped = waitpid(identifier, &status, options) } while reaped < 0 && errno == EINTR
+            var process: pid_t = -1
+            if reaped == nil {
+                repeat { process = waitpid(identifier, &status, options) } while process < 0 && errno == EINTR
             }
-            if reaped == identifier { ending = Ending(status: status) }
-            return ending
+            if process == identifier { reaped = ExitStatus(status: status) }
+            return reaped
         }
     }
 
-    /// Its memory that is in the machine's; 0 where the kernel does not tell.
-    var residentBytes: Int {
-        // Its size reads as 0, so that what reads a file by its size may find nothing.
-        guard let file = FileHandle(forReadingAtPath: "/proc/\(identifier)/statm"), let data = try? file.readToEnd()
-        else {
-            return 0
-        }
-        let pages = String(decoding: data, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        return (pages ?? 0) * Int(getpagesize())
-    }
+    /// Resident memory in bytes; 0 if the kernel does not report it.
+    var residentBytes: Int { ProcessMemory.ofProcess(identifier)?.residentBytes ?? 0 }
 
-    /// Processor time that it has taken.
+    /// CPU time used, in whole seconds.
     var processorSeconds: Int { Int(darkroom_processor_milliseconds(identifier) / 1000) }
 }
 
-/// Lends texts as C has them: an array of pointers with a null pointer at its end.
+/// How a process exited.
+enum ExitStatus: Equatable, Sendable, CustomStringConvertible {
+    case exited(Int32)
+    case signaled(Int32)
+
+    /// - Parameter status: as reported by `waitpid(2)`.
+    init(status: Int32) {
+        let signal = status & 0x7f
+        self = signal == 0 ? .exited(status >> 8 & 0xff) : .signaled(signal)
+    }
+
+    /// Whether another process or the kernel (out of memory) sent the signal: decoders do not crash with these.
+    var isExternal: Bool { [SIGKILL, SIGTERM, SIGINT, SIGHUP].map(ExitStatus.signaled).contains(self) }
+
+    var description: String {
+        switch self {
+        case .exited(let status): "exit status \(status)"
+        case .signaled(let signal): "signal \(signal)"
+        }
+    }
+}
+
+/// Passes strings as a null-terminated array of C strings.
 private func withCStrings<Result>(
     _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

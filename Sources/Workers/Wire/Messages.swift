@@ -4,7 +4,7 @@ import DarkroomTransforms
 struct WorkerSetup: Codable, Sendable {
     /// The server's process id.
     var parent: Int32
-    /// Whether the sandbox is closed.
+    /// Whether the worker enters the sandbox.
     var isIsolated: Bool
     var decodedBytes: Int
     var maxDecodedEntryBytes: Int
@@ -12,24 +12,24 @@ struct WorkerSetup: Codable, Sendable {
     var maxResultBytes: Int
 }
 
-/// The first message from a worker: it is ready.
+/// The first message from a worker, sent when it is ready.
 struct WorkerHello: Codable, Sendable {
-    /// The layers in force.
+    /// The sandbox layers in force.
     var layers: [IsolationLayer]
 }
 
-/// What a worker is asked to do. Each request but `cancel` has one reply, in order.
+/// A request to a worker. Every request except `cancel` has one reply, in order.
 enum WorkerRequest: Codable, Sendable {
-    /// The source comes with it, and the result with the reply.
+    /// The source is attached to the request, the result to the reply.
     case process(WireJob)
-    /// The source comes with it.
+    /// The source is attached.
     case plan(WireJob)
-    case forget(identity: String)
+    case removeDecoded(identity: String)
     case shrink(fraction: Double)
-    /// The job under way has no use any more. To a worker at work, any message means this.
+    /// Cancels the running job. A busy worker treats any message as this one.
     case cancel
-    /// Tries what it must not be able to do: for tests. What it takes is not given back, so the worker is of no further use.
-    case attempt
+    /// Tries operations that the sandbox must forbid, for tests. Resources are not released, so the worker must be discarded.
+    case probe
 }
 
 struct WorkerReply: Codable, Sendable {
@@ -38,11 +38,11 @@ struct WorkerReply: Codable, Sendable {
         case plan(ImagePlan)
         case failure(ImageProcessingError)
         case done
-        /// By attempt, the `errno` of its failure, or 0 where it succeeded.
-        case attempts([String: Int32])
+        /// `errno` of each probe by name; 0 if the operation succeeded.
+        case probes([String: Int32])
     }
 
     var outcome: Outcome
-    /// What the worker's decoded cache holds now, and has done so far.
+    /// Statistics of the worker's cache of decoded images.
     var decoded: DecodedStatistics
 }

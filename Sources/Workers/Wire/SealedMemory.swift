@@ -2,7 +2,7 @@ import DarkroomCSandbox
 import Foundation
 import NIOCore
 
-/// Bytes in memory that another process can be handed, and that nobody can change any more.
+/// An immutable memory file (memfd_create(2) with all seals) that can be passed to another process.
 final class SealedMemory: Sendable {
     let descriptor: Int32
 
@@ -20,14 +20,14 @@ final class SealedMemory: Sendable {
         _ = try WireError.checked(darkroom_seal(descriptor))
     }
 
-    /// - Parameter descriptor: what came with a message, from whomever; it is closed with this object.
+    /// - Parameter descriptor: received with a message and untrusted; closed with this object.
     init(received descriptor: Int32) {
         self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
 
-    /// A copy. Whatever is not sealed memory, or more than `maxBytes`, is `.malformed`.
+    /// A copy of the bytes. Throws `.malformed` if the file is not sealed or is longer than `maxBytes`.
     func bytes(maxBytes: Int) throws(WireError) -> ByteBuffer {
         var status = stat()
         guard darkroom_is_sealed(descriptor) == 1, fstat(descriptor, &status) == 0,

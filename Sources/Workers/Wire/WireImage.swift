@@ -1,7 +1,8 @@
 import DarkroomTransforms
 import NIOCore
 
-/// A `ProcessedImage` as it comes from a worker, its bytes aside.
+/// A `ProcessedImage` as a worker sends it, without its bytes. Unlike that, every field is untrusted until ``image(_:of:)``
+/// has checked it.
 struct WireImage: Codable, Sendable {
     var format: OutputFormat
     var width: Int
@@ -19,7 +20,7 @@ struct WireImage: Codable, Sendable {
         isProven = image.isProven
     }
 
-    /// Nil where no honest worker would say this about the job: whoever has taken it over may say anything.
+    /// The checked image; nil if the values are impossible for the job, as from a compromised worker.
     func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
         let sides = 1...1_000_000_000
         guard sides.contains(width), sides.contains(height), frames > 0,
@@ -32,7 +33,7 @@ struct WireImage: Codable, Sendable {
 }
 
 extension ImagePlan {
-    /// Whether an honest worker could say this, and whoever reckons with its numbers stays within what an `Int` holds.
+    /// Whether the values are possible, and arithmetic on them cannot overflow an `Int`.
     var isPlausible: Bool {
         let sizes = [sourceSize, size, largest] + steps.map(\.size)
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
@@ -44,7 +45,7 @@ extension ImagePlan {
 }
 
 extension ImageProcessingError {
-    /// With texts that are no longer than an honest worker's.
+    /// The same error with its texts cut to 1,000 characters.
     var bounded: ImageProcessingError {
         func cut(_ text: String) -> String { String(text.prefix(1000)) }
         return switch self {

@@ -1,10 +1,10 @@
 import DarkroomTransforms
 import NIOCore
 
-/// An `ImageJob` as it crosses to a worker, its source aside.
+/// An `ImageJob` as it is sent to a worker, without its source: the recipe replaces the chain, since code cannot be sent.
 struct WireJob: Codable, Sendable {
     var identity: String?
-    var keepsDecoded: Bool
+    var cachesDecoded: Bool
     var isPartial: Bool
     var pages: PageSelection
     var recipe: Recipe
@@ -16,13 +16,13 @@ struct WireJob: Codable, Sendable {
     var details: Int
     var limits: PixelLimits
 
-    /// Nil where the chain is not just what its recipe makes: code of the user's cannot cross.
+    /// Nil if the chain differs from the one that its recipe makes, as with custom transforms.
     init?(_ job: ImageJob) {
         guard let recipe = job.chain.recipe, TransformChain(recipe, limits: job.limits).key == job.chain.key else {
             return nil
         }
         identity = job.identity
-        keepsDecoded = job.keepsDecoded
+        cachesDecoded = job.cachesDecoded
         isPartial = job.isPartial
         pages = job.pages
         self.recipe = recipe
@@ -35,14 +35,14 @@ struct WireJob: Codable, Sendable {
         limits = job.limits
     }
 
-    /// The job as it was.
+    /// The job with its source.
     func job(source: ByteBuffer) -> ImageJob {
         var job = ImageJob(
-            source: source, identity: identity, keepsDecoded: keepsDecoded, pages: pages,
+            source: source, identity: identity, cachesDecoded: cachesDecoded, pages: pages,
             chain: TransformChain(recipe, limits: limits), resampling: resampling,
             output: OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
-                details: PictureDetails(rawValue: details)),
+                details: ImageDetails(rawValue: details)),
             limits: limits)
         job.isPartial = isPartial
         return job

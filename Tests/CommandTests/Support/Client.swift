@@ -29,9 +29,9 @@ struct Answer: Sendable {
     }
 }
 
-/// Asks a server over a real socket.
+/// An HTTP client of a server under test.
 enum Client {
-    /// Whether nobody listens at a server's address any more.
+    /// Whether connections to the server are refused.
     static func isRefused(at base: String) async -> Bool {
         let url = URL(string: base)
         let socket = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

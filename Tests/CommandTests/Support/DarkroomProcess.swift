@@ -8,7 +8,7 @@ final class DarkroomProcess: Sendable {
     private let output: Lines
     private let errors: URL
 
-    /// What it has written to standard error, its log, so far.
+    /// The log so far, from standard error.
     var log: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
     /// Starts `darkroom serve` on a free port with a cache folder of its own, and returns once it listens.
@@ -17,7 +17,7 @@ final class DarkroomProcess: Sendable {
         try await self.init(serving: ["--port", "0", "--cache-dir", folder.path, "--log-level", "warning"] + flags)
     }
 
-    /// Starts `darkroom serve` with nothing but these flags and variables.
+    /// Starts `darkroom serve` with these flags and variables only.
     init(serving flags: [String], environment: [String: String] = [:]) async throws {
         errors = try URL.temporaryFolder().appendingPathComponent("log")
         try Data().write(to: errors)
@@ -34,18 +34,18 @@ final class DarkroomProcess: Sendable {
 
     deinit { process.terminate() }
 
-    /// The next line of what the server prints after where it listens; nil = it has ended.
+    /// The next line on standard output after the URL; nil = the server has ended.
     func nextLine() async -> String? { await output.next() }
 
     var identifier: Int32 { process.processIdentifier }
 
-    /// Sends SIGTERM and gives the exit status.
+    /// Sends SIGTERM and returns the exit status.
     func stop() async -> Int32 {
         process.terminate()
         return Self.wait(process)
     }
 
-    /// Waits for its end and gives the exit status.
+    /// Waits for the end of the process and returns its exit status.
     func wait() async -> Int32 { Self.wait(process) }
 
     struct StartFailure: Error { var status: Int32 }
@@ -88,7 +88,7 @@ final class DarkroomProcess: Sendable {
     }
 }
 
-/// Lines of a pipe as they come.
+/// The lines of a pipe as they arrive.
 private final class Lines: Sendable {
     private let stream: AsyncStream<String>
     private nonisolated(unsafe) var iterator: AsyncStream<String>.Iterator

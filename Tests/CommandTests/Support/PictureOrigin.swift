@@ -4,9 +4,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A loopback origin that knows HTTP caching: pictures by path, each with its header fields, and 304 for who has them.
+/// A loopback origin with HTTP caching: images by path, each with its header fields, and 304 for a matching `If-None-Match`.
 final class PictureOrigin: Sendable {
-    /// What it says about a path.
+    /// The response for a path.
     struct Answer: Sendable {
         var status = "200 OK"
         var fields: [String] = []
@@ -39,12 +39,17 @@ final class PictureOrigin: Sendable {
     var requests: [TestOrigin.Request] { origin.requests }
     var count: Int { origin.requests.count }
 
-    /// From now on, for every path that has no answer of its own.
+    /// Waits for the next request that no earlier call has returned for.
+    func nextRequest() async {
+        for await _ in origin.arrivals { return }
+    }
+
+    /// Sets the response for every path without a response of its own.
     func answer(_ answer: Answer) { table.set("*", answer) }
 
     func answer(_ path: String, _ answer: Answer) { table.set(path, answer) }
 
-    /// Every answer from now on waits until the future is there.
+    /// Holds every further response until the future completes.
     func hold(until future: EventLoopFuture<Void>?) { table.hold(future) }
 }
 

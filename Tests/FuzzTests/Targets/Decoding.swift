@@ -19,7 +19,7 @@
                 for format in [OutputFormat.jpeg, Self.outputs[round % Self.outputs.count]] {
                     try site.make(input, format, width: 8 << (round % 5))
                 }
-                try hold(site.lost == lost, "a worker ended of it: \(site.processor.statistics.ended)")
+                try hold(site.lost == lost, "decoding crashed a worker: \(site.processor.statistics.ended)")
             }
             try site.make(Array(Workers.drawing.utf8), .png, width: 20, isGood: true)
         }
@@ -52,7 +52,7 @@
             var recipe = Recipe()
             recipe.box = Box(width: width, height: nil)
             var job = ImageJob(
-                source: ByteBuffer(bytes: bytes), identity: nil, keepsDecoded: false, chain: TransformChain(recipe),
+                source: ByteBuffer(bytes: bytes), identity: nil, cachesDecoded: false, chain: TransformChain(recipe),
                 output: OutputOptions(format: format))
             job.limits.maxSourcePixels = 4 << 20
             job.limits.maxAnimationPixels = 4 << 20

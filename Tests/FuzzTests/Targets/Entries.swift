@@ -11,7 +11,7 @@ import Testing
 extension FuzzTests {
     @Test func `the head of a file in the cache is whole or none`() throws {
         fuzzer.run("entry-head", bytes: [try Self.entryFile()]) { input in
-            guard let head = EntryHead(reading: ByteBuffer(bytes: input), fileBytes: input.count) else { return }
+            guard let head = EntryHeader(reading: ByteBuffer(bytes: input), fileBytes: input.count) else { return }
             try hold(
                 Array(head.bytes.readableBytesView) == Array(input.prefix(head.bytes.readableBytes)), "\(head.record)")
             _ = head.record.entry(verifying: ByteBuffer(bytes: input))
@@ -38,7 +38,7 @@ extension FuzzTests {
                 let freshness = record.response.freshness(policy)
                 _ = (
                     freshness.age(at: Date()), freshness.remaining(at: Date()),
-                    freshness.mayServeStaleOnError(at: Date())
+                    freshness.allowsStaleOnError(at: Date())
                 )
             }
         }
@@ -58,7 +58,7 @@ extension FuzzTests {
         let entry = StoredEntry(body: ByteBuffer(string: "body"), metadata: ByteBuffer(string: "metadata"))
         let labels = try #require(EntryLabels(["url:https://a.org/"]))
         let key = EntryKey(source: StoreKey(hashing: "source".utf8), entry: StoreKey(hashing: "entry".utf8))
-        let head = EntryHead(of: entry, labels: labels, key: key, created: 1, modified: 2)
+        let head = EntryHeader(of: entry, labels: labels, key: key, created: 1, modified: 2)
         return [head.bytes, entry.metadata, entry.body].flatMap { Array($0.readableBytesView) }
     }
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import DarkroomHTTPCaching
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 extension FuzzTests {
@@ -48,8 +49,8 @@ extension FuzzTests {
             stored.refusal(policy), stored.explicitLifetime(policy), stored.validators,
             stored.isConfirmed(by: stored.fields)
         )
-        _ = (freshness.remaining(at: .distantPast), freshness.mayServeStaleOnError(at: .distantFuture))
-        let terms = ClientTerms(stored, policy: policy)
+        _ = (freshness.remaining(at: .distantPast), freshness.allowsStaleOnError(at: .distantFuture))
+        let terms = ClientCachePolicy(stored, policy: policy)
         _ = terms.cacheControl(age: freshness.age(at: now), asked: nil, mayExtend: false, cap: .seconds(60)).description
         _ = (stored.isSelected(bySending: [.accept: "image/webp"]), RetryAfter(stored.fields, now: now))
     }
@@ -62,7 +63,7 @@ extension FuzzTests {
             let tag = EntityTag("a")
             _ = Preconditions.evaluate(method: .get, fields: fields, tag: tag, lastModified: Self.now)
             let text = String(decoding: input, as: UTF8.self)
-            _ = Negotiation.takesWebP(accept: text)
+            _ = FormatNegotiation.acceptsWebP(text)
             try hold((0...7).contains(RequestPriority(parsing: text).urgency), text)
         }
     }

@@ -1,12 +1,13 @@
-import NIOCore
+import Foundation
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 extension FuzzTests {
     @Test func `a query has one canonical text, which means the same`() {
-        let limits = GrammarLimits()
-        let grammar = QueryGrammar(limits: limits)
+        let limits = QueryLimits()
+        let grammar = ImageQueryGrammar(limits: limits)
         fuzzer.run("query", seeds: Self.queries, words: grammar.table.parameters.map { "&\($0.name)=" }) { input in
             let text = String(decoding: input, as: UTF8.self)
             guard let query = try? grammar.parse(text) else { return }
@@ -20,7 +21,7 @@ extension FuzzTests {
     }
 
     @Test func `a query of info is read or refused`() {
-        let grammar = QueryGrammar.info()
+        let grammar = ImageQueryGrammar.info()
         fuzzer.run("info-query", seeds: ["url=x&fields=all&gps=true", "url=https://a.org/&page=2&fields=color,exif"]) {
             input in
             _ = try? grammar.parse(String(decoding: input, as: UTF8.self))
@@ -33,7 +34,7 @@ extension FuzzTests {
             #"{"urls": ["\ud83e\udd8a\u0000"], "widths": [1e3, -0]}"#, String(repeating: "[", count: 2000),
         ]
         fuzzer.run("prefetch-body", seeds: seeds, words: ["{", "[", "\"urls\":", "\\u", "1e400"]) { input in
-            _ = try? PrefetchBody(parsing: ByteBuffer(bytes: input))
+            _ = try? PrefetchBody(parsing: Data(input))
         }
     }
 

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomNetwork
 @testable import DarkroomOrigin
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 extension FuzzTests {
@@ -16,7 +17,7 @@ extension FuzzTests {
         fuzzer.run("signed-request", seeds: seeds, words: ["&", "=", "%26", "%3D", "+", "%2B", "s=", "exp=", "\n"]) {
             input in
             guard let query = try? QueryString(parsing: String(decoding: input, as: UTF8.self)),
-                (try? query.requireUnique()) != nil
+                (try? query.requireUniqueNames()) != nil
             else { return }
             let request = SignedRequest(path: "/image", parameters: query)
             let signature = key.sign(request)

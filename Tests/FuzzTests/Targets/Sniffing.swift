@@ -14,7 +14,7 @@ extension FuzzTests {
             try hold(
                 format == SourceFormat(sniffing: ByteBuffer(bytes: [0] + input).moved(by: 1)),
                 "it depends on where they lie")
-            _ = (GIFBlocks.isCutOff(source), TIFFDirectory.isPresent(in: source), PNGChunks.overreach(source))
+            _ = (GIFBlocks.isTruncated(source), TIFFDirectory.isPresent(in: source), PNGChunks.exceedsSource(source))
         }
     }
 

@@ -12,7 +12,7 @@ import Synchronization
 
 @testable import DarkroomPipeline
 
-/// A pipeline with everything around it in the test's hands.
+/// A pipeline whose surroundings the test controls.
 struct Bench {
     let wall = WallClock()
     let origin: FakeOrigin
@@ -22,8 +22,8 @@ struct Bench {
     let pipeline: ImagePipeline
 
     /// - Parameters:
-    ///   - fields: what the origin says about its one picture, a red one.
-    ///   - random: where in its range each jitter falls.
+    ///   - fields: the origin's response fields for its only image, which is red.
+    ///   - random: the position of each jitter in its range.
     init(
         _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
         continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
@@ -39,34 +39,34 @@ struct Bench {
             keyFilter: keyFilter, now: { wall.now }, random: { random })
     }
 
-    /// Returns once nobody holds an original of this source any more, so that the next request shares none.
+    /// Returns once the source's original is no longer in use, so that the next request does not share it.
     func settle(_ url: SourceURL = .example) async {
-        await until { pipeline.answer.keep.inUse[RequestKeys.source(url.canonical)] == nil }
+        await until { pipeline.resolver.caches.originalsInUse[RequestKeys.source(url.canonical)] == nil }
     }
 
     func request(
-        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
-        directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
+        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .default,
+        directives: HTTPFields = [:], allowsForcedRefresh: Bool = true, store: TierSelection = .all
     ) throws -> ImageRequest {
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
-        let demand = CacheDemand(mode: mode, directives: RequestDirectives(directives), mayForce: mayForce)
-        return try ImageRequest(url: url, recipe: recipe, cache: CacheUse(demand: demand, store: store))
+        let demand = RequestCachePolicy(mode: mode, directives: RequestDirectives(directives), allowsForcedRefresh: allowsForcedRefresh)
+        return try ImageRequest(url: url, recipe: recipe, cache: CacheOptions(policy: demand, store: store))
     }
 
-    /// Asks, and gives what the answer's report says.
+    /// Requests an image.
     @discardableResult
     func ask(
-        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .standard,
-        directives: HTTPFields = [:], mayForce: Bool = true, store: TierChoice = .all
+        _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .default,
+        directives: HTTPFields = [:], allowsForcedRefresh: Bool = true, store: TierSelection = .all
     ) async throws -> ImageResponse {
         try await pipeline.image(
             for: request(
-                url, width: width, mode: mode, directives: directives, mayForce: mayForce, store: store))
+                url, width: width, mode: mode, directives: directives, allowsForcedRefresh: allowsForcedRefresh, store: store))
     }
 
     /// The error of a request that fails.
-    func failure(_ url: String = "http://example.com/a.png", mode: CacheMode = .standard) async throws -> PipelineError?
+    func failure(_ url: String = "http://example.com/a.png", mode: CacheMode = .default) async throws -> PipelineError?
     {
         let request = try request(url, mode: mode)
         do throws(PipelineError) {
@@ -78,7 +78,7 @@ struct Bench {
     }
 }
 
-/// The real processor, counted. It can be held up, and find a page damaged.
+/// The real processor with a counter. It can be blocked, and made to fail for a page.
 final class CountingProcessor: ImageProcessing {
     let runs = Counter()
     private let seen = Mutex<[ImageJob]>([])
@@ -88,15 +88,15 @@ final class CountingProcessor: ImageProcessing {
 
     var jobs: [ImageJob] { seen.withLock { $0 } }
 
-    /// What it was told to keep no longer.
+    /// The identities that were dropped.
     var forgotten: [String] { dropped.withLock { $0 } }
 
-    func forget(identity: String) { dropped.withLock { $0.append(identity) } }
+    func removeDecoded(identity: String) { dropped.withLock { $0.append(identity) } }
 
-    /// From now on what begins with this page does not decode.
+    /// Makes jobs that start with this page fail from now on.
     func damage(page: Int) { damagedPage.withLock { $0 = page } }
 
-    /// The next work goes on once this is called; pixel threads may wait.
+    /// Blocks the next job until the returned function is called.
     func holdNext() -> @Sendable () -> Void {
         let signal = DispatchSemaphore(value: 0)
         held.withLock { $0 = signal }
@@ -117,7 +117,7 @@ final class CountingProcessor: ImageProcessing {
 }
 
 extension HTTPFields {
-    /// `Cache-Control` and what comes with it.
+    /// `Cache-Control` and an optional entity tag.
     static func control(_ value: String, etag: String? = nil) -> HTTPFields {
         var fields: HTTPFields = [.cacheControl: value]
         if let etag { fields[.eTag] = "\"\(etag)\"" }
@@ -126,7 +126,7 @@ extension HTTPFields {
 }
 
 extension SourceURL {
-    /// What a bench asks for unless told otherwise.
+    /// The default source of a bench.
     static var example: SourceURL {
         guard let url = try? SourceURL(parsing: "http://example.com/a.png") else { preconditionFailure("an address") }
         return url

@@ -6,20 +6,20 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// An origin that answers from a table, behind a gate if it has one, and counts. It knows its validators: who has the
-/// current picture is told so.
+/// An origin that answers from a table, optionally behind a gate, and counts its requests. It answers 304 to validators
+/// of its current image.
 final class FakeOrigin: OriginFetching {
-    /// What it says about a path.
+    /// The response to a path.
     indirect enum Answer: Sendable {
         case picture(ByteBuffer, HTTPFields = [:])
         case failure(OriginError)
-        /// 304 whatever the validators; where there are none, something else if there is something else.
+        /// 304 whatever the validators; without validators the other answer, if there is one.
         case notModified(HTTPFields, otherwise: Answer? = nil)
 
         static func status(_ status: Int, _ fields: HTTPFields = [:]) -> Answer {
-            let refusal = OriginRefusal(
+            let refusal = UnusableResponse(
                 status: status, headers: fields, requestedAt: WallClock.start, receivedAt: WallClock.start)
-            return .failure([404, 410].contains(status) ? .notFound(refusal) : .refusedStatus(refusal))
+            return .failure([404, 410].contains(status) ? .notFound(refusal) : .unexpectedStatus(refusal))
         }
     }
 
@@ -46,28 +46,28 @@ final class FakeOrigin: OriginFetching {
 
     var requests: [OriginRequest] { seen.withLock { $0 } }
 
-    /// From now on, for every path that has no answer of its own.
+    /// Sets the answer for every path without its own.
     func answer(_ answer: Answer) { self.answer("*", answer) }
 
     func answer(_ path: String, _ answer: Answer) {
         answers.withLock { $0[path] = answer }
     }
 
-    /// The next question is answered although the gate is closed.
+    /// Lets the next request pass the closed gate.
     func letNextPass() { isNextLetThrough.withLock { $0 = true } }
 
-    /// Hosts whose outages it was told to forget; nil = all.
+    /// The hosts whose outages were cleared; nil = all.
     var forgottenOutages: [String?] { forgiven.withLock { $0 } }
 
-    func forgetOutages(ofHost host: String?) { forgiven.withLock { $0.append(host) } }
+    func clearOutages(ofHost host: String?) { forgiven.withLock { $0.append(host) } }
 
     func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        // Whoever asks that often asks for ever.
+        // So many requests mean an endless loop.
         guard fetches.add() < 1_000 else { throw .cancelled }
         seen.withLock { $0.append(request) }
-        // What is answered is decided when the question comes in.
+        // The answer is determined when the request arrives.
         let answer = answers.withLock { $0[request.url.path] ?? $0["*"] ?? .status(404) }
         let askedAt = wall.now
         let passes = isNextLetThrough.withLock { isNext in
@@ -106,9 +106,9 @@ final class FakeOrigin: OriginFetching {
     }
 }
 
-/// Pictures drawn for tests.
+/// Images generated for tests.
 enum Pictures {
-    /// A PNG of one colour.
+    /// A PNG of one color.
     static func png(width: Int = 40, height: Int = 30, color: [UInt8] = [200, 80, 40]) throws -> ByteBuffer {
         let bytes = (0..<(width * height)).flatMap { _ in color }
         let image = try VipsImage.fromBytes(bytes, width: width, height: height, bands: 3)
@@ -116,7 +116,7 @@ enum Pictures {
         return try VipsSaver.png.encode(image)
     }
 
-    /// A PNG that does not compress: three bytes for each pixel.
+    /// A PNG that does not compress: three bytes per pixel.
     static func noise(width: Int, height: Int) throws -> ByteBuffer {
         var random = SeededGenerator(seed: 1)
         let bytes = (0..<(width * height * 3)).map { _ in UInt8(truncatingIfNeeded: random.next()) }

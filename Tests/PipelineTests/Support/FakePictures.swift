@@ -9,7 +9,7 @@ import Synchronization
 
 @testable import DarkroomPipeline
 
-/// A pipeline's stand-in: gives a picture for every request, once its gate is open, and keeps what it was asked.
+/// A fake pipeline: returns an image for every request once its gate is open, and records the requests.
 final class FakePictures: Sendable {
     private struct State {
         var asked: [ImageRequest] = []
@@ -26,12 +26,12 @@ final class FakePictures: Sendable {
     }
 
     var asked: [ImageRequest] { state.withLock(\.asked) }
-    /// The paths that were asked for.
+    /// The requested paths.
     var paths: [String] { asked.map(\.source.path) }
-    /// The most at a time.
+    /// The most requests in progress at once.
     var most: Int { state.withLock(\.most) }
 
-    /// The next requests for a path fail like this, one after the other.
+    /// Makes the next requests for a path fail with these errors, one after the other.
     func fail(_ path: String, _ errors: PipelineError...) { state.withLock { $0.errors[path] = errors } }
 
     @Sendable func load(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
@@ -54,7 +54,7 @@ final class FakePictures: Sendable {
 }
 
 extension Gate {
-    /// One that holds nobody back.
+    /// An open gate.
     static var opened: Gate {
         let gate = Gate()
         gate.open()
@@ -68,19 +68,19 @@ extension ImageResponse {
             status: 200, fields: [:], sent: [:], requestedAt: WallClock.start, receivedAt: WallClock.start)
         return ImageResponse(
             body: ByteBuffer(repeating: 0, count: 10), format: .png, digest: "", age: .zero, remaining: .zero,
-            terms: ClientTerms(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
+            cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
     }
 }
 
-extension PrefetchPicture {
-    /// One of a host's, with the path as its label.
-    static func example(_ path: String) throws -> PrefetchPicture {
-        PrefetchPicture(try ImageRequest(url: "http://example.com\(path)"), label: path)
+extension PrefetchItem {
+    /// An item with the path as its label.
+    static func example(_ path: String) throws -> PrefetchItem {
+        PrefetchItem(try ImageRequest(url: "http://example.com\(path)"), label: path)
     }
 }
 
 extension PrefetchJob {
-    /// The last progress; a job that never ends has none.
+    /// The last progress of a job.
     func finished() async -> PrefetchProgress? {
         var last: PrefetchProgress?
         for await progress in updates { last = progress }

@@ -13,7 +13,7 @@ final class WallClock: Sendable {
     }
 }
 
-/// A clock whose sleeps end when the test says so.
+/// A clock whose sleeps end when a gate opens.
 struct GatedClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Swift.Duration

@@ -2,9 +2,9 @@ import DarkroomStore
 import NIOCore
 import Synchronization
 
-/// A second tier that keeps everything in a dictionary, at once; single readings, writes and removals can be held back.
+/// A second tier in a dictionary. Single reads, writes and removals can be held back.
 final class MemoryDisk: Storing {
-    private let entries = Mutex<[EntryKey: StoredEntry]>([:])
+    private let entries = Watched<[EntryKey: StoredEntry]>([:])
     private let readGates = Mutex<[Gate?]>([])
     private let writeGate = Mutex<Gate?>(nil)
     private let removalGate = Mutex<Gate?>(nil)
@@ -13,44 +13,49 @@ final class MemoryDisk: Storing {
     let written = Counter()
     let removals = Counter()
 
-    var count: Int { entries.withLock(\.count) }
+    var count: Int { entries.value.count }
+
+    /// Returns once the number of entries fulfills the condition.
+    func waitForCount(_ condition: @escaping @Sendable (Int) -> Bool) async {
+        await entries.wait { condition($0.count) }
+    }
 
     func entry(for key: EntryKey) async -> StoredEntry? {
-        let entry = entries.withLock { $0[key] }
+        let entry = entries.value[key]
         let gate = readGates.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         await gate?.pass()
         return entry
     }
 
-    /// Lets some readings pass and holds back the next one, with what it found.
+    /// Lets some reads pass and holds back the next one after it has read.
     func holdReading(at gate: Gate, after count: Int = 0) {
         readGates.withLock { $0 = Array(repeating: nil, count: count) + [gate] }
     }
 
-    /// Holds back the next write that somebody waits for.
+    /// Holds back the next write that a request waits for.
     func holdWriting(at gate: Gate) { writeGate.withLock { $0 = gate } }
 
     /// Holds back the next removal.
     func holdRemoving(at gate: Gate) { removalGate.withLock { $0 = gate } }
 
-    /// From now on it takes only what somebody waits for, as if its queue were full.
+    /// Accepts only awaited writes from now on, as if the queue were full.
     func fillQueue() { isFull.withLock { $0 = true } }
 
     func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
         guard !isFull.withLock(\.self) else { return false }
-        entries.withLock { $0[key] = entry }
+        entries.change { $0[key] = entry }
         return true
     }
 
     func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool {
         waits.add()
         await writeGate.take()?.pass()
-        entries.withLock { $0[key] = entry }
+        entries.change { $0[key] = entry }
         written.add()
         return true
     }
 
-    func remove(_ key: EntryKey) async { entries.withLock { $0[key] = nil } }
+    func remove(_ key: EntryKey) async { entries.change { $0[key] = nil } }
 
     func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
         removals.add()
@@ -65,8 +70,8 @@ final class MemoryDisk: Storing {
 
     func removeExpired() async -> StoreTotals { StoreTotals() }
 
-    func sources(labelled query: LabelQuery) async -> [StoreKey] {
-        entries.withLock { entries in
+    func sources(matching query: LabelFilter) async -> [StoreKey] {
+        entries.change { entries in
             let found = entries.filter { _, entry in
                 switch query {
                 case .equal(let label): entry.labels.contains(label)
@@ -79,7 +84,7 @@ final class MemoryDisk: Storing {
     }
 
     func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals] {
-        entries.withLock { entries in
+        entries.change { entries in
             var totals: [StoreKey: StoreTotals] = [:]
             for (key, entry) in entries where sources.contains(key.source) {
                 totals[key.source, default: StoreTotals()].entries += 1
@@ -89,16 +94,16 @@ final class MemoryDisk: Storing {
         }
     }
 
-    func listing(ofSource source: StoreKey, count: Int) async -> [EntryListing] {
-        entries.withLock { entries in
+    func summaries(ofSource source: StoreKey, limit count: Int) async -> [EntrySummary] {
+        entries.change { entries in
             entries.filter { $0.key.source == source }.map { key, entry in
-                EntryListing(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
+                EntrySummary(key: key, bytes: entry.body.readableBytes, age: .seconds(7))
             }.sorted { $0.key.entry.hex < $1.key.entry.hex }.prefix(count).map(\.self)
         }
     }
 
     private func remove(where isMeant: (EntryKey) -> Bool) -> StoreTotals {
-        entries.withLock { entries in
+        entries.change { entries in
             var totals = StoreTotals()
             for (key, entry) in entries where isMeant(key) {
                 totals.entries += 1
@@ -111,7 +116,7 @@ final class MemoryDisk: Storing {
 }
 
 extension Mutex where Value == Gate? {
-    /// What it held; nothing is left.
+    /// Takes the value.
     fileprivate func take() -> Gate? {
         withLock { gate in
             defer { gate = nil }

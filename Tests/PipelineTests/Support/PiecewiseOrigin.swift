@@ -4,7 +4,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// An origin that sends as much of its picture as the test says, when the test says so.
+/// An origin that sends its image in pieces, when the test says so.
 final class PiecewiseOrigin: OriginFetching {
     private enum Order {
         case send(upTo: Int)
@@ -14,7 +14,7 @@ final class PiecewiseOrigin: OriginFetching {
 
     let fetches = Counter()
     let cancelled = Counter()
-    /// Pieces that its requests have been told of.
+    /// The number of pieces reported to requests.
     let sent = Counter()
     private let body: ByteBuffer
     private let announcesLength: Bool
@@ -29,11 +29,11 @@ final class PiecewiseOrigin: OriginFetching {
 
     var count: Int { body.readableBytes }
 
-    /// Returns once the request has been told.
+    /// Sends a piece, and returns once it has been reported.
     func send(upTo bytes: Int) async {
         let before = sent.value
         order.yield(.send(upTo: bytes))
-        await until { self.sent.value > before }
+        await sent.reaches(before + 1)
     }
 
     func finish() { order.yield(.end) }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// The example of `Transform`'s documentation, word for word.
+/// The example in the documentation of `Transform`.
 private struct Pixelate: Transform {
     var block: Int
     var key: String { "pixelate(\(block))" }
 
-    func apply(_ picture: Picture, context: TransformContext) throws -> Picture {
-        try picture.mapFrames { frame throws(VipsError) in
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
         }
@@ -17,7 +17,7 @@ private struct Pixelate: Transform {
 }
 
 struct CustomTransformTests {
-    @Test func `A transform of one's own joins the chain in fifteen lines`() throws {
+    @Test func `A custom transform takes fifteen lines`() throws {
         var chain = TransformChain(.box(80, 60))
         chain.transforms.append(Pixelate(block: 10))
         #expect(chain.key.hasSuffix("12:pixelate(10)"))
@@ -32,7 +32,7 @@ struct CustomTransformTests {
         struct Broken: Transform {
             struct Bad: Error {}
             var key: String { "broken" }
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture { throw Bad() }
+            func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames { throw Bad() }
         }
         let job = ImageJob(source: try Fixture.image("geometry/1x1.png"), chain: TransformChain([Broken()]))
         let error = #expect(throws: ImageProcessingError.self) {

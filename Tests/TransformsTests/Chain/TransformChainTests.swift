@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomTransforms
 
 struct TransformChainTests {
-    @Test func `Steps stand in the documented order, whatever order a recipe is filled in`() {
+    @Test func `Steps are in the documented order, whatever the order in which a recipe is filled`() {
         let chain = TransformChain(.everything)
         let names = chain.transforms.map { $0.key.prefix { $0 != "(" } }
         #expect(
@@ -16,7 +16,7 @@ struct TransformChainTests {
         #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
     }
 
-    @Test func `A chain knows its recipe until somebody changes it`() {
+    @Test func `A chain has its recipe until it is changed`() {
         var chain = TransformChain(.everything, limits: PixelLimits(maxOutputSide: 9))
         #expect(chain.recipe == .everything)
         chain.transforms.append(Flip())
@@ -24,7 +24,7 @@ struct TransformChainTests {
         #expect(TransformChain([Flip()]).recipe == nil)
     }
 
-    @Test func `An empty recipe is upright sRGB and nothing else`() {
+    @Test func `An empty recipe only orients and converts to sRGB`() {
         #expect(TransformChain(Recipe()).key == "12:orient(auto)4:srgb")
         #expect(TransformChain(.with { $0.orientation = .none }).key == "4:srgb")
     }
@@ -61,10 +61,10 @@ struct TransformChainTests {
         #expect(Set(keys).count == keys.count)
     }
 
-    @Test func `Keys of different lists of steps never run together`() {
+    @Test func `Different lists of steps never share a key`() {
         struct Named: Transform {
             var key: String
-            func apply(_ picture: Picture, context: TransformContext) throws -> Picture { picture }
+            func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames { image }
         }
         func key(_ names: String...) -> String { TransformChain(names.map(Named.init)).key }
         let keys = [key("a", "b"), key("ab"), key("a,1:b"), key("a"), key(), key(""), key("", "")]

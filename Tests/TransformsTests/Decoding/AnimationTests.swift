@@ -31,12 +31,12 @@ struct AnimationTests {
     }
 
     @Test(arguments: [OutputFormat.webp, .gif])
-    func `A GIF that says nothing of repetition plays once`(_ format: OutputFormat) throws {
+    func `A GIF without a repetition count plays once`(_ format: OutputFormat) throws {
         let result = try produce(Fixture.image("animation/opaque.gif"), output: OutputOptions(format: format))
         #expect(try fields(of: result.body).loop == 1)
     }
 
-    @Test func `Frames are whole pictures: disposal has been carried out`() throws {
+    @Test func `Frames are complete images, with disposal applied`() throws {
         let result = try produce(
             Fixture.image("animation/disposal.gif"), output: OutputOptions(format: .webp, lossless: true))
         let second = try Pixels(result.body, frame: 1)
@@ -46,7 +46,7 @@ struct AnimationTests {
         #expect(last.distance(x: 50, y: 20, to: [32, 64, 192]) <= 1)
     }
 
-    @Test func `n and page cut out frames with their own delays`() throws {
+    @Test func `n and page select frames with their delays`() throws {
         let source = try Fixture.image("animation/disposal.gif")
         let result = try produce(
             source, output: OutputOptions(format: .gif), pages: PageSelection(first: 2, count: 2))
@@ -55,7 +55,7 @@ struct AnimationTests {
         #expect(rest.frames == 2)
     }
 
-    @Test func `A page that is not there is a bad parameter`() throws {
+    @Test func `A missing page is a bad parameter`() throws {
         let error = #expect(throws: ImageProcessingError.self) {
             try produce(Fixture.image("animation/disposal.gif"), pages: PageSelection(first: 5))
         }

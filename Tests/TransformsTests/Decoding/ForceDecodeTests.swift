@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// Bytes are decoded to their end, even where the result would not show what is wrong there.
+/// Sources are decoded to their end, even if the result would not show an error there.
 struct ForceDecodeTests {
     private func isCorrupt(_ source: ByteBuffer, _ recipe: Recipe) -> Bool {
         do {
@@ -30,7 +30,7 @@ struct ForceDecodeTests {
     }
 
     @Test(arguments: [SourceFormat.png, .webp, .gif, .avif, .jxl, .tiff])
-    func `A picture without its last bytes is corrupt, even for a crop of its upper left corner`(
+    func `An image without its last bytes is corrupt, even for a crop of its upper left corner`(
         _ format: SourceFormat
     ) throws {
         let drawing = try Drawing.image(200, 150) { x, y in [UInt8(x), UInt8(y), UInt8(x ^ y)] }
@@ -52,20 +52,20 @@ struct ForceDecodeTests {
         }
     }
 
-    @Test func `A GIF that lacks nothing but its trailer is whole`() throws {
+    @Test func `A GIF that lacks only its trailer is complete`() throws {
         let whole = try Fixture.image("animation/disposal.gif")
-        #expect(!GIFBlocks.isCutOff(whole))
+        #expect(!GIFBlocks.isTruncated(whole))
         let bare = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 1))
-        #expect(!GIFBlocks.isCutOff(bare))
+        #expect(!GIFBlocks.isTruncated(bare))
         let cut = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 2))
-        #expect(GIFBlocks.isCutOff(cut))
+        #expect(GIFBlocks.isTruncated(cut))
     }
 
-    @Test func `A PNG's text that claims to be longer than the file is not made room for`() throws {
+    @Test func `A PNG text longer than the file is refused before memory is allocated`() throws {
         let claim = try Fixture.image("hostile/long-chunk.png")
-        #expect(throws: ImageProcessingError.corrupt("PNG: ends inside a chunk")) { try SourceHeader(of: claim) }
+        #expect(throws: ImageProcessingError.corrupt("PNG ends inside a chunk")) { try SourceHeader(of: claim) }
         for whole in ["colour/palette.png", "formats/interlaced.png", "hostile/truncated.png"] {
-            #expect(!PNGChunks.overreach(try Fixture.image(whole)))
+            #expect(!PNGChunks.exceedsSource(try Fixture.image(whole)))
         }
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// Pictures of the beginning of a JPEG.
+/// Previews from the beginning of a JPEG.
 struct PartialJPEGTests {
     private func preview(
         _ source: ByteBuffer, _ recipe: Recipe = Recipe(), bytes: Int? = nil, decoded: DecodedCache? = nil,
@@ -12,7 +12,7 @@ struct PartialJPEGTests {
     ) throws(ImageProcessingError) -> ProcessedImage {
         var job = ImageJob(
             source: source.getSlice(at: source.readerIndex, length: bytes ?? source.readableBytes) ?? source,
-            identity: "s", keepsDecoded: true, chain: TransformChain(recipe), resampling: recipe.resampling,
+            identity: "s", cachesDecoded: true, chain: TransformChain(recipe), resampling: recipe.resampling,
             output: OutputOptions(format: format))
         job.isPartial = true
         let processor = decoded.map(InProcessImageProcessor.init) ?? InProcessImageProcessor()
@@ -20,7 +20,7 @@ struct PartialJPEGTests {
     }
 
     @Test(arguments: [nil, 160, 40])
-    func `The beginning of a baseline JPEG shows its top, and grey where nothing has come`(width: Int?) throws {
+    func `The beginning of a baseline JPEG shows its top, and gray below`(width: Int?) throws {
         let source = try Fixture.image("formats/photo.jpg")
         let whole = try Pixels(produce(source, .box(width)).body)
         let result = try preview(source, .box(width), bytes: source.readableBytes / 2)
@@ -43,7 +43,7 @@ struct PartialJPEGTests {
         #expect(half.meanDistance(to: whole) > 0)
     }
 
-    @Test func `All of a JPEG gives what the picture will be`() throws {
+    @Test func `A complete JPEG gives the final image`() throws {
         let source = try Fixture.image("formats/progressive.jpg")
         #expect(try preview(source, .box(160)).body == produce(source, .box(160)).body)
     }
@@ -54,7 +54,7 @@ struct PartialJPEGTests {
             "geometry/1x1.jpg", "geometry/7x5.jpg", "orientation/f-6.jpg", "colour/cmyk-profile.jpg", "colour/grey.jpg",
             "hostile/truncated-progressive.jpg", "hostile/trailing-junk.jpg", "hostile/header-only.jpg",
         ])
-    func `Wherever a JPEG is cut, it is a picture of the size that the whole has, or none yet`(name: String) throws {
+    func `A JPEG truncated anywhere gives an image of the full size, or none`(name: String) throws {
         let source = try Fixture.image(name)
         for width in [50, nil] {
             let size = try? preview(source, .box(width), as: .jpeg).size
@@ -67,12 +67,12 @@ struct PartialJPEGTests {
     }
 
     @Test(arguments: ["formats/photo.webp", "formats/alpha.png", "animation/still.gif", "svg/drawing.svg"])
-    func `There is none of other formats`(name: String) throws {
+    func `Other formats have no preview`(name: String) throws {
         let source = try Fixture.image(name)
         #expect(throws: ImageProcessingError.unsupported) { try preview(source) }
     }
 
-    @Test func `Its pixels are never kept for later jobs`() throws {
+    @Test func `A preview is never cached`() throws {
         let source = try Fixture.image("formats/photo.jpg")
         let cache = DecodedCache(budgetBytes: 64 << 20)
         _ = try preview(source, .box(100), bytes: source.readableBytes / 2, decoded: cache)
@@ -80,7 +80,7 @@ struct PartialJPEGTests {
         #expect(cache.statistics.misses == 0)
     }
 
-    @Test func `What is over the limits is refused as the whole is`() throws {
+    @Test func `A preview over the limits is refused`() throws {
         let source = try Fixture.image("hostile/bomb.jpg")
         #expect(throws: ImageProcessingError.self) { try preview(source) }
     }

@@ -9,7 +9,7 @@ struct PixelLimitsTests {
         "bomb.gif", "bomb.jpg", "bomb.png", "bomb.svg", "bomb.tiff", "bomb.webp", "many-frames.gif", "many-pixels.gif",
         "many-pixels.webp", "tall.svg",
     ])
-    func `A bomb is refused before a pixel is computed`(_ name: String) throws {
+    func `A decompression bomb is refused before a pixel is decoded`(_ name: String) throws {
         let asked = Mutex(0)
         let job = ImageJob(
             source: try Fixture.image("hostile/\(name)"), chain: TransformChain(.box(16)),
@@ -28,7 +28,7 @@ struct PixelLimitsTests {
     }
 
     @Test(arguments: ["many-frames.gif", "many-pixels.gif", "many-pixels.webp"])
-    func `An animation over the limits is taken with n=1, which the refusal suggests`(_ name: String) throws {
+    func `An animation over the limits is accepted with n=1, which the error suggests`(_ name: String) throws {
         let source = try Fixture.image("hostile/\(name)")
         #expect(try produce(source, output: OutputOptions(format: .webp), pages: PageSelection(count: 1)).frames == 1)
         let error = #expect(throws: ImageProcessingError.self) {
@@ -37,7 +37,7 @@ struct PixelLimitsTests {
         #expect(String(describing: error).contains("n=1"))
     }
 
-    @Test func `Limits hold to the pixel`() throws {
+    @Test func `Limits are exact to the pixel`() throws {
         let source = try Fixture.image("geometry/grid.png")
         #expect(try produce(source, limits: PixelLimits(maxSourcePixels: 1003 * 669)).size.width == 1003)
         #expect(throws: ImageProcessingError.self) {
@@ -45,7 +45,7 @@ struct PixelLimitsTests {
         }
     }
 
-    @Test func `A result over the limits is the request's fault and says which parameter`() throws {
+    @Test func `A result over the limits is a bad parameter`() throws {
         let source = try Fixture.image("geometry/1x1.png")
         let recipes: [Recipe] = [
             .box(300, enlarge: true), .box(300, 300, fit: .contain), .box(200, 200, fit: .fill, enlarge: true),
@@ -62,7 +62,7 @@ struct PixelLimitsTests {
         }
     }
 
-    @Test func `A raster that would only be cut down afterwards is limited too`() throws {
+    @Test func `An intermediate raster is limited too`() throws {
         let error = #expect(throws: ImageProcessingError.self) {
             try produce(
                 Fixture.image("geometry/1x1000.jpg"), .box(200, 10, fit: .cover, enlarge: true),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// A source over the limits is accepted where its decoder never needs to hold it at full size.
+/// A source over the limits is accepted if its decoder never holds it at full size.
 struct ShrinkOnLoadTests {
     private static let limits = PixelLimits(maxSourcePixels: 30_000)
 
@@ -25,14 +25,14 @@ struct ShrinkOnLoadTests {
     ) throws -> (result: ProcessedImage, decodedPixels: Int) {
         let cache = DecodedCache(budgetBytes: 64 << 20)
         let job = ImageJob(
-            source: source, identity: "s", keepsDecoded: true, chain: TransformChain(recipe, limits: limits),
+            source: source, identity: "s", cachesDecoded: true, chain: TransformChain(recipe, limits: limits),
             resampling: recipe.resampling, output: OutputOptions(format: .png), limits: limits)
         let result = try InProcessImageProcessor(decoded: cache).process(job) { false }
         return (result, (cache.statistics.bytes - DecodedCache.entryOverheadBytes) / 3)
     }
 
     @Test(arguments: Resampling.allCases)
-    func `A JPEG over the limit is decoded shrunk, whatever the profile would like`(_ resampling: Resampling) throws {
+    func `A JPEG over the limit is decoded shrunk, whatever the resampling`(_ resampling: Resampling) throws {
         let source = try encoded(.jpeg, ["Q": 95])
         for (recipe, size, least) in [
             (Recipe(resampling: resampling), PixelSize(width: 200, height: 150), 30_000),
@@ -57,7 +57,7 @@ struct ShrinkOnLoadTests {
         #expect((29_000...30_400).contains(decodedPixels))
     }
 
-    @Test func `A cover that enlarges what the decoder could give still has its exact size`() throws {
+    @Test func `A cover larger than the decoded image still has its exact size`() throws {
         let source = try encoded(.jpeg, ["Q": 95])
         #expect(
             try run(source, scaledDown(.box(250, 250, fit: .cover, enlarge: true))).result.size
@@ -66,7 +66,7 @@ struct ShrinkOnLoadTests {
             try run(source, scaledDown(.box(250, 250, fit: .cover))).result.size == PixelSize(width: 150, height: 150))
     }
 
-    @Test func `A picture on its side is reduced as one that stands`() throws {
+    @Test func `A rotated image is reduced like an upright one`() throws {
         let source = try Fixture.image("orientation/f-6.jpg")
         let stored = try SourceHeader(of: source).size
         let limits = PixelLimits(maxSourcePixels: stored.area / 2)
@@ -76,7 +76,7 @@ struct ShrinkOnLoadTests {
         #expect(try Pixels(reduced.body).hashDistance(to: whole) <= 4)
     }
 
-    @Test func `What a decoder has to hold at full size is refused`() throws {
+    @Test func `A source that its decoder holds at full size is refused`() throws {
         let refused: [ByteBuffer] = [
             try encoded(.png), try encoded(.jpeg, ["interlace": true]), try encoded(.webp, ["lossless": true]),
             try VipsSaver.webp.encode(Drawing.flat(400, 300, [1, 2, 3, 99])), try encoded(.tiff),
@@ -98,7 +98,7 @@ struct ShrinkOnLoadTests {
                 == PixelSize(width: 50, height: 37))
     }
 
-    @Test func `A cut-off JPEG over the limit is corrupt and never decoded at full size`() throws {
+    @Test func `A truncated JPEG over the limit is corrupt and never decoded at full size`() throws {
         let source = try VipsSaver.jpeg.encode(Drawing.quarters(400, 301), ["Q": 95])
         let cut = try #require(source.getSlice(at: 0, length: source.readableBytes - 40))
         let job = ImageJob(
@@ -119,7 +119,7 @@ struct ShrinkOnLoadTests {
         }
     }
 
-    @Test func `The job's own limits hold, whatever the chain was made for`() throws {
+    @Test func `The job's own limits apply, whatever the chain was made for`() throws {
         let job = ImageJob(
             source: try encoded(.jpeg), chain: TransformChain(scaledDown(), limits: Self.limits),
             output: OutputOptions(format: .png), limits: PixelLimits(maxSourcePixels: 1000))

@@ -20,7 +20,7 @@ struct SourceFormatTests {
             (box("avif", "mif1"), .avif), (box("mif1", "avif"), .avif), (box("heic", "mif1"), .heic),
             (box("mif1", "heic"), .heic), (box("avis", "msf1"), .avif),
         ] as [([UInt8], SourceFormat)])
-    func `A format is told by its first bytes`(_ bytes: [UInt8], _ format: SourceFormat) {
+    func `A format is detected by its first bytes`(_ bytes: [UInt8], _ format: SourceFormat) {
         #expect(SourceFormat(sniffing: ByteBuffer(bytes: bytes)) == format)
     }
 
@@ -32,11 +32,11 @@ struct SourceFormatTests {
             Array("push graphic".utf8),
             Array("<html><svg></svg></html>".utf8), Array("svg".utf8),
         ] as [[UInt8]])
-    func `What is none of our formats has no format`(_ bytes: [UInt8]) {
+    func `Other bytes have no format`(_ bytes: [UInt8]) {
         #expect(SourceFormat(sniffing: ByteBuffer(bytes: bytes)) == nil)
     }
 
-    @Test func `A signature is found without parsing, so SVG has none`() {
+    @Test func `SVG has no signature`() {
         #expect(SourceFormat(signatureOf: ByteBuffer(string: "GIF89a")) == .gif)
         #expect(SourceFormat(signatureOf: ByteBuffer(bytes: Self.box("avif"))) == .avif)
         #expect(SourceFormat(signatureOf: ByteBuffer(string: "<svg/>")) == nil)
@@ -48,7 +48,7 @@ struct SourceFormatTests {
         "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"http://www.w3.org/svg11.dtd\"><svg>",
         "<?xml version='1.0'?>\r\n<!DOCTYPE svg [ <!ENTITY a '>'> <!-- isn't ]> --> ]>\r\n<svg>",
     ])
-    func `XML is SVG where its root element is`(_ text: String) {
+    func `XML is SVG if its root element is`(_ text: String) {
         #expect(SourceFormat(sniffing: ByteBuffer(string: text)) == .svg)
     }
 
@@ -57,7 +57,7 @@ struct SourceFormatTests {
         "<!DOCTYPE x [ <!ENTITY svg '<svg>'> ]><x>", "<!-- <svg>", "<rss><svg:svg/></rss>", "text <svg>",
         "<!DOCTYPE svg",
     ])
-    func `XML with another root is not, wherever it says svg`(_ text: String) {
+    func `XML with another root element is not SVG`(_ text: String) {
         #expect(SourceFormat(sniffing: ByteBuffer(string: text)) == nil)
     }
 

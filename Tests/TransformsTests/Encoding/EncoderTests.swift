@@ -6,7 +6,7 @@ import Testing
 
 struct EncoderTests {
     @Test(arguments: OutputFormat.allCases.filter { !$0.isText })
-    func `Every format decodes again to the same size, colours and transparency`(_ format: OutputFormat) throws {
+    func `Every format decodes again to the same size, colors and transparency`(_ format: OutputFormat) throws {
         let drawing = try Drawing.image(64, 48) { x, _ in x < 32 ? [220, 30, 30, 255] : [0, 0, 0, 0] }
         let result = try produce(drawing.png(), output: OutputOptions(format: format))
         #expect(result.format == format)
@@ -15,7 +15,7 @@ struct EncoderTests {
         let pixels = try Pixels(result.body)
         #expect(pixels.size == result.size)
         #expect(pixels.distance(x: 10, y: 20, to: [220, 30, 30]) <= 12)
-        if format.holdsAlpha {
+        if format.supportsAlpha {
             #expect(pixels[50, 20][3] <= 4)
         } else {
             #expect(pixels.distance(x: 50, y: 20, to: [255, 255, 255]) <= 6)
@@ -23,7 +23,7 @@ struct EncoderTests {
     }
 
     @Test(arguments: [OutputFormat.jpeg, .webp, .avif, .jxl])
-    func `Quality trades bytes`(_ format: OutputFormat) throws {
+    func `A lower quality takes fewer bytes`(_ format: OutputFormat) throws {
         let source = try Fixture.image("formats/photo.jpg")
         let sizes = try [20, nil, 95].map { quality in
             try produce(source, .box(300), output: OutputOptions(format: format, quality: quality)).body.readableBytes
@@ -55,13 +55,13 @@ struct EncoderTests {
         ("formats/alpha.tiff", .png),
         ("svg/drawing.svg", .png),
     ])
-    func `Where no format is asked for, browsers' formats stay and others become PNG or JPEG`(
+    func `By default, browsers' formats are kept and others become PNG or JPEG`(
         _ name: String, _ format: OutputFormat
     ) throws {
         #expect(try produce(Fixture.image(name), output: OutputOptions()).format == format)
     }
 
-    @Test func `A side too long for the format is the request's fault`() throws {
+    @Test func `A side too long for the format is a bad parameter`() throws {
         let error = #expect(throws: ImageProcessingError.self) {
             try produce(
                 Drawing.flat(2, 2, [0]).png(), .box(17_000, 1, fit: .fill, enlarge: true),
@@ -72,5 +72,13 @@ struct EncoderTests {
             return
         }
         #expect(reason.parameter == "output")
+    }
+}
+
+struct EncoderEpochTests {
+    @Test func `The epoch is sixteen hexadecimal digits and stays the same`() {
+        #expect(EncoderEpoch.current.count == 16)
+        #expect(EncoderEpoch.current.allSatisfy { $0.isHexDigit })
+        #expect(EncoderEpoch.current == EncoderEpoch.current)
     }
 }

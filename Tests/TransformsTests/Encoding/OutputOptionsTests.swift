@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomTransforms
 
 struct OutputOptionsTests {
-    @Test func `What a format has no use for is left out, so equal encodings have equal keys`() {
+    @Test func `Unsupported options are dropped, so equal encodings have equal keys`() {
         #expect(OutputOptions(format: .png, quality: 50) == OutputOptions(format: .png))
         #expect(OutputOptions(format: .jpeg, quality: 80) == OutputOptions(format: .jpeg))
         #expect(OutputOptions(format: .jpeg, lossless: true) == OutputOptions(format: .jpeg))
@@ -13,7 +13,7 @@ struct OutputOptionsTests {
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
 
-    @Test func `What makes other bytes makes another key`() {
+    @Test func `Options that change bytes change the key`() {
         let all = [
             OutputOptions(), OutputOptions(quality: 50), OutputOptions(lossless: true), OutputOptions(interlaced: true),
             OutputOptions(format: .jpeg), OutputOptions(format: .jpeg, quality: 79),

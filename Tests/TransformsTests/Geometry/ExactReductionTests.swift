@@ -10,7 +10,7 @@ struct ExactReductionTests {
     }
 
     @Test(arguments: [2, 4, 8])
-    func `Whatever a decoder's shrink cut off, padding brings it in place unless there is next to nothing to reduce`(
+    func `Padding restores the place after any shrink, except for factors just above 1`(
         _ shrink: Int
     ) {
         for side in stride(from: 8 * shrink, through: 3000, by: 37) {

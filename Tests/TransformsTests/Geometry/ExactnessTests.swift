@@ -4,14 +4,14 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// Where details of a JPEG land after a shrinking decode: the point of the whole geometry.
+/// Details of a JPEG keep their exact place after shrink-on-load.
 struct ExactnessTests {
     static let stored = PixelSize(width: 1003, height: 669)
-    /// Soft spots near the corners, centres in pixels from the upper left corner of the stored picture.
+    /// Soft spots near the corners, centers in pixels from the upper left corner of the stored image.
     static let spots: [(x: Double, y: Double)] = [(90, 80), (914, 76), (84, 590), (922, 598)]
 
     @Test(arguments: Resampling.allCases, [60, 120, 125, 230, 250, 450, 500, 501])
-    func `Spots lie within 0.15 px of their place in every profile, shrink and orientation`(
+    func `Spots are within 0.15 pixels of their place in every resampling, shrink and orientation`(
         _ resampling: Resampling, side: Int
     ) throws {
         for orientation in 1...8 {
@@ -57,7 +57,7 @@ struct ExactnessTests {
         }
     }
 
-    /// EXIF 2.32, tag 274, in words of where a stored point is seen.
+    /// Where a stored point is seen (EXIF 2.32, tag 274).
     static func upright(_ point: (x: Double, y: Double), _ orientation: Int) -> (x: Double, y: Double) {
         let (x, y) = point
         let (farX, farY) = (Double(stored.width) - x, Double(stored.height) - y)
@@ -74,7 +74,7 @@ struct ExactnessTests {
     }
 
     private static let drawing: VipsImage = {
-        // A test's own picture: if it cannot be drawn, nothing here means anything.
+        // Without the test's own image, nothing here is meaningful.
         // swift-format-ignore
         try! Drawing.image(stored.width, stored.height) { x, y in
             let darkness = spots.reduce(0.0) { sum, spot in
@@ -85,7 +85,7 @@ struct ExactnessTests {
         }
     }()
 
-    /// Centre of what is darker than the ground, in pixels from the upper left corner.
+    /// The center of the dark pixels, from the upper left corner.
     private static func darkCentre(
         of pixels: Pixels, near place: (x: Double, y: Double), radius: Double
     ) -> (x: Double, y: Double) {

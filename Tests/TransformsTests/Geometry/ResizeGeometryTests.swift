@@ -46,7 +46,7 @@ struct ResizeGeometryTests {
         #expect(geometry.canvas == PixelSize(width: canvas.0, height: canvas.1))
     }
 
-    @Test func `No result has an empty side or, unasked, a side longer than its source`() {
+    @Test func `No result has an empty side or, without enlarging, a side longer than its source`() {
         for fit in Fit.allCases {
             for width in [1, 2, 7, 640, 4001] {
                 for height in [1, 3, 480, 5000] {
@@ -63,23 +63,23 @@ struct ResizeGeometryTests {
     }
 
     @Test(.enabled(if: Fixture.corpus != nil))
-    func `Other services' resize cases come to the same sizes`() throws {
+    func `Other services' resize cases give the same sizes`() throws {
         let file = try #require(Fixture.corpus).appendingPathComponent("cases/resize-cases.jsonl")
         let cases = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
             try JSONDecoder().decode(ForeignCase.self, from: Data($0.utf8))
         }.filter { $0.tier == 1 && Self.otherwise[$0.id] == nil }
         #expect(cases.count > 20)
         for row in cases {
-            let picture = try #require(Fixture.corpus).appendingPathComponent(row.input)
+            let image = try #require(Fixture.corpus).appendingPathComponent(row.input)
             var recipe = Recipe.box(row.req.w, row.req.h, enlarge: row.req.enlarge ?? true)
             recipe.fit = row.req.fit.flatMap(Fit.init) ?? .inside
-            let size = try produce(Fixture.bytes(picture), recipe).size
+            let size = try produce(Fixture.bytes(image), recipe).size
             #expect(size.width == row.expect.w ?? size.width, "\(row.id)")
             #expect(size.height == row.expect.h ?? size.height, "\(row.id)")
         }
     }
 
-    /// Cases that we answer otherwise on purpose.
+    /// Cases with a different result on purpose.
     private static let otherwise = [
         "imgproxy-9496ec63": "cover that may not enlarge keeps the box's aspect ratio",
         "weserv-f40a6c08": "one side alone leaves the other to the aspect ratio, with fill too",

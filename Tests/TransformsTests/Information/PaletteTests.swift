@@ -6,7 +6,7 @@ struct PaletteTests {
     private let red = Color(red: 220, green: 30, blue: 30)
     private let blue = Color(red: 30, green: 60, blue: 200)
 
-    @Test func `Colours come by how much they fill, and near ones are one`() {
+    @Test func `Colors come by how much they fill, and near ones are one`() {
         let nearlyRed = Color(red: 216, green: 34, blue: 30)
         let pixels = [red, red, nearlyRed, nearlyRed].flatMap { Array(repeating: $0, count: 30) }
         let palette = Palette(Thumbnail(width: 10, pixels: pixels + Array(repeating: blue, count: 40)))
@@ -14,7 +14,7 @@ struct PaletteTests {
         #expect(palette.dominant.css == "#da201e")
     }
 
-    @Test func `There are six colours at most, and no specks`() {
+    @Test func `There are six colors at most, and no specks`() {
         let colors = (0..<8).map {
             Color(red: $0 & 1 == 0 ? 0 : 255, green: $0 & 2 == 0 ? 0 : 255, blue: $0 & 4 == 0 ? 0 : 255)
         }

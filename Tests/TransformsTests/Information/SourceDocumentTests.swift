@@ -8,7 +8,7 @@ import Testing
 /// `output=json`, as a client reads it.
 struct SourceDocumentTests {
     private func document(
-        _ source: ByteBuffer, _ details: PictureDetails = [], _ recipe: Recipe = Recipe()
+        _ source: ByteBuffer, _ details: ImageDetails = [], _ recipe: Recipe = Recipe()
     ) throws -> [String: Any] {
         let result = try produce(source, recipe, output: OutputOptions(format: .json, details: details))
         #expect(result.format == .json)
@@ -17,7 +17,7 @@ struct SourceDocumentTests {
         return try #require(json as? [String: Any])
     }
 
-    @Test func `A photo's header is told, and where it was taken is not`() throws {
+    @Test func `A document describes a photo's header without its position`() throws {
         let source = try Fixture.image("sample.jpg")
         let document = try document(source)
         #expect(document["format"] as? String == "jpeg")
@@ -51,27 +51,27 @@ struct SourceDocumentTests {
         ("animation/pages.tiff", "pages", "3"), ("svg/drawing.svg", "mime_type", "image/svg+xml"),
         ("formats/photo.webp", "format", "webp"),
     ])
-    func `What is peculiar to a format is told`(name: String, member: String, value: String) throws {
+    func `Format-specific members are present`(name: String, member: String, value: String) throws {
         let found = try document(Fixture.image(name))[member]
         let text = (found as? [Int]).map { "\($0)" } ?? (found as? NSNumber).map { "\($0)" } ?? found as? String
         #expect(text == value)
     }
 
     @Test(arguments: ["formats/photo.webp", "formats/photo.avif", "svg/drawing.svg", "animation/disposal.gif"])
-    func `What a format cannot state is left out`(name: String) throws {
+    func `Members that a format does not have are left out`(name: String) throws {
         let document = try document(Fixture.image(name))
         #expect(document["density"] == nil && document["chroma_subsampling"] == nil)
         #expect((document["delays"] == nil) == (name != "animation/disposal.gif"))
     }
 
     @Test(arguments: ["colour/display-p3.jpg", "colour/icc-swap.png", "formats/photo.jxl"])
-    func `A profile is told by its name`(name: String) throws {
+    func `A profile is described by its name`(name: String) throws {
         let profile = try #require(try document(Fixture.image(name))["icc_profile"] as? String)
         #expect(!profile.isEmpty && profile.unicodeScalars.count <= 200)
         #expect(!profile.unicodeScalars.contains { $0.value < 0x20 })
     }
 
-    @Test func `Texts of a file are clipped, and lose what could change the text around them`() throws {
+    @Test func `Texts are clipped, and stripped of control characters`() throws {
         let hostile = "a\u{1B}[31m\u{202E}\"}\\\n" + String(repeating: "é", count: 5_000)
         let source = try Drawing.flat(20, 20, [9, 9, 9]).setting(texts: [
             "exif-ifd0-Copyright": "\(hostile) (ASCII)", "exif-ifd0-Make": "\(hostile) (ASCII)",
@@ -85,7 +85,7 @@ struct SourceDocumentTests {
         }
     }
 
-    @Test func `The header needs no pixel: a file that is cut off behind it is told all the same`() throws {
+    @Test func `A file truncated after its header is still described`() throws {
         let document = try document(Fixture.image("hostile/truncated.jpg"))
         #expect(document["format"] as? String == "jpeg")
         #expect(throws: ImageProcessingError.self) {
@@ -94,9 +94,9 @@ struct SourceDocumentTests {
         #expect(throws: ImageProcessingError.self) { try self.document(Fixture.image("hostile/text.jpg")) }
     }
 
-    @Test func `Details are told where they are asked for, and only those`() throws {
+    @Test func `A document has exactly the requested details`() throws {
         let source = try Fixture.image("sample.jpg")
-        let members: [(PictureDetails, Set<String>)] = [
+        let members: [(ImageDetails, Set<String>)] = [
             (.color, ["dominant_color", "average_color"]), (.palette, ["palette"]), (.blurHash, ["blurhash"]),
             (.thumbHash, ["thumbhash"]), (.lqip, ["lqip"]), (.exif, ["exif"]),
         ]
@@ -123,8 +123,8 @@ struct SourceDocumentTests {
         #expect(metadata["make"] == "Nikon" && metadata["taken"] == "2024-05-31T18:30:00")
     }
 
-    @Test(arguments: [PictureDetails.all, .exif, .color, []])
-    func `A position is told where it is asked for by name, and not by the way`(details: PictureDetails) throws {
+    @Test(arguments: [ImageDetails.all, .exif, .color, []])
+    func `A position is present only if it is requested by name`(details: ImageDetails) throws {
         let source = try Fixture.image("sample.jpg")
         let told = try document(source, details.union(.position))["gps"] as? [String: Double]
         #expect(told == ["latitude": 46.5, "longitude": 8.25])
@@ -132,7 +132,7 @@ struct SourceDocumentTests {
         #expect(try document(Fixture.image("formats/photo.jpg"), details.union(.position))["gps"] == nil)
     }
 
-    @Test func `A document is the same bytes each time, with its bytes' hash in it`() throws {
+    @Test func `A document is deterministic and contains the source's hash`() throws {
         let options = OutputOptions(format: .json, details: .all)
         let source = try Fixture.image("formats/photo.jpg")
         #expect(try produce(source, output: options).body == produce(source, output: options).body)

@@ -2,13 +2,13 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// Values of evanw's algorithm, by an implementation in another language, for pictures that two lines of code draw.
+/// Values of evanw's algorithm, by an implementation in another language, for images that two lines of code draw.
 struct ThumbHashTests {
     @Test(arguments: [
         (32, 20, "HhgGFIYwdKgjZohEiJT9ZwLVsg=="), (20, 32, "3gcGHARDBmM6hmNXaIj8rRNmgA=="),
         (100, 3, "mVcKIZAUBaJxiEmpSIBz+cc="),
     ])
-    func `An opaque picture has the hash that the reference gives it`(width: Int, height: Int, hash: String) {
+    func `An opaque image has the hash that the reference gives it`(width: Int, height: Int, hash: String) {
         #expect(ThumbHash.encode(.slopes(width, height)) == hash)
     }
 
@@ -20,7 +20,7 @@ struct ThumbHashTests {
         #expect(ThumbHash.encode(.slopes(width, height, alpha: true)) == hash)
     }
 
-    @Test func `A flat picture has no frequencies but its mean, whatever rounding makes of them`() {
+    @Test func `A flat image has no frequencies but its mean, whatever rounding makes of them`() {
         let bytes = ThumbHash.bytes(of: .flat(8, 8, Color(red: 200, green: 30, blue: 40)))
         let numbers = bytes.prefix(5).enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) }
         #expect(numbers & 63 == 22)
@@ -30,7 +30,7 @@ struct ThumbHashTests {
         #expect(bytes.dropFirst(5).allSatisfy { $0 == 0 })
     }
 
-    @Test func `An invisible picture has the hash of nothing`() {
+    @Test func `An invisible image has the hash of nothing`() {
         let hash = ThumbHash.encode(.flat(4, 4, Color(red: 9, green: 9, blue: 9, alpha: 0)))
         #expect(hash == "AAiCBQAAAAAAAAAAAAAAAAAAAAAAAAAAAA==")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// A plan tells what happens, without a pixel being decoded.
+/// Plans are correct although no pixel is decoded.
 struct ImagePlanTests {
     private struct Wish {
         var recipe = Recipe()
@@ -51,7 +51,7 @@ struct ImagePlanTests {
     }
 
     @Test(arguments: FixtureTableTests.Row.all)
-    func `What a plan says is what happens`(_ row: FixtureTableTests.Row) throws {
+    func `Processing matches its plan`(_ row: FixtureTableTests.Row) throws {
         let source = try row.bytes()
         for (number, wish) in Self.wishes.enumerated() {
             let job = job(source, wish)
@@ -76,7 +76,7 @@ struct ImagePlanTests {
     }
 
     @Test(arguments: FixtureTableTests.Row.all.filter { $0.outcome == "decode" })
-    func `The decoder gives the raster that was planned`(_ row: FixtureTableTests.Row) throws {
+    func `The decoder delivers the planned raster`(_ row: FixtureTableTests.Row) throws {
         let source = try row.bytes()
         let header = try SourceHeader(of: source)
         for side in [9, 40, 120] {
@@ -91,7 +91,7 @@ struct ImagePlanTests {
         }
     }
 
-    @Test func `Steps are told with the raster that each has before it: the decoder's until the resize`() throws {
+    @Test func `Each step has its raster: the decoder's until the resize`() throws {
         let source = try Fixture.image("sample.jpg")
         let plan = try InProcessImageProcessor().plan(job(source, Wish(recipe: .box(200, 200, fit: .cover))))
         #expect(plan.shrinkOnLoad == 4)
@@ -104,7 +104,7 @@ struct ImagePlanTests {
         #expect(plan.expectedWork > 1)
     }
 
-    @Test func `A step that looks at pixels leaves sizes that are only the most they can be`() throws {
+    @Test func `After a step that depends on pixels, sizes are upper bounds`() throws {
         let source = try Fixture.image("sample.jpg")
         let plan = try InProcessImageProcessor().plan(job(source, Wish(recipe: .with { $0.trim = Trim(threshold: 9) })))
         #expect(!plan.isExact)
@@ -115,18 +115,18 @@ struct ImagePlanTests {
         let source = try Fixture.image("sample.jpg")
         let plan = try InProcessImageProcessor().plan(job(source, Wish(output: OutputOptions(format: .json))))
         #expect(plan.steps.isEmpty)
-        #expect(plan.uses(of: Self.limits).isEmpty)
+        #expect(plan.usage(of: Self.limits).isEmpty)
         #expect(plan.estimatedMemoryBytes == source.readableBytes)
     }
 
-    @Test func `Limits are told with how much of them is taken`() throws {
+    @Test func `A plan reports its usage of each limit that applies`() throws {
         let still = try InProcessImageProcessor().plan(job(try Fixture.image("sample.jpg"), Wish(recipe: .box(400))))
         let limits = PixelLimits(maxSourcePixels: 1600 * 1067 * 2, maxOutputSide: 800, maxOutputPixels: 400 * 267 * 4)
-        let uses = still.uses(of: limits)
+        let uses = still.usage(of: limits)
         #expect(uses.map(\.setting) == ["max-source-pixels", "max-output-side", "max-output-pixels"])
         #expect(uses.map(\.share) == [0.5, 0.5, 0.25])
         let moving = try InProcessImageProcessor().plan(
             job(try Fixture.image("animation/disposal.gif"), Wish(output: OutputOptions())))
-        #expect(moving.uses(of: limits).contains(LimitUse(setting: "max-frames", value: 4, limit: 256)))
+        #expect(moving.usage(of: limits).contains(LimitUsage(setting: "max-frames", value: 4, limit: 256)))
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 struct BlurTests {
     @Test(arguments: [nil, 0.3, 2, 9, 60, 1000])
-    func `An even picture stays even under any blur`(_ sigma: Double?) throws {
+    func `A flat image stays flat under any blur`(_ sigma: Double?) throws {
         for color in [[200, 100, 50], [255, 255, 255], [0, 1, 2]] as [[UInt8]] {
             let pixels = try apply(Blur(sigma: sigma), to: Drawing.flat(90, 70, color))
             #expect(pixels.isFlat(color.map(Int.init), tolerance: 1))
@@ -22,7 +22,7 @@ struct BlurTests {
         #expect((1...6).allSatisfy { pixels[60 - $0, 5] == pixels[60 + $0, 5] })
     }
 
-    @Test func `What is hidden behind transparency is not blurred into view`() throws {
+    @Test func `Hidden colors are not blurred into view`() throws {
         let image = try Drawing.image(60, 20) { x, _ in x < 30 ? [255, 0, 0, 255] : [0, 0, 255, 0] }
         let pixels = try apply(Blur(sigma: 4), to: image)
         #expect(pixels.distance(x: 31, y: 10, to: [255, 0, 0]) <= 3)

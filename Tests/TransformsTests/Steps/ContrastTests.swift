@@ -24,7 +24,7 @@ struct ContrastTests {
         #expect(try tones(0) == [0, 64, 128, 192, 255])
         let ramp = try Drawing.image(256, 1) { x, _ in [UInt8(x)] }
         let there = try Contrast(percent: 20).apply(
-            Picture(frames: [ramp]),
+            ImageFrames(frames: [ramp]),
             context: TransformContext(plan: ChainPlan(source: .init(width: 256, height: 1)), interrupt: { false }))
         let back = try apply(Contrast(percent: -20), to: there.first)
         #expect((0..<256).allSatisfy { abs(back[$0, 0][0] - $0) <= 3 })

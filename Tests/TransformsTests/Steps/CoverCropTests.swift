@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomTransforms
 
 struct CoverCropTests {
-    @Test func `What hangs over the box is cut evenly from both sides`() throws {
+    @Test func `The overhang is cropped evenly on both sides`() throws {
         let pixels = try Pixels(produce(Drawing.quarters(80, 40).png(), .box(20, 20, fit: .cover)).body)
         #expect(pixels.size == PixelSize(width: 20, height: 20))
         #expect(pixels.distance(x: 3, y: 3, to: Drawing.red.map(Int.init)) <= 2)
@@ -29,7 +29,7 @@ struct CoverCropTests {
         #expect(steps.filter { $0 > 20 }.count > 40)
     }
 
-    @Test func `Without enlarging, the box keeps its shape inside the picture`() throws {
+    @Test func `Without enlarging, the box keeps its aspect ratio within the image`() throws {
         #expect(
             try produce(Drawing.quarters(80, 40).png(), .box(400, 400, fit: .cover)).size
                 == PixelSize(width: 40, height: 40))

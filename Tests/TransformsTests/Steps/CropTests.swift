@@ -15,14 +15,14 @@ struct CropTests {
         Crop(x: -1, y: 0, width: 2, height: 2), Crop(x: 0, y: 0, width: 0, height: 5),
         Crop(x: .max, y: 0, width: 2, height: 2), Crop(x: 2, y: 0, width: .max, height: 2),
     ])
-    func `A crop that leaves the picture is refused from the header`(_ crop: Crop) throws {
+    func `A crop that leaves the image is refused from the header`(_ crop: Crop) throws {
         let error = #expect(throws: TransformError.self) {
             try crop.planned(ChainPlan(source: PixelSize(width: 20, height: 10)))
         }
         #expect(error?.parameter == "crop")
     }
 
-    @Test func `A crop before a resize is taken from the full picture`() throws {
+    @Test func `A crop before a resize is taken from the full image`() throws {
         var recipe = Recipe.box(5)
         recipe.crop = Crop(x: 0, y: 0, width: 320, height: 240)
         let result = try produce(Drawing.quarters(640, 480).jpeg(), recipe)

@@ -7,10 +7,10 @@ struct FilterTests {
         try apply(filter, to: Drawing.flat(4, 4, color))[2, 2]
     }
 
-    @Test func `Greyscale keeps lightness and drops colour`() throws {
-        let grey = try filtered(.greyscale, [220, 30, 30])
-        #expect(Set(grey).count == 1)
-        #expect((60...150).contains(grey[0]))
+    @Test func `Greyscale keeps lightness and removes color`() throws {
+        let gray = try filtered(.greyscale, [220, 30, 30])
+        #expect(Set(gray).count == 1)
+        #expect((60...150).contains(gray[0]))
         #expect(try filtered(.greyscale, [128, 128, 128]) == [128, 128, 128])
     }
 
@@ -21,13 +21,13 @@ struct FilterTests {
         #expect(try filtered(.sepia, [0, 0, 0]) == [0, 0, 0])
     }
 
-    @Test func `Negate turns colours round and twice is nothing`() throws {
+    @Test func `Negate inverts colors, and twice restores them`() throws {
         #expect(try filtered(.negate, [10, 100, 255]) == [245, 155, 0])
         #expect(try filtered(.negate, [245, 155, 0]) == [10, 100, 255])
     }
 
     @Test(arguments: Filter.allCases)
-    func `No filter touches alpha`(_ filter: Filter) throws {
+    func `No filter changes alpha`(_ filter: Filter) throws {
         #expect(try filtered(filter, [10, 100, 200, 99])[3] == 99)
     }
 }

@@ -11,7 +11,7 @@ struct FlattenTests {
         #expect(pixels.isFlat(expected, tolerance: 1))
     }
 
-    @Test func `A translucent background leaves a translucent picture`() throws {
+    @Test func `A translucent background leaves a translucent image`() throws {
         let background = Color(red: 0, green: 0, blue: 255, alpha: 128)
         #expect(
             try apply(Flatten(background), to: Drawing.flat(4, 4, [9, 9, 9, 0])).isFlat([0, 0, 255, 128], tolerance: 1))
@@ -19,7 +19,7 @@ struct FlattenTests {
             try apply(Flatten(background), to: Drawing.flat(4, 4, [200, 100, 50, 255])).isFlat([200, 100, 50, 255]))
     }
 
-    @Test func `A picture without alpha stays as it is`() throws {
+    @Test func `An image without alpha stays as it is`() throws {
         #expect(try apply(Flatten(.white), to: Drawing.flat(4, 4, [1, 2, 3])).isFlat([1, 2, 3]))
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomTransforms
 
 struct HueTests {
-    @Test func `Red goes over yellow to green, blue and back`() throws {
+    @Test func `Red turns through yellow to green, blue and back`() throws {
         let source = try Drawing.flat(4, 4, [180, 80, 80])
         func turned(_ degrees: Int) throws -> [Int] { try apply(Hue(degrees: degrees), to: source)[0, 0] }
         #expect(try apply(Hue(degrees: 0), to: source).isFlat([180, 80, 80], tolerance: 2))
@@ -13,7 +13,7 @@ struct HueTests {
         #expect(blue[2] > blue[0] + 30)
     }
 
-    @Test func `Greys have no hue to turn`() throws {
+    @Test func `Gray has no hue`() throws {
         #expect(
             try apply(Hue(degrees: 200), to: Drawing.flat(4, 4, [120, 120, 120])).isFlat([120, 120, 120], tolerance: 2))
     }

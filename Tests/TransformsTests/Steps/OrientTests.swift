@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomTransforms
 
 struct OrientTests {
-    /// Which corner of a stored picture (red, green, blue, yellow, row by row) is seen where (EXIF 2.32, tag 274).
+    /// Which corner of a stored image (red, green, blue, yellow, row by row) is seen where (EXIF 2.32, tag 274).
     static let corners: [(Int, [[UInt8]])] = [
         (1, [Drawing.red, Drawing.green, Drawing.blue, Drawing.yellow]),
         (2, [Drawing.green, Drawing.red, Drawing.yellow, Drawing.blue]),
@@ -17,7 +17,7 @@ struct OrientTests {
     ]
 
     @Test(arguments: corners)
-    func `Each orientation, stated by the file or by the request, brings the corners where they belong`(
+    func `Each orientation, of the file or of the request, puts the corners in their place`(
         _ orientation: Int, _ expected: [[UInt8]]
     ) throws {
         let drawing = try Drawing.quarters(40, 20)
@@ -32,20 +32,20 @@ struct OrientTests {
         }
     }
 
-    @Test func `None leaves the picture lying, and no result states an orientation of its own`() throws {
+    @Test func `None leaves pixels as stored, and no result has an orientation field`() throws {
         let source = try Fixture.image("orientation/f-6.jpg")
         #expect(try produce(source, .with { $0.orientation = .none }).size == PixelSize(width: 160, height: 120))
         let result = try produce(source, output: OutputOptions(format: .jpeg))
         #expect(try SourceHeader(of: result.body).orientation == 1)
     }
 
-    @Test func `A request's orientation replaces the file's, it does not add to it`() throws {
+    @Test func `A request's orientation replaces the file's`() throws {
         let source = try Drawing.quarters(40, 20).setting(ints: ["orientation": 6]).jpeg(quality: 100)
         let pixels = try Pixels(produce(source, .with { $0.orientation = .exif(2) }).body)
         #expect(pixels.distance(x: 2, y: 2, to: Drawing.green.map(Int.init)) < 12)
     }
 
-    @Test func `Crops count in the upright picture`() throws {
+    @Test func `Crops refer to the upright image`() throws {
         var recipe = Recipe()
         recipe.crop = Crop(x: 0, y: 0, width: 10, height: 20)
         let source = try Drawing.quarters(40, 20).setting(ints: ["orientation": 6]).jpeg(quality: 100)

@@ -5,9 +5,9 @@ import Testing
 
 struct ResizeTests {
     @Test(arguments: Resampling.allCases)
-    func `A scaled photograph is still the same picture, from every format`(_ resampling: Resampling) throws {
+    func `A scaled photograph is still the same image, from every format`(_ resampling: Resampling) throws {
         for side in [40, 100, 233] {
-            // Decoders may shrink in their own way for `fast`, but only so far: `accurate` is the measure of it.
+            // Decoders shrink in their own ways for `fast`; `accurate` limits how far.
             let measure = resampling == .fast ? .accurate : resampling
             let reference = try Pixels(produce(Fixture.image("formats/photo.jpg"), .box(side, side, as: measure)).body)
             for name in ["photo.jpg", "progressive.jpg", "photo.webp", "photo.avif", "photo.heic", "photo.jxl"] {
@@ -22,7 +22,7 @@ struct ResizeTests {
     }
 
     @Test(arguments: Resampling.allCases)
-    func `Flat colours come through every size and depth unchanged`(_ resampling: Resampling) throws {
+    func `Flat colors come through every size and depth unchanged`(_ resampling: Resampling) throws {
         for depth in ["sixteen-bit.png", "squares.png", "palette.png"] {
             let pixels = try Pixels(produce(Fixture.image("colour/\(depth)"), .box(40, 40, as: resampling)).body)
             #expect(pixels.distance(x: 5, y: 5, to: [0xE6, 0x19, 0x4B]) <= 2, "\(depth)")
@@ -30,7 +30,7 @@ struct ResizeTests {
         }
     }
 
-    @Test func `Fill stretches, and enlarges when asked`() throws {
+    @Test func `Fill stretches, and enlarges on request`() throws {
         let pixels = try Pixels(produce(Drawing.quarters(40, 20).png(), .box(100, 90, fit: .fill, enlarge: true)).body)
         #expect(pixels.size == PixelSize(width: 100, height: 90))
         #expect(pixels.distance(x: 20, y: 20, to: Drawing.red.map(Int.init)) <= 2)
@@ -45,7 +45,7 @@ struct ResizeTests {
     }
 
     @Test(arguments: ["1000x1.jpg", "1x1000.jpg", "1x1.jpg", "7x5.jpg", "1x1.png"])
-    func `The smallest pictures survive every profile and size`(_ name: String) throws {
+    func `The smallest images survive every resampling and size`(_ name: String) throws {
         for resampling in Resampling.allCases {
             for side in [1, 3, 50] {
                 let result = try produce(Fixture.image("geometry/\(name)"), .box(side, side, as: resampling))
@@ -54,7 +54,7 @@ struct ResizeTests {
         }
     }
 
-    @Test func `A vector picture grows without being asked`() throws {
+    @Test func `A vector image is enlarged without a request`() throws {
         #expect(try produce(Fixture.image("svg/drawing.svg"), .box(800)).size == PixelSize(width: 800, height: 600))
     }
 }

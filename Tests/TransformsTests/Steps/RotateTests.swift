@@ -14,7 +14,7 @@ struct RotateTests {
     }
 
     @Test(arguments: [1, 30, 45, 100, 200, 359])
-    func `Other angles grow the canvas to the size planned`(_ degrees: Int) throws {
+    func `Other angles enlarge the canvas to the planned size`(_ degrees: Int) throws {
         let rotate = Rotate(degrees: degrees)
         let planned = try rotate.planned(ChainPlan(source: PixelSize(width: 200, height: 100))).size
         let pixels = try apply(rotate, to: Drawing.flat(200, 100, [200, 40, 90]))
@@ -23,7 +23,7 @@ struct RotateTests {
         #expect(pixels.distance(x: pixels.width / 2, y: pixels.height / 2, to: [200, 40, 90, 255]) <= 1)
     }
 
-    @Test func `Corners take the background`() throws {
+    @Test func `Corners have the background color`() throws {
         let pixels = try apply(Rotate(degrees: 45, background: .white), to: Drawing.flat(50, 50, [0, 0, 0]))
         #expect(pixels.bands == 3)
         #expect(pixels[0, 0] == [255, 255, 255])

@@ -11,7 +11,7 @@ struct TintTests {
         #expect(pixels.luminance(x: 1, y: 0) < pixels.luminance(x: 2, y: 0))
     }
 
-    @Test func `A grey tint takes the colour away, and alpha does not matter to its key`() throws {
+    @Test func `A gray tint removes color, and its alpha is not in the key`() throws {
         let pixels = try apply(Tint(Color(red: 128, green: 128, blue: 128)), to: Drawing.flat(4, 4, [200, 40, 40, 9]))
         #expect((pixels[0, 0][0] - pixels[0, 0][2]) <= 2)
         #expect(pixels[0, 0][3] == 9)

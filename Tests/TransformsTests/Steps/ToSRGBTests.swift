@@ -10,7 +10,7 @@ struct ToSRGBTests {
         "icc-swap.avif",
         "icc-swap.tiff", "sixteen-bit-icc-swap.png", "display-p3.png", "display-p3.jpg", "bad-profile.jpg",
     ])
-    func `Scaled pictures of every colour space show the same colours, and the result needs no profile`(
+    func `Scaled images of every color space show the same colors, and the result needs no profile`(
         _ name: String
     ) throws {
         for resampling in Resampling.allCases {
@@ -24,14 +24,14 @@ struct ToSRGBTests {
         }
     }
 
-    @Test func `Grey becomes three equal channels and keeps its alpha`() throws {
+    @Test func `Gray becomes three equal channels and keeps its alpha`() throws {
         #expect(try apply(ToSRGB(), to: Drawing.flat(4, 4, [90])).isFlat([90, 90, 90]))
         let pixels = try apply(ToSRGB(), to: Drawing.flat(4, 4, [90, 40]))
         #expect(pixels.isFlat([90, 90, 90, 40]))
     }
 
     @Test(arguments: [("char", -28.0, 100), ("short", -7068, 100), ("uint", 1_684_300_900, 100), ("float", 100, 100)])
-    func `Samples that are no bytes are brought to bytes`(_ format: String, _ value: Double, _ expected: Int) throws {
+    func `Other samples are converted to bytes`(_ format: String, _ value: Double, _ expected: Int) throws {
         let image = try Drawing.flat(4, 4, [0]).applying("linear", ["a": 0, "b": .double(value)])
             .applying("cast", ["format": .string(format)])
             .applying("copy", ["interpretation": format == "short" || format == "uint" ? "grey16" : "b-w"])
@@ -39,7 +39,7 @@ struct ToSRGBTests {
         #expect(pixels.isFlat([expected, expected, expected], tolerance: 1))
     }
 
-    @Test func `Of a picture with many channels three colours and one alpha are kept`() throws {
+    @Test func `Three colors and one alpha of many channels are kept`() throws {
         let many = try Drawing.flat(4, 4, [10, 20, 30, 200, 7, 8])
         #expect(try apply(ToSRGB(), to: many).isFlat([10, 20, 30, 200]))
     }

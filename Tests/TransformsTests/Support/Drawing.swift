@@ -3,9 +3,9 @@ import NIOCore
 
 @testable import DarkroomTransforms
 
-/// Pictures that tests draw themselves.
+/// Images drawn by tests.
 enum Drawing {
-    /// `color` gives the samples of a pixel: grey, RGB or RGBA.
+    /// `color` gives the samples of a pixel: gray, RGB or RGBA.
     static func image(_ width: Int, _ height: Int, _ color: (Int, Int) -> [UInt8]) throws -> VipsImage {
         var samples: [UInt8] = []
         for y in 0..<height {
@@ -20,7 +20,7 @@ enum Drawing {
         try image(width, height) { _, _ in color }
     }
 
-    /// Each quarter in a colour of its own: red, green, blue, yellow, row by row.
+    /// Each quarter in a color of its own: red, green, blue, yellow, row by row.
     static func quarters(_ width: Int, _ height: Int) throws -> VipsImage {
         try image(width, height) { x, y in
             switch (x < width / 2, y < height / 2) {

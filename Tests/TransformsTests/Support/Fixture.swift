@@ -1,14 +1,14 @@
 import Foundation
 import NIOCore
 
-/// Files that tests read: our own fixtures, and foreign material where it lies beside the project.
+/// Files for tests: the project's fixtures, and an external corpus if it is present.
 enum Fixture {
     static let root: URL = {
         if let path = ProcessInfo.processInfo.environment["DARKROOM_FIXTURES"] { return URL(fileURLWithPath: path) }
         return packageRoot.appendingPathComponent("Fixtures")
     }()
 
-    /// Nil where the foreign material is absent.
+    /// Nil if the external corpus is absent.
     static let corpus: URL? = {
         let environment = ProcessInfo.processInfo.environment["DARKROOM_CORPUS"]
         let folder =
@@ -18,7 +18,7 @@ enum Fixture {
         return FileManager.default.fileExists(atPath: manifest) ? folder : nil
     }()
 
-    /// A picture of `Fixtures/images`.
+    /// A file of `Fixtures/images`.
     static func image(_ path: String) throws -> ByteBuffer {
         try bytes(root.appendingPathComponent("images").appendingPathComponent(path))
     }
@@ -27,7 +27,7 @@ enum Fixture {
         ByteBuffer(bytes: try Data(contentsOf: file))
     }
 
-    /// The rows of a table under a line of names, cell by name.
+    /// The rows of a table with a header line, as cells by column name.
     static func table(_ file: URL) throws -> [[String: String]] {
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let cells = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }

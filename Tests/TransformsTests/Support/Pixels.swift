@@ -29,12 +29,12 @@ struct Pixels {
         }.asPixels()
     }
 
-    /// Red, green, blue and, where there is one, alpha.
+    /// Red, green, blue and alpha, if there is one.
     subscript(x: Int, y: Int) -> [Int] {
         samples[((y * width + x) * bands)..<((y * width + x + 1) * bands)].map(Int.init)
     }
 
-    /// How far apart the most different channels of two colours are.
+    /// The largest difference of a channel between two colors.
     func distance(x: Int, y: Int, to color: [Int]) -> Int {
         zip(self[x, y], color).map { abs($0 - $1) }.max() ?? 255
     }
@@ -51,7 +51,7 @@ struct Pixels {
         }
     }
 
-    /// Which of two neighbours is brighter, on a grid of 9 by 8 means: 64 bits that survive scaling and recoding.
+    /// A difference hash: which of two neighbors is brighter, on a grid of 9×8 means. Survives scaling and recoding.
     var differenceHash: UInt64 {
         var hash: UInt64 = 0
         for row in 0..<8 {
@@ -62,12 +62,12 @@ struct Pixels {
         return hash
     }
 
-    /// Bits in which two pictures' hashes differ; pictures of one scene differ in few.
+    /// The number of different bits of two images' hashes; small for images of one scene.
     func hashDistance(to other: Pixels) -> Int {
         (differenceHash ^ other.differenceHash).nonzeroBitCount
     }
 
-    /// How far apart the samples of two pictures of one size are on average.
+    /// The mean difference of samples of two images of one size.
     func meanDistance(to other: Pixels) -> Double {
         let sum = zip(samples, other.samples).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
         return Double(sum) / Double(samples.count)

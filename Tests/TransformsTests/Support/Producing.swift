@@ -22,7 +22,7 @@ extension Recipe {
     }
 }
 
-/// Runs a job as the service does; PNG out, so that nothing is lost on the way to the test.
+/// Runs a job as the service does, by default with lossless PNG output.
 func produce(
     _ source: ByteBuffer, _ recipe: Recipe = Recipe(), output: OutputOptions = OutputOptions(format: .png),
     pages: PageSelection = PageSelection(), limits: PixelLimits = PixelLimits()
@@ -34,9 +34,9 @@ func produce(
     return try InProcessImageProcessor().process(job, interrupt: { false })
 }
 
-/// What one transform makes of one image, as a viewer sees it.
+/// The pixels of an image after one transform.
 func apply(_ transform: any Transform, to image: VipsImage) throws -> Pixels {
-    let picture = Picture(frames: [image])
-    let plan = try transform.planned(ChainPlan(source: picture.size))
-    return try transform.apply(picture, context: TransformContext(plan: plan, interrupt: { false })).first.asPixels()
+    let image = ImageFrames(frames: [image])
+    let plan = try transform.planned(ChainPlan(source: image.size))
+    return try transform.apply(image, context: TransformContext(plan: plan, interrupt: { false })).first.asPixels()
 }

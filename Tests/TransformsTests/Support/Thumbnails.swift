@@ -5,7 +5,7 @@ extension Thumbnail {
         Thumbnail(width: width, pixels: Array(repeating: color, count: width * height))
     }
 
-    /// Each channel rises in a way of its own and starts over at 256, so that no frequency is exactly zero.
+    /// Each channel rises differently and wraps at 256, so that no frequency is exactly zero.
     static func slopes(_ width: Int, _ height: Int, alpha: Bool = false) -> Thumbnail {
         Thumbnail(
             width: width,

@@ -1,0 +1,24 @@
+#ifndef __linux__
+#include "CSandbox.h"
+
+#include <errno.h>
+
+int darkroom_memory_file(size_t size) { return -ENOSYS; }
+int darkroom_seal(int file) { return -ENOSYS; }
+int darkroom_is_sealed(int file) { return 0; }
+int darkroom_socket_pair(int sockets[2]) { return -ENOSYS; }
+int darkroom_send(int socket, const void *bytes, size_t count, int descriptor) { return -ENOSYS; }
+ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descriptor) { return -ENOSYS; }
+int darkroom_spawn(const char *path, char *const arguments[], char *const environment[], int socket) { return -ENOSYS; }
+int darkroom_process_descriptor(pid_t process) { return -ENOSYS; }
+int64_t darkroom_processor_milliseconds(pid_t process) { return -ENOSYS; }
+int darkroom_bind_to_parent(pid_t parent) { return -ENOSYS; }
+int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t processor, uint64_t descriptors) {
+    return -ENOSYS;
+}
+int darkroom_ruleset(void) { return -ENOSYS; }
+int darkroom_allow_reading(int ruleset, const char *path) { return -ENOSYS; }
+int darkroom_enforce(int ruleset) { return -ENOSYS; }
+int darkroom_restrict_system_calls(void) { return -ENOSYS; }
+const char *darkroom_probe(int number, int *failure) { return 0; }
+#endif

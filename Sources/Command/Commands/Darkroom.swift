@@ -1,0 +1,55 @@
+import ArgumentParser
+import DarkroomTransforms
+import DarkroomWorkers
+import Foundation
+
+/// The entry point of the process.
+@main
+enum EntryPoint {
+    /// The internal subcommand with which `darkroom serve` starts its workers.
+    static let workerCommand = "worker"
+
+    /// A worker must enter its sandbox while it has a single thread, and an asynchronous `main` starts threads before
+    /// its first line runs.
+    static func main() {
+        if CommandLine.arguments.dropFirst().elementsEqual([workerCommand]) { return Worker.run() }
+        Task {
+            await Darkroom.main()
+            exit(EXIT_SUCCESS)
+        }
+        dispatchMain()
+    }
+}
+
+/// `darkroom`
+struct Darkroom: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
+        version: release, subcommands: [Serve.self, Sign.self, TransformFile.self, PrintSettings.self, Version.self])
+
+    /// The version of this program.
+    static let release = "0.1.0"
+}
+
+/// `darkroom version`
+struct Version: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the versions of Darkroom, libvips and the codecs, and the supported formats.")
+
+    func run() {
+        let report = InstalledCodecs()
+        print("darkroom \(Darkroom.release)")
+        print("libvips \(report.libvips)")
+        for codec in report.codecs { print(codec) }
+        print("reads \(report.readable.map(\.rawValue).joined(separator: ", "))")
+        print("writes \(report.writable.map(\.rawValue).joined(separator: ", "))")
+    }
+}
+
+/// Standard error, where commands report what went wrong.
+enum StandardError {
+    /// Writes one line that begins with `Error:`.
+    static func write(_ sentence: String) {
+        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+    }
+}

@@ -1,0 +1,91 @@
+import CoreMetrics
+import DarkroomNetwork
+import DarkroomOrigin
+import HTTPTypes
+import NIOCore
+
+/// Counts and times the requests to an origin.
+struct MeteredOrigin: OriginFetching {
+    /// The result of a request, as the label `result`.
+    enum Result: String, CaseIterable {
+        case downloaded
+        case notModified = "not_modified"
+        case notFound = "not_found"
+        case unexpectedStatus = "refused_status"
+        case badResponse = "bad_answer"
+        case badRedirect = "bad_redirect"
+        case tooLarge = "too_large"
+        case timedOut = "timed_out"
+        case unreachable
+        /// The circuit breaker of its host is open.
+        case circuitOpen = "left_alone"
+        case notAllowed = "not_allowed"
+        case loop
+        case canceled = "cancelled"
+    }
+
+    static let help = [
+        "darkroom_origin_requests_total": "Requests to origins, by result.",
+        "darkroom_origin_bytes_total": "Bytes of completely downloaded originals.",
+        "darkroom_origin_duration_seconds": "Duration of requests to origins, including the wait for a download slot.",
+    ]
+
+    private let origin: any OriginFetching
+    private let results: [Result: Counter]
+    private let bytes: Counter
+    private let duration: CoreMetrics.Timer
+
+    init(_ origin: any OriginFetching, metrics: any MetricsFactory) {
+        self.origin = origin
+        let counters = Result.allCases.map { result in
+            (
+                result,
+                Counter(
+                    label: "darkroom_origin_requests_total", dimensions: [("result", result.rawValue)],
+                    factory: metrics)
+            )
+        }
+        results = Dictionary(uniqueKeysWithValues: counters)
+        bytes = Counter(label: "darkroom_origin_bytes_total", factory: metrics)
+        duration = CoreMetrics.Timer(label: "darkroom_origin_duration_seconds", factory: metrics)
+    }
+
+    func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        let start = ContinuousClock.now
+        defer { duration.recordNanoseconds(Int64(start.duration(to: .now) / .nanoseconds(1))) }
+        do throws(OriginError) {
+            let response = try await origin.fetch(request)
+            results[response.isNotModified ? .notModified : .downloaded]?.increment()
+            bytes.increment(by: response.body.readableBytes)
+            return response
+        } catch {
+            results[Result(error)]?.increment()
+            throw error
+        }
+    }
+
+    func sentFields(for request: OriginRequest) -> HTTPFields { origin.sentFields(for: request) }
+
+    func refusal(of source: SourceURL) -> OriginError? { origin.refusal(of: source) }
+
+    func clearOutages(ofHost host: String?) { origin.clearOutages(ofHost: host) }
+}
+
+extension MeteredOrigin.Result {
+    init(_ error: OriginError) {
+        self =
+            switch error {
+            case .notFound, .localNotFound: .notFound
+            case .unexpectedStatus: .unexpectedStatus
+            case .emptyBody, .unacceptableEncoding: .badResponse
+            case .tooManyRedirects, .badRedirect: .badRedirect
+            case .tooLarge: .tooLarge
+            case .timedOut: .timedOut
+            case .unreachable: .unreachable
+            case .hostUnavailable: .circuitOpen
+            case .invalidURL, .notAllowed: .notAllowed
+            case .loop: .loop
+            case .cancelled: .canceled
+            }
+    }
+}

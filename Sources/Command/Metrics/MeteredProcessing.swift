@@ -1,0 +1,90 @@
+import CoreMetrics
+import DarkroomTransforms
+import NIOCore
+
+/// Counts what an image processor makes: variants, bytes saved, and failures by codec.
+struct MeteredProcessing: ImageProcessing {
+    static let help = [
+        "darkroom_variants_total": "Encoded variants, by format.",
+        "darkroom_variant_bytes_total": "Bytes of encoded variants, by format.",
+        "darkroom_variant_original_bytes_total":
+            "Bytes of the originals of encoded variants, by format; the difference to the variants is saved.",
+        "darkroom_codec_failures_total": "Variants that failed to decode, transform or encode, by codec and reason.",
+    ]
+
+    private struct FormatCounters {
+        let variants: Counter
+        let bytes: Counter
+        let originalBytes: Counter
+    }
+
+    private let processing: any ImageProcessing
+    private let metrics: any MetricsFactory
+    private let formats: [OutputFormat: FormatCounters]
+
+    init(_ processing: any ImageProcessing, metrics: any MetricsFactory) {
+        self.processing = processing
+        self.metrics = metrics
+        let counters = OutputFormat.allCases.map { format in
+            let dimensions = [("format", format.rawValue)]
+            let counters = FormatCounters(
+                variants: Counter(label: "darkroom_variants_total", dimensions: dimensions, factory: metrics),
+                bytes: Counter(label: "darkroom_variant_bytes_total", dimensions: dimensions, factory: metrics),
+                originalBytes: Counter(
+                    label: "darkroom_variant_original_bytes_total", dimensions: dimensions, factory: metrics))
+            return (format, counters)
+        }
+        formats = Dictionary(uniqueKeysWithValues: counters)
+    }
+
+    func process(
+        _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> ProcessedImage {
+        // A preview is not a variant, and failing to make one early is not a failure.
+        guard !job.isPartial else { return try processing.process(job, interrupt: interrupt) }
+        do throws(ImageProcessingError) {
+            let image = try processing.process(job, interrupt: interrupt)
+            let counters = formats[image.format]
+            counters?.variants.increment()
+            counters?.bytes.increment(by: image.body.readableBytes)
+            counters?.originalBytes.increment(by: job.source.readableBytes)
+            return image
+        } catch {
+            let dimensions = [("codec", job.codec(for: error)), ("reason", error.label)]
+            Counter(label: "darkroom_codec_failures_total", dimensions: dimensions, factory: metrics).increment()
+            throw error
+        }
+    }
+
+    func plan(_ job: ImageJob, interrupt: @escaping @Sendable () -> Bool) throws(ImageProcessingError) -> ImagePlan {
+        try processing.plan(job, interrupt: interrupt)
+    }
+
+    func removeDecoded(identity: String) { processing.removeDecoded(identity: identity) }
+
+    func shrinkMemory(toFraction fraction: Double) { processing.shrinkMemory(toFraction: fraction) }
+}
+
+extension ImageJob {
+    /// The codec that failed: the encoder, or else the decoder.
+    fileprivate func codec(for error: ImageProcessingError) -> String {
+        if case .encodingFailed = error, let format = output.format { return format.rawValue }
+        if error == .unsupported { return "none" }
+        // SVG is the only decodable format without a signature in its first bytes.
+        return (SourceFormat(signatureOf: source) ?? .svg).rawValue
+    }
+}
+
+extension ImageProcessingError {
+    fileprivate var label: String {
+        switch self {
+        case .unsupported: "unsupported"
+        case .corrupt: "corrupt"
+        case .tooLarge: "too_large"
+        case .badParameter: "bad_parameter"
+        case .interrupted: "interrupted"
+        case .transformFailed: "transform"
+        case .encodingFailed: "encoding"
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import DarkroomPipeline
+import DarkroomStore
+import DarkroomWeb
+import Foundation
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Ends the process at once on a second SIGTERM or SIGINT. Entries on disk stay intact; pending disk writes are lost.
+enum SecondSignal {
+    /// Counts signals until the task is canceled.
+    static func watch(logger: Logger) async -> Task<Void, Never> {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        return Task {
+            var count = 0
+            for await signal in signals {
+                count += 1
+                guard count > 1 else { continue }
+                logger.warning("second signal: exiting without finishing requests", metadata: ["signal": "\(signal)"])
+                _exit(128 + signal.rawValue)
+            }
+        }
+    }
+}
+
+/// The first step of a graceful shutdown: `/health/ready` fails from now on, and prefetch jobs end together with their
+/// event streams.
+///
+/// As the last service of its group it shuts down first. The listeners follow one by one: each stops listening,
+/// closes idle connections, and gives in-flight requests `shutdown-grace` to finish.
+struct DrainService: Service {
+    let traffic: Traffic
+    let prefetcher: Prefetcher
+
+    func run() async throws {
+        guard (try? await gracefulShutdown()) != nil else { return }
+        traffic.drain()
+        prefetcher.shutdown()
+    }
+}
+
+/// Shrinks the memory caches under memory pressure, before the kernel kills the process.
+struct MemoryUpkeep: Service {
+    let relief: PressureRelief
+
+    /// - Parameters:
+    ///   - heldBytes: the current size of the memory caches.
+    ///   - lowWaterPercent: the share of their budgets that is kept under pressure.
+    init(
+        _ pipeline: ImagePipeline, heldBytes: @escaping @Sendable () -> Int, lowWaterPercent: Int, logger: Logger
+    ) {
+        let caches = PressureRelief.Cache(bytes: heldBytes) {
+            pipeline.shrinkMemory(toFraction: Double(lowWaterPercent) / 100)
+        }
+        relief = PressureRelief([caches], logger: logger)
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await relief.run() }
+    }
+}
+
+/// Removes expired entries of the disk cache at start-up and every hour.
+struct ExpiryUpkeep: Service {
+    let pipeline: ImagePipeline
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await pipeline.removeExpired()
+                try? await Task.sleep(for: .seconds(3_600))
+            }
+        }
+    }
+}

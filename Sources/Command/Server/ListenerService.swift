@@ -1,0 +1,84 @@
+import DarkroomWeb
+import Foundation
+import Hummingbird
+import ServiceLifecycle
+import Synchronization
+
+/// The HTTP server on one listener.
+struct ListenerService: Service {
+    let listener: Door
+    let application: any ApplicationProtocol
+
+    /// Throws a ``ListenerFailure``.
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch {
+            throw ListenerFailure(listener: listener, reason: error)
+        }
+    }
+}
+
+/// A listener that could not bind its address.
+struct ListenerFailure: Error {
+    let listener: Door
+    let reason: any Error
+
+    /// A sentence that names the settings at fault.
+    func sentence(_ settings: Settings) -> String {
+        let listeners = settings.listeners
+        switch listener {
+        case .main: return "host and port: cannot listen on \(listeners.host):\(listeners.port) (\(reason))."
+        case .admin:
+            let port = listeners.adminPort ?? 0
+            return "admin-host and admin-port: cannot listen on \(listeners.adminHost):\(port) (\(reason))."
+        }
+    }
+}
+
+/// The message on standard output once the server is up: its URLs, and a command to try.
+final class StartupMessage: Sendable {
+    private let settings: Settings
+    private let ports = Mutex<[Door: Int]>([:])
+
+    init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    /// Records the port of an open listener.
+    /// - Returns: whether all listeners are open.
+    func recordOpen(_ listener: Door, port: Int) -> Bool {
+        ports.withLock { ports in
+            ports[listener] = port
+            return ports.count == (settings.listeners.adminPort == nil ? 1 : 2)
+        }
+    }
+
+    func print() {
+        let ports = ports.withLock(\.self)
+        let base = Self.url(settings.listeners.host, ports[.main] ?? settings.listeners.port)
+        var text = "Darkroom listens on \(base)\n"
+        if let port = ports[.admin] { text += "Admin endpoints: \(Self.url(settings.listeners.adminHost, port))\n" }
+        if let sample {
+            text += "Try:  curl -o image.webp '\(base)/image?url=local:///\(sample)&w=400&output=webp'\n"
+        }
+        // Unbuffered: scripts wait for this line on a pipe.
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    private static func url(_ host: String, _ port: Int) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
+    /// `sample.jpg` in the local root, or else its first image whose name needs no encoding.
+    private var sample: String? {
+        guard let root = settings.origins.localRoot,
+            let names = try? FileManager.default.contentsOfDirectory(atPath: root).sorted()
+        else { return nil }
+        if names.contains("sample.jpg") { return "sample.jpg" }
+        return names.first { name in
+            name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+                && ["jpg", "jpeg", "png", "webp", "gif"].contains(URL(fileURLWithPath: name).pathExtension)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import DarkroomHTTPCaching
+import DarkroomPipeline
+import DarkroomStore
+import Foundation
+
+struct CacheSettings: SettingTheme {
+    static let title = "Caches"
+
+    let directory = Setting(
+        "cache-dir", .text("PATH", "the path of a folder"), default: defaultDirectory,
+        shownAs: "the platform's cache folder",
+        help: "Folder of the disk cache. Only one server may use it at a time.")
+    let diskBytes = Setting(
+        "cache-disk-bytes", .bytes(atLeast: 0), default: 10 << 30,
+        help: "Byte budget of the disk cache. 0 disables it.")
+    let memoryBytes = Setting(
+        "cache-memory-bytes", .bytes(atLeast: 0), default: 256 << 20,
+        help: "Byte budget of the memory cache. 0 disables it.")
+    let memoryLowWater = Setting(
+        "cache-memory-low-water", .integer(0...100), default: 60,
+        help: "Percentage of the memory caches that is kept each time the system runs low on memory.")
+    let decodedBytes = Setting(
+        "cache-decoded-bytes", .bytes(atLeast: 0), default: 128 << 20,
+        help: "Byte budget of the cache of decoded originals in demand. 0 disables it.")
+    let maxAge = Setting(
+        "cache-max-age", .optional(.duration()), default: nil,
+        help: "Age at which entries of the disk cache are removed. By default, entries do not expire.")
+    let expireBy = Setting(
+        "cache-expire-by", .choice(of: DiskStore.Expiry.self), default: .access,
+        help: "Starting point of cache-max-age: an entry's last access, last modification or creation.")
+    let keyDropQuery = Setting(
+        "cache-key-drop-query", .queryDroppingRules, default: [],
+        help: """
+            Query parameters of source URLs to leave out of cache keys, as rules of host and parameter globs such as \
+            *.example.com=utm_*,token. The parameter * leaves out the whole query.
+            """)
+
+    /// `$XDG_CACHE_HOME/darkroom` or `~/.cache/darkroom`; on macOS `~/Library/Caches/darkroom`.
+    private static var defaultDirectory: String {
+        let home = FileManager.default.homeDirectoryForCurrentUser
+        #if os(macOS)
+            return home.appendingPathComponent("Library/Caches/darkroom").path
+        #else
+            if let cache = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"], cache.hasPrefix("/") {
+                return "\(cache)/darkroom"
+            }
+            return home.appendingPathComponent(".cache/darkroom").path
+        #endif
+    }
+}
+
+struct FreshnessSettings: SettingTheme {
+    static let title = "Freshness"
+
+    let respectOrigin = Setting(
+        "respect-origin", .boolean, default: FreshnessPolicy().respectsOrigin,
+        help: """
+            Whether to obey the caching header fields of origins. With false, every original is stored and stays \
+            fresh for default-fresh.
+            """)
+    let defaultFresh = Setting(
+        "default-fresh", .duration(allowsZero: true), default: FreshnessPolicy().defaultFresh,
+        help: "Freshness lifetime of originals whose origin states none.")
+    let minFresh = Setting(
+        "min-fresh", .duration(allowsZero: true), default: FreshnessPolicy().minFresh,
+        help: "Minimum freshness lifetime. Shorter lifetimes of origins are raised to it.")
+    let maxFresh = Setting(
+        "max-fresh", .duration(), default: FreshnessPolicy().maxFresh,
+        help: "Maximum freshness lifetime. Longer lifetimes of origins are lowered to it.")
+    let staleWhileRevalidate = Setting(
+        "stale-while-revalidate", .duration(allowsZero: true), default: FreshnessPolicy().staleWhileRevalidate,
+        help: "Time for which a stale response may be served while it is revalidated, if the origin states none.")
+    let staleIfError = Setting(
+        "stale-if-error", .duration(allowsZero: true), default: FreshnessPolicy().staleIfError,
+        help: "Time for which a stale response may be served while the origin fails, if the origin states none.")
+    let variantMaxAge = Setting(
+        "variant-max-age", .duration(allowsZero: true), default: .seconds(365 * 86_400),
+        help: "Maximum max-age of responses to clients.")
+    let allowLongerMaxAge = Setting(
+        "allow-longer-maxage", .boolean, default: false,
+        help: """
+            Whether the parameter 'maxage' may exceed the freshness lifetime that the origin gives, up to \
+            variant-max-age.
+            """)
+}
+
+extension SettingKind where Value == [QueryDroppingFilter.Rule] {
+    /// `HOSTGLOB=NAMEGLOB,NAMEGLOB,…`, where a member without `=` is one more name of the rule before it. In YAML
+    /// also a map of host globs to name globs.
+    static var queryDroppingRules: SettingKind {
+        let grammar = "rules of the form HOSTGLOB=NAMEGLOB,NAMEGLOB such as *.example.com=utm_*,token"
+        return SettingKind("HOSTGLOB=NAMEGLOB,...", grammar) { rules in
+            let texts = rules.map { "\($0.hostPattern)=\($0.parameterPatterns.joined(separator: ","))" }
+            return texts.isEmpty ? "none" : texts.joined(separator: ",")
+        } parseValue: { value throws(SettingRefusal) in
+            if case .map(let hosts) = value {
+                var rules: [QueryDroppingFilter.Rule] = []
+                for (host, names) in hosts { rules.append(try rule(host: host, names: names)) }
+                return rules
+            }
+            var rules: [QueryDroppingFilter.Rule] = []
+            for member in value.members {
+                guard let text = member.text, !text.isEmpty else {
+                    throw .expected(grammar, got: member.text ?? member.shape)
+                }
+                let halves = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+                if halves.count == 1, !rules.isEmpty {
+                    rules[rules.count - 1].parameterPatterns.append(text)
+                } else if halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty {
+                    rules.append(QueryDroppingFilter.Rule(hostPattern: halves[0], parameterPatterns: [halves[1]]))
+                } else {
+                    throw .expected(grammar, got: text)
+                }
+            }
+            return rules
+        }
+    }
+
+    private static func rule(
+        host: String, names: SettingValue
+    ) throws(SettingRefusal) -> QueryDroppingFilter.Rule {
+        let patterns = names.members.compactMap(\.text)
+        guard !host.isEmpty, !patterns.isEmpty, patterns.count == names.members.count, !patterns.contains("") else {
+            throw .because("the host '\(host.prefix(100))' needs one or more globs of parameter names.")
+        }
+        return QueryDroppingFilter.Rule(hostPattern: host, parameterPatterns: patterns)
+    }
+}

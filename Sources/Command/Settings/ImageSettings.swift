@@ -1,0 +1,71 @@
+import DarkroomPipeline
+import DarkroomTransforms
+import DarkroomWorkers
+import Foundation
+
+struct LimitSettings: SettingTheme {
+    static let title = "Limits of a request"
+
+    let requestTimeout = Setting(
+        "request-timeout", .duration(), default: PipelineConfiguration().requestTimeout,
+        help: "Maximum time from a request to its response.")
+    let maxSourceBytes = Setting(
+        "max-source-bytes", .bytes(atLeast: 1), default: 50 << 20, help: "Maximum size of a source.")
+    let maxSourcePixels = Setting(
+        "max-source-pixels", .integer(1...10_000_000_000), default: PixelLimits().maxSourcePixels,
+        help: "Maximum number of pixels of one frame of a source.")
+    let maxAnimationPixels = Setting(
+        "max-animation-pixels", .integer(1...10_000_000_000), default: PixelLimits().maxAnimationPixels,
+        help: "Maximum number of pixels of all requested frames of an animation.")
+    let maxFrames = Setting(
+        "max-frames", .integer(1...100_000), default: PixelLimits().maxFrames,
+        help: "Maximum number of frames of an animation.")
+    let maxOutputSide = Setting(
+        "max-output-side", .integer(1...16_383), default: PixelLimits().maxOutputSide,
+        help: "Maximum width and height of an output image, in pixels.")
+    let maxOutputPixels = Setting(
+        "max-output-pixels", .integer(1...4_000_000_000), default: PixelLimits().maxOutputPixels,
+        help: "Maximum number of pixels of an output image.")
+}
+
+struct ProcessingSettings: SettingTheme {
+    static let title = "Image processing"
+
+    let pixelWorkers = Setting(
+        "pixel-workers", .integer(1...1024), default: ProcessInfo.processInfo.activeProcessorCount,
+        shownAs: "number of CPU cores", help: "Number of images that are processed concurrently.")
+    let queueDepth = Setting(
+        "queue-depth", .integer(0...100_000), default: PipelineConfiguration().queueDepth,
+        help: "Maximum number of images that wait for each pixel worker. Further requests are refused with 503.")
+    let memoryBudget = Setting(
+        "memory-budget", .bytes(atLeast: 1), default: PipelineConfiguration().memoryBudgetBytes,
+        shownAs: "a quarter of available memory",
+        help: """
+            Byte budget of all images in processing, as estimated from their headers. An image that exceeds the whole \
+            budget is processed alone.
+            """)
+    let workerMemory = Setting(
+        "worker-memory", .bytes(atLeast: 256 << 20), default: 2 << 30,
+        help: "Memory limit of one worker process. An image that exceeds it is refused with 413.")
+    let isolation = Setting(
+        "isolation", .choice(of: Isolation.self), default: .auto,
+        help: """
+            Where images are decoded: in fully sandboxed worker processes, or the server does not start (strict); in \
+            worker processes with the sandbox layers that the system supports (auto); or in the server process (none).
+            """)
+    let quarantine = Setting(
+        "quarantine", .duration(allowsZero: true), default: .seconds(3600),
+        help: "Time for which an image that crashed a worker is refused without being processed again. 0 disables it.")
+    let prefetchConcurrency = Setting(
+        "prefetch-concurrency", .integer(1...1024), default: 2,
+        help: "Number of images that all prefetch jobs together process concurrently.")
+    let continueInBackground = Setting(
+        "continue-in-background", .boolean, default: PipelineConfiguration().continuesInBackground,
+        help: "Whether to finish and cache an image after all of its clients have disconnected.")
+    let resample = Setting(
+        "resample", .choice(of: Resampling.self), default: .fast,
+        help: "Default of the query parameter 'resample'.")
+    let fallbackStatus = Setting(
+        "fallback-status", .statusWithContent, default: 200,
+        help: "Status of responses that carry the fallback image of the query parameter 'default'.")
+}

@@ -1,0 +1,47 @@
+import DarkroomOrigin
+
+struct OriginSettings: SettingTheme {
+    static let title = "Origins and downloads"
+
+    let allowHosts = Setting(
+        "allow-hosts", .list(of: .hostGlob), default: [],
+        help: "Hosts that sources may be fetched from. By default, any public host.")
+    let allowNetworks = Setting(
+        "allow-networks", .list(of: .network), default: [],
+        help: "Non-public networks that sources may be fetched from, on any port.")
+    let allowPorts = Setting(
+        "allow-ports", .list(of: .integer(1...65_535)), default: [80, 443],
+        help: "Ports that sources may be fetched from.")
+    let insecureTLSHosts = Setting(
+        "insecure-tls-hosts", .list(of: .hostGlob), default: [],
+        help: "Hosts whose TLS certificates are not verified. Anyone on the network path can replace their images.")
+    let localRoot = Setting(
+        "local-root", .optional(.text("PATH", "the path of a folder")), default: nil,
+        help: "Folder of local:/// sources. By default, local sources are disabled.")
+    let maxRedirects = Setting(
+        "max-redirects", .integer(0...20), default: client.maxRedirects,
+        help: "Maximum number of redirects to follow per download.")
+    let connectTimeout = Setting(
+        "connect-timeout", .duration(), default: client.connectTimeout,
+        help: "Maximum time to connect to an origin.")
+    let downloadTimeout = Setting(
+        "download-timeout", .duration(), default: client.downloadTimeout,
+        help: "Maximum time of a download, including redirects.")
+    let downloadsPerHost = Setting(
+        "downloads-per-host", .integer(1...10_000), default: client.downloadsPerHost,
+        help: "Maximum number of concurrent downloads per host.")
+    let maxDownloads = Setting(
+        "max-downloads", .integer(1...100_000), default: client.maxDownloads,
+        help: "Maximum number of concurrent downloads.")
+    let maxInFlightBytes = Setting(
+        "max-inflight-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
+        help: """
+            Byte budget of all sources being downloaded or processed. Further downloads wait. A single download may \
+            exceed it.
+            """)
+    let downloadOrder = Setting(
+        "download-order", .choice(of: DownloadOrder.self), default: client.downloadOrder,
+        help: "Which waiting download of a host starts next: the oldest (fifo) or the newest (lifo).")
+
+    private static let client = GuardedHTTPClient.Settings()
+}

@@ -1,0 +1,103 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomPipeline
+import DarkroomStore
+import DarkroomTransforms
+import DarkroomWeb
+import DarkroomWorkers
+
+/// The configuration of each module, from the settings.
+extension Settings {
+    var webConfiguration: WebConfiguration {
+        WebConfiguration(
+            host: self.listeners.host, port: self.listeners.port, adminHost: self.listeners.adminHost,
+            adminPort: self.listeners.adminPort,
+            variantMaxAge: self.freshness.variantMaxAge, allowLongerMaxAge: self.freshness.allowLongerMaxAge,
+            allowForcedRefresh: self.access.allowForcedRefresh, allowGPS: self.access.allowGPS,
+            adminToken: self.access.adminToken,
+            fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
+            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
+            maxSourceBytes: self.limits.maxSourceBytes, visitors: visitors, access: accessRules)
+    }
+
+    var visitors: Visitors {
+        Visitors(
+            trustedProxies: self.listeners.trustedProxies, rateLimit: self.access.rateLimit,
+            connections: ConnectionLimits(
+                maxConnections: self.listeners.maxConnections,
+                maxConnectionsPerClient: self.listeners.maxConnectionsPerClient,
+                headerTimeout: self.listeners.headerTimeout, bodyTimeout: self.listeners.bodyTimeout,
+                idleTimeout: self.listeners.idleTimeout, writeTimeout: self.listeners.writeTimeout,
+                shutdownGrace: self.listeners.shutdownGrace))
+    }
+
+    /// The bounds of query parameters.
+    var grammarLimits: GrammarLimits {
+        GrammarLimits(
+            maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
+            defaultResampling: self.processing.resample)
+    }
+
+    var pixelLimits: PixelLimits {
+        PixelLimits(
+            maxSourcePixels: self.limits.maxSourcePixels, maxAnimationPixels: self.limits.maxAnimationPixels,
+            maxFrames: self.limits.maxFrames, maxOutputSide: self.limits.maxOutputSide,
+            maxOutputPixels: self.limits.maxOutputPixels)
+    }
+
+    var freshnessPolicy: FreshnessPolicy {
+        FreshnessPolicy(
+            defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
+            maxFresh: self.freshness.maxFresh,
+            staleWhileRevalidate: self.freshness.staleWhileRevalidate, staleIfError: self.freshness.staleIfError,
+            respectsOrigin: self.freshness.respectOrigin)
+    }
+
+    var pipelineConfiguration: PipelineConfiguration {
+        PipelineConfiguration(
+            limits: pixelLimits, pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
+            memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
+            freshness: freshnessPolicy, continuesInBackground: self.processing.continueInBackground)
+    }
+
+    var clientSettings: GuardedHTTPClient.Settings {
+        var client = GuardedHTTPClient.Settings()
+        client.hosts = HostPolicy(allowHosts: self.origins.allowHosts, allowPorts: Set(self.origins.allowPorts))
+        client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
+        client.maxSourceBytes = self.limits.maxSourceBytes
+        client.maxRedirects = self.origins.maxRedirects
+        client.connectTimeout = self.origins.connectTimeout
+        client.downloadTimeout = self.origins.downloadTimeout
+        client.downloadsPerHost = self.origins.downloadsPerHost
+        client.downloadOrder = self.origins.downloadOrder
+        client.insecureTLSHosts = self.origins.insecureTLSHosts
+        client.maxDownloads = self.origins.maxDownloads
+        client.maxInFlightBytes = maxInFlightBytes
+        client.userAgent = "darkroom/\(Darkroom.release)"
+        return client
+    }
+
+    /// `max-inflight-bytes`, by default half of `memory-budget`.
+    var maxInFlightBytes: Int { self.origins.maxInFlightBytes ?? max(self.processing.memoryBudget / 2, 1) }
+
+    var diskConfiguration: DiskStore.Configuration {
+        var disk = DiskStore.Configuration(directory: self.cache.directory)
+        disk.budgetBytes = self.cache.diskBytes
+        disk.maxAge = self.cache.maxAge
+        disk.expiry = self.cache.expireBy
+        return disk
+    }
+
+    var workerConfiguration: WorkerConfiguration {
+        // Four samples of two bytes per pixel, uncompressed.
+        let largestResult = max(self.limits.maxOutputPixels, self.limits.maxAnimationPixels) * 8 + 1 << 20
+        var workers = WorkerConfiguration(
+            workers: self.processing.pixelWorkers, isolation: self.processing.isolation,
+            decodedBytes: self.cache.decodedBytes,
+            memoryBytes: self.processing.workerMemory, maxResultBytes: min(largestResult, self.processing.workerMemory),
+            jobTimeout: self.limits.requestTimeout, quarantine: self.processing.quarantine)
+        workers.subcommand = EntryPoint.workerCommand
+        return workers
+    }
+}

@@ -1,0 +1,115 @@
+import DarkroomWeb
+import Logging
+
+struct ListenerSettings: SettingTheme {
+    static let title = "Listeners and connections"
+
+    let host = Setting(
+        "host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1", help: "Address to bind.")
+    let port = Setting(
+        "port", .integer(0...65_535), default: 8080,
+        help: "Port to bind. 0 picks a free port, which the server prints.")
+    let adminHost = Setting(
+        "admin-host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1",
+        help: "Address to bind for admin-port.")
+    let adminPort = Setting(
+        "admin-port", .optional(.integer(0...65_535)), default: nil,
+        help: """
+            Separate port for /cache, /prefetch and /metrics, which port then no longer serves. Without admin-token, \
+            anyone who can reach this port may use them. 0 picks a free port.
+            """)
+    let publicURL = Setting(
+        "public-url", .optional(.webURL), default: nil,
+        help: "Public base URL of this server, used for the URLs in /srcset and of the sign command. "
+            + "By default they are relative.")
+    let trustedProxies = Setting(
+        "trusted-proxies", .list(of: .network), default: [],
+        help: "Networks of reverse proxies whose Forwarded and X-Forwarded-For fields identify the client.")
+    let maxConnections = Setting(
+        "max-connections", .integer(1...1_000_000), default: ConnectionLimits().maxConnections,
+        help: """
+            Maximum number of concurrent connections per listener. Further connections wait. The limit of open file \
+            descriptors may lower this number.
+            """)
+    let maxConnectionsPerClient = Setting(
+        "max-connections-per-client", .integer(1...1_000_000), default: ConnectionLimits().maxConnectionsPerClient,
+        help: """
+            Maximum number of concurrent connections per client (an IPv4 address or an IPv6 /64 network). Further \
+            connections are closed. Trusted proxies are exempt.
+            """)
+    let headerTimeout = Setting(
+        "header-timeout", .duration(), default: ConnectionLimits().headerTimeout,
+        help: "Maximum time to receive the header fields of a request.")
+    let bodyTimeout = Setting(
+        "body-timeout", .duration(), default: ConnectionLimits().bodyTimeout,
+        help: "Maximum time to receive the body of a request.")
+    let idleTimeout = Setting(
+        "idle-timeout", .duration(), default: ConnectionLimits().idleTimeout,
+        help: "Time after which an idle keep-alive connection is closed.")
+    let writeTimeout = Setting(
+        "write-timeout", .duration(), default: ConnectionLimits().writeTimeout,
+        help: "Time without write progress after which a connection is closed.")
+    let shutdownGrace = Setting(
+        "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits().shutdownGrace,
+        help: "Time that in-flight requests get to finish after SIGTERM before their connections are closed.")
+}
+
+struct AccessSettings: SettingTheme {
+    static let title = "Access"
+
+    let adminToken = Setting(
+        "admin-token", .optional(.token), default: nil, isSecret: true,
+        help: """
+            Bearer token for /cache, /prefetch, /metrics and forced refreshes. Prefer the environment or the file: \
+            flags are visible in the process list.
+            """)
+    let signingKeys = Setting(
+        "signing-keys", .signingKeys, default: [], isSecret: true,
+        help: """
+            Keys for signed URLs as ID:SECRET, with secrets of at least 32 characters. If any key is set, images \
+            require a signature or the admin token. Prefer the environment or the file: flags are visible in the \
+            process list.
+            """)
+    let signingKeysFile = Setting(
+        "signing-keys-file", .optional(.text("PATH", "the path of a JSON file")), default: nil,
+        help: "JSON file of additional signing keys, each optionally limited to hosts, presets and a rate.")
+    let presets = Setting(
+        "presets", .presets, default: [],
+        help: """
+            Named queries for the parameter 'preset', as NAME=QUERY such as avatar=w=96&h=96&fit=cover. In the \
+            comma-separated form, write a comma within a query as %2C.
+            """)
+    let presetsOnly = Setting(
+        "presets-only", .boolean, default: false, help: "Whether to accept only image requests that use a preset.")
+    let openProxy = Setting(
+        "open-proxy", .boolean, default: false,
+        help: """
+            Whether any client may have this server fetch from any public host. Required to bind a non-loopback \
+            address without signing-keys or allow-hosts.
+            """)
+    let corsOrigins = Setting(
+        "cors-origins", .corsOrigins, default: .none,
+        help: "Origins whose scripts may read responses, such as https://www.example.com, or * for all (CORS).")
+    let rateLimit = Setting(
+        "rate-limit", .optional(.rate), default: nil,
+        help: """
+            Image requests per client as a token bucket: 20/s allows a burst of 20 and refills at 20 per second. \
+            Excess requests without the admin token are refused with 429.
+            """)
+    let allowForcedRefresh = Setting(
+        "allow-forced-refresh", .boolean, default: false,
+        help: "Whether clients without the admin token may force revalidation of a fresh response.")
+    let allowGPS = Setting(
+        "allow-gps", .boolean, default: false,
+        help: "Whether /info reports the GPS position of an image to any client that requests it with gps=true.")
+}
+
+struct LoggingSettings: SettingTheme {
+    static let title = "Logging"
+
+    let level = Setting(
+        "log-level", .choice(of: Logger.Level.self), default: .info, help: "Minimum level of logged events.")
+    let format = Setting(
+        "log-format", .choice(of: LogFormat.self), default: .text,
+        help: "Format of log lines: text for people, or one JSON object per line.")
+}

@@ -1,0 +1,110 @@
+/// One setting of the server: a row of ``SettingsTable``.
+///
+/// Flags, environment variables, YAML keys, `--help`, `docs/settings.md` and spelling suggestions come from this row.
+struct Setting<Value: Sendable>: SettingRow {
+    let name: String
+    let help: String
+    let isSecret: Bool
+    let defaultText: String
+    let defaultValue: Value
+    private let kind: SettingKind<Value>
+
+    /// - Parameters:
+    ///   - name: the key in YAML; flag and environment variable derive from it.
+    ///   - kind: the grammar and bounds of values.
+    ///   - defaultText: the default in words, where the value depends on the machine.
+    ///   - isSecret: whether error messages must not repeat the value.
+    ///   - help: what the setting does, in full sentences.
+    init(
+        _ name: String, _ kind: SettingKind<Value>, default defaultValue: Value, shownAs defaultText: String? = nil,
+        isSecret: Bool = false, help: String
+    ) {
+        self.name = name
+        self.kind = kind
+        self.defaultValue = defaultValue
+        self.defaultText = defaultText ?? kind.format(defaultValue)
+        self.isSecret = isSecret
+        self.help = help
+    }
+
+    var placeholder: String { kind.placeholder }
+    var grammar: String { kind.grammar }
+
+    /// A value as users write it.
+    func text(of value: Value) -> String { kind.format(value) }
+
+    func read(_ given: GivenSetting) throws(SettingError) -> any Sendable {
+        if case .null = given.value {
+            throw SettingError("\(given.spelling) has no value; remove the line or add a value.")
+        }
+        do throws(SettingRefusal) {
+            return try kind.parse(given.value)
+        } catch {
+            throw SettingError(error.sentence(about: given.spelling, isSecret: isSecret))
+        }
+    }
+}
+
+/// A ``Setting`` of any value type.
+protocol SettingRow: Sendable {
+    associatedtype Value: Sendable
+
+    /// `max-source-bytes`
+    var name: String { get }
+    var help: String { get }
+    var isSecret: Bool { get }
+    /// The value where no source gives one.
+    var defaultValue: Value { get }
+    /// The default as users write it; `none` for no value.
+    var defaultText: String { get }
+    /// The value in `--help`, such as `BYTES`.
+    var placeholder: String { get }
+    /// The accepted values, with an article: `an integer from 0 to 65535`.
+    var grammar: String { get }
+
+    /// The Swift value of what a source gives.
+    func read(_ given: GivenSetting) throws(SettingError) -> any Sendable
+}
+
+extension SettingRow {
+    /// `--max-source-bytes`
+    var flag: String { "--\(name)" }
+    /// `DARKROOM_MAX_SOURCE_BYTES`
+    var environmentName: String {
+        EnvironmentName.prefix + name.uppercased().split(separator: "-").joined(separator: "_")
+    }
+}
+
+/// The names of environment variables that hold settings.
+enum EnvironmentName {
+    static let prefix = "DARKROOM_"
+}
+
+/// A setting that stops start-up: one sentence with the key as the user spelled it, the reason and the accepted values.
+struct SettingError: Error, Equatable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Why a kind of setting does not accept a value.
+enum SettingRefusal: Error {
+    /// The value is not what the grammar describes.
+    case expected(String, got: String?)
+    /// A reason of its own, without the value where that is a secret.
+    case because(String)
+    /// A reason that begins with the place within the value, such as `[0].hosts`.
+    case inside(String)
+
+    func sentence(about spelling: String, isSecret: Bool) -> String {
+        switch self {
+        case .expected(let grammar, let given?) where !isSecret:
+            "\(spelling) must be \(grammar), got '\(given.prefix(100))'."
+        case .expected(let grammar, _): "\(spelling) must be \(grammar)."
+        case .because(let reason): "\(spelling): \(reason)"
+        case .inside(let reason): "\(spelling)\(reason)"
+        }
+    }
+}

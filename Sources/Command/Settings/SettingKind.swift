@@ -1,0 +1,187 @@
+import DarkroomNetwork
+import DarkroomWeb
+
+/// The grammar and bounds of a setting's values.
+struct SettingKind<Value: Sendable>: Sendable {
+    /// The value in `--help`, such as `BYTES`.
+    let placeholder: String
+    /// The accepted values, with an article, as in "must be an integer from 0 to 65535".
+    let grammar: String
+    /// The value as users write it.
+    let format: @Sendable (Value) -> String
+    let parse: @Sendable (SettingValue) throws(SettingRefusal) -> Value
+
+    /// A kind with several forms in YAML, such as lists and maps.
+    init(
+        _ placeholder: String, _ grammar: String, format: @escaping @Sendable (Value) -> String,
+        parseValue: @escaping @Sendable (SettingValue) throws(SettingRefusal) -> Value
+    ) {
+        self.placeholder = placeholder
+        self.grammar = grammar
+        self.format = format
+        parse = parseValue
+    }
+
+    /// A kind of scalar.
+    /// - Parameter parse: returns nil where the text does not follow the grammar.
+    init(
+        _ placeholder: String, _ grammar: String, format: @escaping @Sendable (Value) -> String,
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        self.init(placeholder, grammar, format: format) { value throws(SettingRefusal) in
+            guard let text = value.text, let parsed = parse(text) else {
+                throw .expected(grammar, got: value.text ?? value.shape)
+            }
+            return parsed
+        }
+    }
+
+    /// No value by default.
+    static func optional<Wrapped>(_ kind: SettingKind<Wrapped>) -> SettingKind where Value == Wrapped? {
+        SettingKind(kind.placeholder, kind.grammar) { value in
+            value.map(kind.format) ?? "none"
+        } parseValue: { value throws(SettingRefusal) in
+            try kind.parse(value)
+        }
+    }
+
+    /// Comma-separated members, or a YAML list.
+    static func list<Member>(of kind: SettingKind<Member>) -> SettingKind where Value == [Member] {
+        SettingKind("\(kind.placeholder),...", "a list, each member \(kind.grammar)") { members in
+            members.isEmpty ? "none" : members.map(kind.format).joined(separator: ",")
+        } parseValue: { value throws(SettingRefusal) in
+            var members: [Member] = []
+            for member in value.members { members.append(try kind.parse(member)) }
+            return members
+        }
+    }
+
+    /// A word of an enumeration.
+    static func choice(of type: Value.Type) -> SettingKind where Value: CaseIterable & RawRepresentable<String> {
+        let words = Value.allCases.map(\.rawValue)
+        return SettingKind(
+            words.joined(separator: "|"), "one of \(words.joined(separator: ", "))", format: \.rawValue
+        ) { Value(rawValue: $0) }
+    }
+}
+
+extension SettingKind where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> SettingKind {
+        SettingKind("N", "an integer from \(range.lowerBound) to \(range.upperBound)", format: { "\($0)" }) {
+            Int($0).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// Plain bytes, or a number with `B`, `KiB`, `MiB` or `GiB`.
+    static func bytes(atLeast minimum: Int) -> SettingKind {
+        let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)]
+        let bound = minimum == 0 ? "" : ", at least \(written(minimum, in: units)),"
+        let grammar = "a number of bytes\(bound) such as 1048576, 512KiB or 10GiB"
+        return SettingKind("BYTES", grammar, format: { written($0, in: units) }) { text in
+            let (digits, unit) = numberAndUnit(text)
+            guard let number = Int(digits), let factor = unit.isEmpty ? 1 : units.first(where: { $0.0 == unit })?.1
+            else { return nil }
+            let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
+            return overflow || bytes < minimum ? nil : bytes
+        }
+    }
+
+    /// A status of a response with content (RFC 9110 §6.4.1).
+    static var statusWithContent: SettingKind {
+        SettingKind("STATUS", "a status from 200 to 599 except 204, 205 and 304", format: { "\($0)" }) {
+            Int($0).flatMap { (200...599).contains($0) && ![204, 205, 304].contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension SettingKind where Value == Duration {
+    /// A number with `ms`, `s`, `m`, `h` or `d`, up to ten years; 0 needs no unit.
+    static func duration(allowsZero: Bool = false) -> SettingKind {
+        let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)]
+        let grammar = "\(allowsZero ? "0 or a duration" : "a duration above 0") such as 500ms, 15s, 5m, 12h or 7d"
+        return SettingKind(
+            "DURATION", grammar,
+            format: { $0 == .zero ? "0s" : written(Int($0 / .milliseconds(1)), in: units) }
+        ) { text in
+            let (digits, unit) = numberAndUnit(text)
+            guard let number = Int(digits) else { return nil }
+            if number == 0, allowsZero, unit.isEmpty || units.contains(where: { $0.0 == unit }) { return .zero }
+            guard let factor = units.first(where: { $0.0 == unit })?.1, number > 0,
+                number <= 3650 * 86_400_000 / factor
+            else { return nil }
+            return .milliseconds(number * factor)
+        }
+    }
+}
+
+extension SettingKind where Value == Bool {
+    /// `true`, `false`, `1` or `0`; in YAML also an unquoted `yes`, `no`, `on` or `off`.
+    static var boolean: SettingKind {
+        let grammar = "true or false"
+        return SettingKind("true|false", grammar, format: { "\($0)" }) { value throws(SettingRefusal) in
+            switch value {
+            case .boolean(let value, _): return value
+            case .text("true"), .text("1"): return true
+            case .text("false"), .text("0"): return false
+            default: throw .expected(grammar, got: value.text ?? value.shape)
+            }
+        }
+    }
+}
+
+extension SettingKind where Value == String {
+    /// Any text but an empty one.
+    static func text(_ placeholder: String, _ grammar: String) -> SettingKind {
+        SettingKind(placeholder, grammar, format: \.self) { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A token that clients can send as a bearer token (RFC 6750 §2.1) and that is too long to guess.
+    static var token: SettingKind {
+        SettingKind("TOKEN", "at least 16 printable ASCII characters without spaces", format: { _ in "set" }) { text in
+            text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
+        }
+    }
+
+    /// An absolute http or https URL without user, query and fragment; its canonical form ends without a slash.
+    static var webURL: SettingKind {
+        SettingKind("URL", "an absolute http or https URL without user, query or fragment", format: \.self) { text in
+            guard !text.contains(where: { "?#@".contains($0) }), let url = try? SourceURL(parsing: text),
+                url.scheme != .local
+            else { return nil }
+            return String(url.canonical.reversed().drop { $0 == "/" }.reversed())
+        }
+    }
+
+    static var hostGlob: SettingKind { .text("GLOB", "a host name with * and ? as wildcards") }
+}
+
+extension SettingKind where Value == CIDR {
+    static var network: SettingKind {
+        let grammar = "a network in CIDR notation such as 10.0.0.0/8"
+        return SettingKind("CIDR", grammar, format: { "\($0)" }) { value throws(SettingRefusal) in
+            guard let text = value.text else { throw .expected(grammar, got: value.shape) }
+            do {
+                return try CIDR(parsing: text)
+            } catch {
+                throw .because("\(error)")
+            }
+        }
+    }
+}
+
+extension SettingKind where Value == Rate {
+    static var rate: SettingKind {
+        SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h", format: { "\($0)" }) { Rate($0) }
+    }
+}
+
+private func numberAndUnit(_ text: String) -> (digits: String, unit: String) {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    return (String(digits), String(text[digits.endIndex...]))
+}
+
+/// The number in the largest unit that divides it.
+private func written(_ number: Int, in units: [(name: String, factor: Int)]) -> String {
+    let unit = units.first { number % $0.factor == 0 && number != 0 }
+    return unit.map { "\(number / $0.factor)\($0.name)" } ?? "\(number)"
+}

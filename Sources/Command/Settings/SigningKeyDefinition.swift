@@ -1,0 +1,151 @@
+import DarkroomWeb
+import Foundation
+
+/// A signing key as configured, with the place for messages.
+struct SigningKeyDefinition: Equatable, Sendable {
+    let id: String
+    let secret: String
+    var hosts: [String]?
+    var presets: [String]?
+    var rate: String?
+    /// The position in the list or map, such as `[0]`; empty where the key stands alone.
+    var place = ""
+}
+
+extension SigningKeyDefinition {
+    /// - Parameters:
+    ///   - presets: the presets that a key may be limited to.
+    ///   - spelling: the setting or file, for messages.
+    func key(_ known: Presets, in spelling: String) throws(SettingError) -> SigningKey {
+        let place = spelling + place
+        if let unknown = presets?.first(where: { !known.names.contains($0) }) {
+            throw SettingError("\(place).presets: there is no preset '\(unknown.prefix(100))'; presets defines them.")
+        }
+        guard hosts?.isEmpty != true, presets?.isEmpty != true else {
+            throw SettingError("\(place): an empty list would allow nothing; leave the member out to allow everything.")
+        }
+        let limit = rate.flatMap { Rate($0) }
+        guard rate == nil || limit != nil else {
+            throw SettingError("\(place).rate must be a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h.")
+        }
+        do throws(SigningKey.Flaw) {
+            return try SigningKey(
+                id: id, secret: secret, hosts: hosts ?? [], presets: presets.map(Set.init), rate: limit)
+        } catch {
+            throw SettingError("\(place): \(error.sentence)")
+        }
+    }
+
+    /// The keys of a JSON array of objects with `id`, `secret` and, optionally, `hosts`, `presets` and `rate`.
+    static func definitions(
+        inFile path: String, spelling: String
+    ) throws(SettingError) -> [SigningKeyDefinition] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw SettingError("\(spelling) cannot be read.")
+        }
+        guard let json = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else {
+            throw SettingError("\(spelling) is not valid JSON.")
+        }
+        guard case .list(let keys) = SettingValue(json: json) else {
+            throw SettingError("\(spelling) must be a JSON array of objects, one for each key.")
+        }
+        do throws(SettingRefusal) {
+            var definitions: [SigningKeyDefinition] = []
+            for (index, key) in keys.enumerated() {
+                definitions.append(try SigningKeyDefinition(key, id: nil, place: "[\(index)]"))
+            }
+            return definitions
+        } catch {
+            throw SettingError(error.sentence(about: spelling, isSecret: true))
+        }
+    }
+
+    /// Reads a key from a map of its members.
+    /// - Parameter id: the key of the map that the definition is in; nil = it has a member `id`.
+    fileprivate init(_ value: SettingValue, id: String?, place: String) throws(SettingRefusal) {
+        guard case .map(let members) = value else {
+            throw .inside("\(place): a key must be a map of id, secret, hosts, presets and rate.")
+        }
+        var texts: [String: String] = id.map { ["id": $0] } ?? [:]
+        var lists: [String: [String]] = [:]
+        for (name, value) in members {
+            switch (name, value) {
+            case ("secret", .text(let text)), ("rate", .text(let text)): texts[name] = text
+            case ("id", .text(let text)) where id == nil: texts[name] = text
+            case ("hosts", .list(let list)), ("presets", .list(let list)):
+                lists[name] = list.compactMap(\.text)
+                guard lists[name]?.count == list.count else {
+                    throw .inside("\(place).\(name) must be a list of texts.")
+                }
+            case ("hosts", _), ("presets", _): throw .inside("\(place).\(name) must be a list of texts.")
+            case ("secret", _), ("rate", _), ("id", _): throw .inside("\(place).\(name) must be a text.")
+            default:
+                throw .inside(
+                    "\(place): '\(name.prefix(100))' is not a member of a key; id, secret, hosts, presets and rate are."
+                )
+            }
+        }
+        guard let id = texts["id"] else { throw .inside("\(place): 'id' is missing.") }
+        guard let secret = texts["secret"] else { throw .inside("\(place): 'secret' is missing.") }
+        self.init(
+            id: id, secret: secret, hosts: lists["hosts"], presets: lists["presets"], rate: texts["rate"], place: place)
+    }
+}
+
+extension SettingKind where Value == [SigningKeyDefinition] {
+    /// `ID:SECRET,…`; in YAML also a map of ids to secrets or to maps, or a list of either form.
+    static var signingKeys: SettingKind {
+        SettingKind("ID:SECRET,...", "keys of the form ID:SECRET, separated by commas") { keys in
+            keys.isEmpty ? "none" : "set"
+        } parseValue: { value throws(SettingRefusal) in
+            var keys: [SigningKeyDefinition] = []
+            if case .map(let members) = value {
+                for (id, value) in members {
+                    if let secret = value.text {
+                        keys.append(SigningKeyDefinition(id: id, secret: secret, place: ".\(id)"))
+                    } else {
+                        keys.append(try SigningKeyDefinition(value, id: id, place: ".\(id)"))
+                    }
+                }
+                return keys
+            }
+            for (index, member) in value.members.enumerated() {
+                guard let text = member.text else {
+                    keys.append(try SigningKeyDefinition(member, id: nil, place: "[\(index)]"))
+                    continue
+                }
+                let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard halves.count == 2 else {
+                    throw .because("each key must have the form ID:SECRET, with commas between keys.")
+                }
+                keys.append(SigningKeyDefinition(id: halves[0], secret: halves[1]))
+            }
+            return keys
+        }
+    }
+}
+
+extension SettingValue {
+    /// Texts, lists and maps of JSON. Other values are null: no member of a signing key is one.
+    fileprivate init(json: Any) {
+        switch json {
+        case let text as String: self = .text(text)
+        case let list as [Any]: self = .list(list.map(SettingValue.init(json:)))
+        case let map as [String: Any]:
+            self = .map(map.sorted { $0.key < $1.key }.map { ($0.key, SettingValue(json: $0.value)) })
+        default: self = .null
+        }
+    }
+}
+
+extension SigningKey.Flaw {
+    /// The reason, without the key.
+    fileprivate var sentence: String {
+        switch self {
+        case .id: "the id of a key must be 1 to 32 letters A-Z and a-z, digits, - and _."
+        case .secret:
+            "the secret of a key must be at least 32 printable ASCII characters without spaces and commas; "
+                + "'openssl rand -hex 32' makes one."
+        }
+    }
+}

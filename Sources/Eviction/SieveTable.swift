@@ -1,0 +1,99 @@
+/// A table of values within a byte budget, with SIEVE eviction: values without a hit since the hand last passed them go
+/// first.
+///
+/// The owner states the cost of each value. A table is a value type for use under the owner's lock. Methods return the
+/// values that leave the table, so that the owner can free them after it has released the lock.
+package struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Element: Sendable {
+        let key: Key
+        let value: Value
+        let cost: Int
+    }
+
+    /// The most that all values may cost, in bytes. A table with a budget of 0 stays empty.
+    package let budgetBytes: Int
+    /// The cost of all values, in bytes; never more than ``budgetBytes``.
+    package private(set) var bytes = 0
+
+    private var slots: [Key: SieveQueue<Element>.Slot] = [:]
+    private var queue = SieveQueue<Element>()
+
+    /// An empty table of at most `budgetBytes`; a negative budget counts as 0.
+    package init(budgetBytes: Int) {
+        self.budgetBytes = max(0, budgetBytes)
+    }
+
+    /// The number of values.
+    package var count: Int { slots.count }
+
+    /// The value for this key. A hit protects the value from the next eviction.
+    package mutating func value(for key: Key) -> Value? {
+        guard let slot = slots[key], let element = queue.element(at: slot) else { return nil }
+        queue.visit(slot)
+        return element.value
+    }
+
+    /// The value for this key, without counting as a hit.
+    package func peek(_ key: Key) -> Value? {
+        slots[key].flatMap { queue.element(at: $0) }?.value
+    }
+
+    /// The number of hits of the value for this key since it was inserted; 0 if there is none.
+    package func hits(_ key: Key) -> Int { slots[key].map { queue.visits(of: $0) } ?? 0 }
+
+    /// Inserts or replaces the value for this key, and evicts others if the table would exceed its budget. A value that
+    /// costs more than the whole budget is not inserted, but still removes the one that it would have replaced.
+    ///
+    /// A cost below 1 counts as 1, so that a table of values without a cost is bounded too.
+    /// - Returns: the values that left the table: the replaced one, if any, and then the evicted ones in their order.
+    package mutating func insert(_ value: Value, cost: Int, for key: Key) -> [Value] {
+        let cost = max(1, cost)
+        var freed = remove(for: key).map { [$0] } ?? []
+        guard cost <= budgetBytes else { return freed }
+        freed += shrink(toBytes: budgetBytes - cost)
+        slots[key] = queue.insert(Element(key: key, value: value, cost: cost))
+        bytes += cost
+        return freed
+    }
+
+    /// Removes and returns the value for this key.
+    package mutating func remove(for key: Key) -> Value? {
+        guard let slot = slots.removeValue(forKey: key), let element = queue.remove(slot) else { return nil }
+        bytes -= element.cost
+        return element.value
+    }
+
+    /// The keys of the values that satisfy the predicate, in no particular order. O(n).
+    package func keys(where isIncluded: (Key, Value) throws -> Bool) rethrows -> [Key] {
+        try slots.compactMap { (key, slot) in
+            try queue.element(at: slot).flatMap { try isIncluded(key, $0.value) ? key : nil }
+        }
+    }
+
+    /// Removes and returns the values that satisfy the predicate. O(n).
+    package mutating func removeAll(where shouldRemove: (Key, Value) throws -> Bool) rethrows -> [Value] {
+        let keys = try slots.compactMap { (key, slot) in
+            try queue.element(at: slot).flatMap { try shouldRemove(key, $0.value) ? key : nil }
+        }
+        return keys.compactMap { remove(for: $0) }
+    }
+
+    /// Removes all values in constant time, and returns the table as it was.
+    @discardableResult
+    package mutating func removeAll() -> SieveTable {
+        let before = self
+        self = SieveTable(budgetBytes: budgetBytes)
+        return before
+    }
+
+    /// Evicts and returns values until the rest costs at most `targetBytes`.
+    package mutating func shrink(toBytes targetBytes: Int) -> [Value] {
+        var freed: [Value] = []
+        while bytes > max(0, targetBytes), let evicted = queue.evict() {
+            slots[evicted.key] = nil
+            bytes -= evicted.cost
+            freed.append(evicted.value)
+        }
+        return freed
+    }
+}

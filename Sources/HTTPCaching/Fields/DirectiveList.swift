@@ -1,0 +1,59 @@
+import DarkroomNetwork
+
+/// One directive of a `Cache-Control` field (RFC 9111 §5.2).
+struct Directive: Hashable {
+    enum Argument: Hashable {
+        case none
+        /// The text after `=`, without quotes.
+        case text(String)
+        /// Text that the grammar does not allow.
+        case malformed
+    }
+
+    /// The name in lower case.
+    var name: String
+    var argument: Argument
+}
+
+/// The directives of a `Cache-Control` field of a request or a response.
+///
+/// Malformed directives are read too, so that a typo cannot hide a restriction: a name ends at the first byte that no
+/// name contains, and an unclosed quote does not hide the directives after it.
+struct DirectiveList: Sequence, IteratorProtocol {
+    private var reader: FieldReader
+
+    init(_ text: String) {
+        reader = FieldReader(text)
+    }
+
+    mutating func next() -> Directive? {
+        reader.skipBlanksAndCommas()
+        guard !reader.isAtEnd else { return nil }
+        let name = reader.take { !$0.isBlank && !Self.nameEnds.contains($0) }
+        let gap = reader.take { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
+        var argument = Directive.Argument.none
+        if reader.skip("=") {
+            argument = self.argument()
+            if !gap.isEmpty { argument = .malformed }
+        } else if !gap.allSatisfy(\.isBlank) {
+            argument = .malformed
+        }
+        return Directive(name: String(Substring(name)).lowercased(), argument: argument)
+    }
+
+    private mutating func argument() -> Directive.Argument {
+        if let text = reader.quotedString() {
+            return reader.take(while: Self.isInMember).allSatisfy(\.isBlank) ? .text(text) : .malformed
+        }
+        let text = Substring(reader.take(while: Self.isInMember))
+        // Blanks before the value are malformed; those behind it belong to the list.
+        let token = text.prefix(upTo: text.trimmingBlanks.endIndex)
+        guard !token.isEmpty, !token.utf8.contains(where: { $0.isBlank || $0 == UInt8(ascii: "\"") }) else {
+            return .malformed
+        }
+        return .text(String(token))
+    }
+
+    private static let nameEnds = Array(",=;\"".utf8)
+    private static func isInMember(_ byte: UInt8) -> Bool { byte != UInt8(ascii: ",") }
+}

@@ -1,0 +1,67 @@
+import HTTPTypes
+
+/// The `Cache-Control` that clients receive for an image made from a stored response. An image is never fresher than
+/// its original.
+///
+/// Calculated once and stored with the response.
+public struct ClientCachePolicy: Hashable, Sendable {
+    /// The directives with their whole lifetimes, before any limit applies.
+    private let base: CacheControl
+
+    /// Derives the policy from the origin's `Cache-Control` and `Expires`, which apply to any cache, unlike
+    /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than our own.
+    public init(_ stored: StoredResponse, policy: FreshnessPolicy) {
+        let freshness = stored.freshness(policy)
+        guard policy.respectsOrigin else {
+            base = CacheControl(.public(maxAge: freshness.lifetime))
+            return
+        }
+        let directives = stored.fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
+        base = Self.cacheControl(directives, stored, policy, freshness)
+    }
+
+    /// The field to send together with `Age: <age>`. Clients subtract that age, so lifetimes count from when the origin
+    /// generated the original.
+    ///
+    /// - Parameters:
+    ///   - age: the current age of the original.
+    ///   - asked: how long from now the client wants the image to stay fresh. It shortens the lifetime.
+    ///   - mayExtend: whether `asked` may extend the lifetime too. It never lifts `no-store` or `no-cache`.
+    ///   - cap: the longest lifetime from now that any client is granted.
+    public func cacheControl(age: Duration, asked: Duration?, mayExtend: Bool, cap: Duration) -> CacheControl {
+        let limited = { (lifetime: Duration) in
+            var rest = lifetime - age
+            if let asked { rest = mayExtend ? asked : min(rest, asked) }
+            return age + min(rest, cap)
+        }
+        var control = base
+        control.sharedMaxAge = base.sharedMaxAge.map(limited)
+        switch base.storage {
+        case .public(let maxAge): control.storage = .public(maxAge: limited(maxAge))
+        case .private(let maxAge): control.storage = .private(maxAge: limited(maxAge))
+        case .noStore: break
+        }
+        if case .public(let maxAge) = control.storage, control.sharedMaxAge == maxAge { control.sharedMaxAge = nil }
+        return control
+    }
+
+    private static func cacheControl(
+        _ directives: CacheDirectives, _ stored: StoredResponse, _ policy: FreshnessPolicy, _ freshness: Freshness
+    ) -> CacheControl {
+        if directives.noStore { return .noStore }
+        let maxAge =
+            (directives.maxAge?.duration ?? stored.expiresLifetime?.duration).map(policy.clamped)
+            ?? min(
+                stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, freshness.lifetime)
+        var control = CacheControl(directives.isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge))
+        control.needsValidation = directives.noCache || stored.variesByAnything
+        guard !control.needsValidation else { return control }
+        if !directives.isPrivate { control.sharedMaxAge = directives.sharedMaxAge.map { policy.clamped($0.duration) } }
+        control.mustRevalidate = directives.mustRevalidate
+        control.proxyRevalidate = directives.proxyRevalidate
+        control.isImmutable = directives.isImmutable
+        control.staleWhileRevalidate = directives.staleWhileRevalidate?.duration
+        control.staleIfError = directives.staleIfError?.duration
+        return control
+    }
+}

@@ -1,0 +1,50 @@
+public import Foundation
+public import HTTPTypes
+
+extension StoredResponse {
+    /// The fields of a conditional request that validates this response: `If-None-Match` and `If-Modified-Since`, with
+    /// the bytes that the origin sent (RFC 9111 §4.3.1). Empty without validators; a malformed one is left out.
+    public var validators: HTTPFields {
+        var conditions = HTTPFields()
+        if let text = fields[.eTag], EntityTag(parsing: text) != nil {
+            append(.eTag, as: .ifNoneMatch, to: &conditions)
+        }
+        if let text = fields[.lastModified], HTTPDate(parsing: text, now: receivedAt) != nil {
+            append(.lastModified, as: .ifModifiedSince, to: &conditions)
+        }
+        return conditions
+    }
+
+    /// Whether a 304 with these fields refers to this response. False if both have an entity tag and the tags differ
+    /// (RFC 9111 §4.3.4): then the origin must be asked again, without conditions.
+    public func isConfirmed(by fields: HTTPFields) -> Bool {
+        guard let received = fields[.eTag].flatMap(EntityTag.init(parsing:)),
+            let stored = self.fields[.eTag].flatMap(EntityTag.init(parsing:))
+        else { return true }
+        return received.weaklyEquals(stored)
+    }
+
+    /// The response after a 304 has validated it (RFC 9111 §3.2, §4.3.4).
+    ///
+    /// The 304's fields replace those of the same name, and a soft purge ends. The old `Age` and `Date` are removed
+    /// even if the 304 has none, since they describe the time of the older response.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields of the 304.
+    ///   - sent: the fields of the conditional request, of which those that `Vary` names are stored.
+    public func freshened(
+        by fields: HTTPFields, sent: HTTPFields, requestedAt: Date, receivedAt: Date
+    ) -> StoredResponse {
+        let replaced = Set(fields.map(\.name)).union([.age, .date])
+        let merged = HTTPFields(self.fields.filter { !replaced.contains($0.name) } + fields)
+        return StoredResponse(
+            status: status, fields: merged, sent: sent, requestedAt: requestedAt, receivedAt: receivedAt)
+    }
+
+    /// Copies a field under another name. A new field would need a value of valid UTF-8, which this one need not be.
+    private func append(_ name: HTTPField.Name, as condition: HTTPField.Name, to conditions: inout HTTPFields) {
+        guard var field = fields[fields: name].first else { return }
+        field.name = condition
+        conditions.append(field)
+    }
+}

@@ -1,0 +1,107 @@
+public import Logging
+
+/// Shrinks caches under memory pressure, before the out-of-memory killer ends the process: the memory warning of mobile
+/// systems, for a server.
+public struct PressureRelief: Sendable {
+    /// A cache that can release memory.
+    public struct Cache: Sendable {
+        /// The current size of the cache, in bytes.
+        public var bytes: @Sendable () -> Int
+        /// Evicts a part of the cache, which may fill up again afterwards.
+        public var shrink: @Sendable () -> Void
+
+        /// A cache with a way to measure it and a way to shrink it.
+        public init(bytes: @escaping @Sendable () -> Int, shrink: @escaping @Sendable () -> Void) {
+            self.bytes = bytes
+            self.shrink = shrink
+        }
+    }
+
+    private let caches: [Cache]
+    private let pressure: MemoryPressure
+    private let logger: Logger
+
+    /// Relief by these caches, which shrink in this order. Where the allocator keeps freed memory, the last one must
+    /// also return it to the kernel (`malloc_trim(3)`), or nothing is gained.
+    public init(_ caches: [Cache], pressure: MemoryPressure = MemoryPressure(), logger: Logger) {
+        self.caches = caches
+        self.pressure = pressure
+        self.logger = logger
+    }
+
+    /// Reads the pressure at this interval until the task is canceled. Shrinks the caches when pressure begins, again
+    /// at each reading that is above the threshold, and otherwise every 10 seconds until pressure ends. Logs what was
+    /// freed, and the end of the pressure.
+    public func run(every interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) async {
+        var watch = PressureWatch()
+        while !Task.isCancelled {
+            do { try await clock.sleep(for: interval) } catch { return }
+            let reading = pressure.reading()
+            switch watch.next(reading, after: interval) {
+            case .rest: break
+            case .relieve(let isRepeated): relieve(reading, isRepeated: isRepeated)
+            case .end: logger.notice("memory is no longer short", metadata: reading.metadata)
+            }
+        }
+    }
+
+    private func relieve(_ reading: MemoryPressure.Reading, isRepeated: Bool) {
+        let bytesBefore = totalBytes
+        for cache in caches { cache.shrink() }
+        let bytesAfter = totalBytes
+        // Long pressure that shrinking doesn't help is logged once.
+        if isRepeated && bytesAfter >= bytesBefore { return }
+        var metadata = reading.metadata
+        metadata["cache-bytes-before"] = "\(bytesBefore)"
+        metadata["cache-bytes-after"] = "\(bytesAfter)"
+        logger.warning("memory is short: caches shrunk", metadata: metadata)
+    }
+
+    private var totalBytes: Int { caches.reduce(0) { $0 + $1.bytes() } }
+}
+
+/// The decision when to shrink caches: when pressure begins, while memory is above the threshold, and then at intervals
+/// in which the kernel's average of stalls can catch up with what was freed.
+struct PressureWatch {
+    /// The step that follows from a reading.
+    enum Step: Equatable {
+        /// Does nothing.
+        case rest
+        /// Shrinks the caches, for the first time under this pressure or again.
+        case relieve(isRepeated: Bool)
+        /// The pressure is over.
+        case end
+    }
+
+    static let pause = Duration.seconds(10)
+
+    private var level = MemoryPressure.Level.none
+    private var sinceRelief = Duration.zero
+
+    /// The step for a reading, taken this long after the one before.
+    mutating func next(_ reading: MemoryPressure.Reading, after elapsed: Duration) -> Step {
+        let previous = level
+        level = reading.level(after: previous)
+        sinceRelief += elapsed
+        switch (previous, level) {
+        case (.none, .none): return .rest
+        case (.high, .none): return .end
+        case (.high, .high) where sinceRelief < Self.pause && !reading.isShort: return .rest
+        case (_, .high):
+            sinceRelief = .zero
+            return .relieve(isRepeated: previous == .high)
+        }
+    }
+}
+
+extension MemoryPressure.Reading {
+    /// The reading as metadata of a log line.
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        if let used { metadata["group-used-bytes"] = "\(used.bytes)" }
+        if let used { metadata["group-limit-bytes"] = "\(used.ofBytes)" }
+        if let available { metadata["available-bytes"] = "\(available.bytes)" }
+        if let stalledShare { metadata["stalled-share"] = "\(stalledShare)" }
+        return metadata
+    }
+}

@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The memory of a process, from `/proc/<pid>/statm` (proc_pid_statm(5)).
+package struct ProcessMemory: Equatable, Sendable {
+    /// The size of the address space, in bytes: what is mapped, in memory or not.
+    package let mappedBytes: Int
+    /// The part of it that is in physical memory, in bytes.
+    package let residentBytes: Int
+
+    /// The memory of this process; nil where the kernel doesn't report it, as on macOS.
+    package static var current: ProcessMemory? { ProcessMemoryFile()?.read() }
+
+    /// The memory of another process; nil if there is none with this identifier.
+    package static func ofProcess(_ identifier: Int32) -> ProcessMemory? { ProcessMemoryFile("\(identifier)")?.read() }
+
+    init?(statm text: String) {
+        let pages = text.split(separator: " ").prefix(2).compactMap { Int($0) }
+        guard pages.count == 2, pages.allSatisfy({ 0...(1 << 48) ~= $0 }) else { return nil }
+        mappedBytes = pages[0] * Int(getpagesize())
+        residentBytes = pages[1] * Int(getpagesize())
+    }
+}
+
+/// An open `statm` of a process: a process that is about to give up its access to `/proc` opens it first.
+package final class ProcessMemoryFile {
+    private let file: KernelFile
+
+    /// Opens the file of this process, or nil where the kernel has none.
+    package convenience init?() { self.init("self") }
+
+    fileprivate init?(_ process: String) {
+        guard let file = KernelFile("/proc/\(process)/statm") else { return nil }
+        self.file = file
+    }
+
+    /// Reads the memory at this moment. Works once: a second read finds the end of the file.
+    package func read() -> ProcessMemory? { file.text().flatMap(ProcessMemory.init(statm:)) }
+}
+
+/// The file descriptors of this process.
+package enum FileDescriptors {
+    /// The number of open descriptors, without the one that counting them takes; nil where the system doesn't list
+    /// them.
+    package static var openCount: Int? {
+        guard let folder = opendir("/dev/fd") else { return nil }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        // Not ".", ".." and the folder's own descriptor.
+        return count - 3
+    }
+}

@@ -1,0 +1,37 @@
+/// The hosts and ports that may be asked, checked by name before any DNS lookup.
+public struct HostPolicy: Hashable, Sendable {
+    /// Patterns of whole host names: `*` matches any characters, dots included, `?` one. Empty: any host.
+    public let allowHosts: [String]
+    /// The ports that may be connected to. Addresses of ``AddressPolicy/allowNetworks`` are exempt.
+    public let allowPorts: Set<Int>
+
+    /// A policy.
+    ///
+    /// - Parameters:
+    ///   - allowHosts: host patterns. Letter case is ignored. IPv6 addresses are matched without brackets. Default:
+    ///     any.
+    ///   - allowPorts: the allowed ports. Default: 80 and 443.
+    public init(allowHosts: [String] = [], allowPorts: Set<Int> = [80, 443]) {
+        self.allowHosts = allowHosts.map { $0.lowercased() }
+        self.allowPorts = allowPorts
+    }
+
+    /// Whether the host matches a pattern. A final dot, which makes a DNS name absolute, is ignored.
+    public func permits(host: SourceURL.Host) -> Bool {
+        allowHosts.isEmpty || host.matches(anyOf: allowHosts)
+    }
+
+    /// Whether the port is allowed.
+    public func permits(port: Int) -> Bool {
+        allowPorts.contains(port)
+    }
+}
+
+extension SourceURL.Host {
+    /// Whether a pattern, as in ``HostPolicy/allowHosts``, matches the host without its final dot.
+    package func matches(anyOf patterns: [String]) -> Bool {
+        var name = description[...]
+        if name.last == "." { name.removeLast() }
+        return patterns.contains { Glob($0).matches(name) }
+    }
+}

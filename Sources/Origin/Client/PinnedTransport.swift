@@ -1,0 +1,146 @@
+import AsyncHTTPClient
+import DarkroomNetwork
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// Sends one request to one vetted address and receives its response.
+struct PinnedTransport: Sendable {
+    enum Reply {
+        /// An original, or 304 for the known one.
+        case answer(OriginResponse)
+        case redirect(location: String?)
+    }
+
+    private let settings: GuardedHTTPClient.Settings
+    private let clients: PinnedClients
+    private let budget: InFlightByteBudget
+
+    init(settings: GuardedHTTPClient.Settings, budget: InFlightByteBudget, eventLoopGroup: any EventLoopGroup) {
+        self.settings = settings
+        self.budget = budget
+        clients = Self.makeClients(settings: settings, eventLoopGroup: eventLoopGroup)
+    }
+
+    /// Capacity for twice the running downloads, so that recently asked hosts keep their connections.
+    static func makeClients(settings: GuardedHTTPClient.Settings, eventLoopGroup: any EventLoopGroup) -> PinnedClients {
+        PinnedClients(capacity: 2 * settings.maxDownloads, idleLifetime: .seconds(60)) { key in
+            HTTPClient(
+                eventLoopGroupProvider: .shared(eventLoopGroup),
+                configuration: HTTPClient.Configuration(pinning: key, settings: settings))
+        }
+    }
+
+    func shutdown() async {
+        await clients.shutdown()
+    }
+
+    /// Sends the request and waits for the end of the transfer.
+    ///
+    /// - Parameter phases: records the progress of the request.
+    func run(
+        _ hop: OriginRequest, at address: IPAddress, phases: DownloadProgress
+    ) async throws(ExchangeFailure) -> Reply {
+        let headers = RequestHeaders(
+            hop, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym, trace: .trace(for: hop))
+        guard let host = hop.url.host, let request = makeRequest(hop.url, host: host, headers: headers.all) else {
+            throw ExchangeFailure(.invalidURL(.invalidHost))
+        }
+        let reservation = budget.makeReservation()
+        let collector = ResponseCollector(
+            maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, reservation: reservation,
+            phases: phases, onProgress: hop.onProgress)
+        phases.enter(.connecting)
+        let result = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
+            await Self.result(of: client.execute(request: request, delegate: collector))
+        }
+        guard let result else { throw ExchangeFailure(.cancelled) }
+        let progress = collector.finish()
+        if case .redirect(let location) = progress.action { return .redirect(location: location) }
+        var response = try progress.response(from: hop.url, sentFields: headers.selecting, result: result)
+        response.reservation = reservation
+        return .answer(response)
+    }
+
+    /// The request, or nil if the HTTP client parses another host from the URL than we did, which pinning would not
+    /// cover.
+    private func makeRequest(_ url: SourceURL, host: SourceURL.Host, headers: HTTPHeaders) -> HTTPClient.Request? {
+        let request = try? HTTPClient.Request(url: url.canonical, headers: headers)
+        return request?.host == host.urlText ? request : nil
+    }
+
+    /// Waits for the transfer, which ends at once when our task is canceled.
+    private static func result(of transfer: HTTPClient.Task<Void>) async -> Result<Void, any Error> {
+        await withTaskCancellationHandler {
+            do { return .success(try await transfer.futureResult.get()) } catch { return .failure(error) }
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+
+    /// Closes the connection and fails unless it leads to the vetted address.
+    static func checkPeer(of channel: any Channel, is vetted: IPAddress) -> EventLoopFuture<Void> {
+        guard let peer = channel.remoteAddress, IPAddress(peer) == vetted else {
+            return channel.close().flatMapThrowing { throw UnvettedPeer() }
+        }
+        return channel.eventLoop.makeSucceededVoidFuture()
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// A client that reaches one host at one address, follows no redirects, decodes nothing and reports to no tracer:
+    /// our own fields propagate traces.
+    fileprivate init(pinning key: PinnedClients.Key, settings: GuardedHTTPClient.Settings) {
+        self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(settings.connectTimeout)))
+        if key.host.matches(anyOf: settings.insecureTLSHosts) {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.certificateVerification = .none
+            tlsConfiguration = tls
+        }
+        httpVersion = .http1Only
+        dnsOverride = [key.host.description: key.address.description]
+        connectionPool.idleTimeout = .seconds(30)
+        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, settings.downloadsPerHost)
+        // A failure to connect leads to the next address. Retries in the client would hide the check below.
+        connectionPool.retryConnectionEstablishment = false
+        tracing.tracer = nil
+        // The backstop: if pinning ever breaks, the connection ends before a request is written.
+        http1_1ConnectionDebugInitializer = { channel in
+            PinnedTransport.checkPeer(of: channel, is: key.address).flatMap {
+                ResponseStatusHandler.install(on: channel)
+            }
+        }
+    }
+}
+
+/// Closes a connection whose server sends a status below 100, or switches protocols without being asked.
+///
+/// The HTTP client considers every status below 200 an interim response. The parser sends an end after some of them,
+/// which stops the whole process in the client.
+final class ResponseStatusHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    private var isClosed = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosed else { return }
+        if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 || head.status.code == 101 {
+            isClosed = true
+            context.fireErrorCaught(HTTPParserError.invalidStatus)
+            context.close(promise: nil)
+        } else {
+            context.fireChannelRead(data)
+        }
+    }
+
+    /// Adds the handler behind the response parser.
+    static func install(on channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            let pipeline = channel.pipeline.syncOperations
+            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            try pipeline.addHandler(ResponseStatusHandler(), position: .after(parser))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import NIOHTTP1
+
+/// What to do with a response, decided by its head alone.
+enum ResponseAction: Equatable {
+    /// Read the body. `sizeHint` is the announced length or 0, fit for reserving memory only.
+    case content(sizeHint: Int)
+    /// Use the known original (304).
+    case notModified
+    /// Follow a redirect.
+    case redirect(location: String?)
+    /// Report that there is no such resource (404, 410).
+    case missing
+    /// Report a status that no original has.
+    case unexpectedStatus
+    /// Fail with this error.
+    case fail(OriginError)
+
+    /// The largest head in bytes, field names and values together.
+    static let maxHeadBytes = 64 << 10
+
+    /// Decides on a response.
+    ///
+    /// - Parameter isConditional: whether the request had validators. A 304 is unexpected without them.
+    init(_ head: HTTPResponseHead, maxSourceBytes: Int, isConditional: Bool) {
+        guard head.headers.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count }) <= Self.maxHeadBytes else {
+            self = .fail(.unreachable(.malformed))
+            return
+        }
+        switch head.status.code {
+        // 206 is a part, and a cache cannot know what other successes mean (RFC 9110 §15.3).
+        case 200, 203: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
+        case 304 where isConditional: self = .notModified
+        case 301, 302, 303, 307, 308: self = .redirect(location: head.headers.first(name: "location"))
+        case 404, 410: self = .missing
+        case 508: self = .fail(.loop)
+        default: self = .unexpectedStatus
+        }
+    }
+
+    private init(success headers: HTTPHeaders, maxSourceBytes: Int) {
+        let codings = headers[canonicalForm: "content-encoding"].map { $0.lowercased() }
+        let length = headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        self =
+            if !codings.allSatisfy({ $0 == "identity" || $0.isEmpty }) {
+                .fail(.unacceptableEncoding)
+            } else if length > maxSourceBytes {
+                .fail(.tooLarge(limitBytes: maxSourceBytes))
+            } else {
+                .content(sizeHint: length)
+            }
+    }
+}

@@ -1,0 +1,48 @@
+import DarkroomNetwork
+
+/// Decides for each hop whether a source may be requested and at which addresses.
+struct SourceGuard: Sendable {
+    let hosts: HostPolicy
+    let addresses: AddressPolicy
+    let resolver: any NameResolver
+
+    /// Returns the addresses to connect to, best first, at least one. The name is resolved here and nowhere else.
+    ///
+    /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
+    /// mixing public and private addresses gains an attacker nothing.
+    func vet(_ url: SourceURL) async throws(OriginError) -> [IPAddress] {
+        guard let host = url.host, let port = url.port else { throw .invalidURL(.emptyHost) }
+        if let refusal = refusal(of: host, port) { throw refusal }
+        let found = try await resolve(host)
+        guard !found.isEmpty else { throw .unreachable(.dns) }
+        if let refusal = refusal(of: found, port) { throw refusal }
+        return found
+    }
+
+    /// The error that ``vet(_:)`` would throw, as far as it is known without a lookup.
+    func refusal(of url: SourceURL) -> OriginError? {
+        guard let host = url.host, let port = url.port else { return .invalidURL(.emptyHost) }
+        if let refusal = refusal(of: host, port) { return refusal }
+        guard case .address(let address) = host else { return nil }
+        return refusal(of: [address], port)
+    }
+
+    private func refusal(of host: SourceURL.Host, _ port: Int) -> OriginError? {
+        guard hosts.permits(host: host) else { return .notAllowed(.host) }
+        let mayBeListed = hosts.permits(port: port) || !addresses.allowNetworks.isEmpty
+        return mayBeListed ? nil : .notAllowed(.port)
+    }
+
+    private func refusal(of found: [IPAddress], _ port: Int) -> OriginError? {
+        guard found.allSatisfy(addresses.permits) else { return .notAllowed(.address) }
+        let isListed = hosts.permits(port: port) || found.allSatisfy(addresses.isExempt)
+        return isListed ? nil : .notAllowed(.port)
+    }
+
+    private func resolve(_ host: SourceURL.Host) async throws(OriginError) -> [IPAddress] {
+        switch host {
+        case .address(let address): [address]
+        case .name(let name): try await resolver.addresses(of: name)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import NIOCore
+import Synchronization
+
+/// A budget for the bytes of running downloads and of finished ones whose bytes are still in use.
+///
+/// A download reserves bytes before it reads them: its announced length at once, or step by step without one. Its
+/// connection is not read until the reservation is granted, the oldest download first. If only running downloads hold
+/// bytes, waiting would never end, so the oldest one proceeds and may exceed the budget by the size of one download.
+final class InFlightByteBudget: Sendable {
+    private struct Entry {
+        var bytes = 0
+        var isFinished = false
+        /// The pending request: the total that the download waits for.
+        var request: (bytes: Int, promise: EventLoopPromise<Void>)?
+    }
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        var usedBytes = 0
+        var lastNumber = 0
+        var onRelease: (@Sendable () -> Void)?
+    }
+
+    let budgetBytes: Int
+    private let state = Mutex(State())
+
+    init(budgetBytes: Int) {
+        self.budgetBytes = max(1, budgetBytes)
+    }
+
+    /// The bytes reserved now.
+    var usedBytes: Int { state.withLock(\.usedBytes) }
+
+    /// Whether a new download would have to wait.
+    var isFull: Bool { usedBytes >= budgetBytes }
+
+    /// Sets a callback that runs on any thread whenever bytes may have been released.
+    func onRelease(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.onRelease = call } }
+
+    /// An empty reservation for a new download. Its bytes are released when the last reference to it ends.
+    func makeReservation() -> ByteReservation {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.entries[state.lastNumber] = Entry()
+            return state.lastNumber
+        }
+        return ByteReservation(self, number: number)
+    }
+
+    /// Succeeds once the download may hold that many bytes in all. Fails if it ends before that.
+    fileprivate func reserve(_ bytes: Int, for number: Int, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        let promise = eventLoop.makePromise(of: Void.self)
+        let granted = state.withLock { state in
+            state.entries[number]?.request = (bytes, promise)
+            return grant(&state)
+        }
+        for promise in granted { promise.succeed() }
+        return promise.futureResult
+    }
+
+    /// Ends the download. The bytes that it leaves stay reserved.
+    fileprivate func finish(_ number: Int, bytes: Int) {
+        change { state in
+            guard var entry = state.entries[number] else { return nil }
+            defer { state.entries[number] = entry }
+            state.usedBytes += bytes - entry.bytes
+            entry.bytes = bytes
+            entry.isFinished = true
+            return entry.request.take()?.promise
+        }
+    }
+
+    fileprivate func release(_ number: Int) {
+        change { state in
+            let entry = state.entries.removeValue(forKey: number)
+            state.usedBytes -= entry?.bytes ?? 0
+            return entry?.request?.promise
+        }
+    }
+
+    private func change(_ change: (inout State) -> EventLoopPromise<Void>?) {
+        let (unfulfilled, granted, onRelease) = state.withLock { state in
+            (change(&state), grant(&state), state.onRelease)
+        }
+        unfulfilled?.fail(ByteReservation.Closed())
+        for promise in granted { promise.succeed() }
+        onRelease?()
+    }
+
+    /// Grants the requests that fit into the budget now, the oldest first. The lock must be held.
+    private func grant(_ state: inout State) -> [EventLoopPromise<Void>] {
+        var granted: [EventLoopPromise<Void>] = []
+        let running = state.entries.filter { !$0.value.isFinished }.keys.sorted()
+        let mayExceed = running.count == state.entries.count ? running.first : nil
+        for number in running {
+            guard let entry = state.entries[number], let request = entry.request else { continue }
+            let more = max(request.bytes - entry.bytes, 0)
+            guard state.usedBytes + more <= budgetBytes || number == mayExceed else { break }
+            state.usedBytes += more
+            state.entries[number] = Entry(bytes: entry.bytes + more)
+            granted.append(request.promise)
+        }
+        return granted
+    }
+}
+
+/// One download's share of an ``InFlightByteBudget``, released when the last reference to it ends.
+package final class ByteReservation: Sendable {
+    struct Closed: Error {}
+
+    private let budget: InFlightByteBudget
+    private let number: Int
+
+    fileprivate init(_ budget: InFlightByteBudget, number: Int) {
+        self.budget = budget
+        self.number = number
+    }
+
+    deinit { budget.release(number) }
+
+    /// Succeeds once this download may hold that many bytes in all. One call at a time.
+    func reserve(_ count: Int, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        budget.reserve(count, for: number, on: eventLoop)
+    }
+
+    /// Ends the download, which has left that many bytes.
+    func finish(bytes count: Int) { budget.finish(number, bytes: count) }
+}

@@ -1,0 +1,93 @@
+public import DarkroomNetwork
+public import Foundation
+public import HTTPTypes
+public import NIOCore
+
+/// A complete original, or "not modified" for a known one, with the origin's header fields.
+public struct OriginResponse: Sendable {
+    /// The URL that answered, after redirects.
+    public var url: SourceURL
+    /// 200, 203, or 304 if validators were sent.
+    public var status: HTTPResponse.Status
+    /// The header fields as received, as untrusted as the body.
+    public var headers: HTTPFields
+    /// The complete body. Empty if and only if ``isNotModified``.
+    public var body: ByteBuffer
+    /// When the request for ``url`` was sent: `request_time` of RFC 9111 §4.2.3.
+    public var requestedAt: Date
+    /// When its response head came in: `response_time` of RFC 9111 §4.2.3.
+    public var receivedAt: Date
+    /// The fields of the request for ``url`` that can have selected the representation, for `Vary` (RFC 9111 §4.1): our
+    /// own and the caller's, without `Host`, `Via` and validators.
+    public var sentFields: HTTPFields
+    /// Counts the body among the in-flight bytes. Nil if it is not counted.
+    package var reservation: ByteReservation?
+
+    /// A response of a fetcher, or one that a delegate rewrites.
+    public init(
+        url: SourceURL, status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer, requestedAt: Date,
+        receivedAt: Date, sentFields: HTTPFields = [:]
+    ) {
+        self.url = url
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.requestedAt = requestedAt
+        self.receivedAt = receivedAt
+        self.sentFields = sentFields
+    }
+
+    /// Whether the original that the request's validators name is unchanged (304).
+    public var isNotModified: Bool { status.code == 304 }
+}
+
+/// The beginning of an original during its download. Unverified: inspect it, but never store it.
+public struct PartialOriginal: Sendable {
+    /// The bytes received so far. Retaining them makes the download copy them once.
+    public var body: ByteBuffer
+    /// The announced length in bytes, at least 1, or nil if unknown.
+    public var expectedBytes: Int?
+
+    /// A partial original that a fetcher reports.
+    public init(body: ByteBuffer, expectedBytes: Int?) {
+        self.body = body
+        self.expectedBytes = expectedBytes
+    }
+}
+
+/// The head of a response without a usable original: enough to cache the failure for as long as the origin allows
+/// (RFC 9111 §4.2).
+public struct UnusableResponse: Hashable, Sendable {
+    /// The status code as received.
+    public let status: Int
+    /// `Cache-Control`, `CDN-Cache-Control`, `Expires`, `Date`, `Age`, `Retry-After`, `Last-Modified` and `ETag`, in
+    /// all at most ``maxFieldBytes``, since failures are cached for many sources.
+    public let headers: HTTPFields
+    /// When the request was sent: `request_time` of RFC 9111 §4.2.3.
+    public let requestedAt: Date
+    /// When the response head arrived: `response_time` of RFC 9111 §4.2.3.
+    public let receivedAt: Date
+
+    /// The greatest size of all names and values of ``headers`` in bytes. Fields that would exceed it are left out.
+    public static let maxFieldBytes = 2048
+
+    private static let storedFieldNames: Set<String> = [
+        "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "retry-after",
+    ]
+
+    /// A response without a usable original.
+    ///
+    /// - Parameter headers: all fields received.
+    public init(status: Int, headers: HTTPFields = [:], requestedAt: Date, receivedAt: Date) {
+        self.status = status
+        self.requestedAt = requestedAt
+        self.receivedAt = receivedAt
+        var remainingBytes = Self.maxFieldBytes
+        self.headers = headers.filtered { field in
+            let size = field.name.rawName.utf8.count + field.value.utf8.count
+            guard Self.storedFieldNames.contains(field.name.canonicalName), size <= remainingBytes else { return false }
+            remainingBytes -= size
+            return true
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import DarkroomHTTPCaching
+import DarkroomStore
+import DarkroomTransforms
+import Foundation
+import NIOCore
+
+/// Answers requests: carries out the steps that ``Resolution`` decides on.
+struct ImageResolver: Sendable {
+    let caches: PipelineCaches
+    let writer: CacheWriter
+    let failures: FailureMemory
+    let variants: VariantLookup
+    let originals: OriginalLookup
+    let fetcher: SharedFetch
+    let producer: VariantProducer
+    let background: BackgroundWork
+    let now: @Sendable () -> Date
+
+    /// What the steps have found so far.
+    private struct Findings {
+        /// What is known of the source: from the caches, later from the origin's answer.
+        var record: SourceRecord?
+        var variant: VariantLookup.Found?
+        /// The document that holds the placeholders.
+        var placeholders: VariantLookup.Found?
+        var original: Original?
+        var report = CacheReport()
+        var stopwatch = Stopwatch()
+    }
+
+    /// The answer to a request whose entries are all in memory, without suspending. Nil means that
+    /// ``image(for:)`` has to look further.
+    func imageInMemory(for request: ResolvedRequest) -> ImageResponse? {
+        guard !request.cache.waitsForDisk, request.cache.query.originals.contains(.memory),
+            let record = caches.records.inMemory(request.keys.source), !record.varies
+        else { return nil }
+        var resolution = Resolution(
+            stored: record.freshness, isSelected: true, demands: request.demands, now: now())
+        var variant: VariantLookup.Found?
+        var placeholders: Placeholders?
+        while true {
+            let decision = resolution.next()
+            switch decision.step {
+            case .lookUp(.variant):
+                variant = variants.inMemory(request, of: record.content)
+                guard variant != nil else { return nil }
+                resolution.record(.variant, isPresent: true)
+            case .lookUp(.placeholders):
+                guard let document = request.placeholderRequest,
+                    let found = variants.inMemory(document, of: record.content)
+                else { return nil }
+                placeholders = Placeholders(json: found.body)
+                resolution.record(.placeholders, isPresent: true)
+            case .useVariant where !decision.revalidatesInBackground:
+                guard let variant else { return nil }
+                var response = self.response(variant, record, CacheReport(variant: variant.tier))
+                if let placeholders { response.placeholders = placeholders }
+                return response
+            case .lookUp, .useVariant, .produce, .fetch, .fail: return nil
+            }
+        }
+    }
+
+    /// The answer to a request.
+    ///
+    /// Placeholders may cost a download of a source whose bytes are gone, but they never cost an image that is cached:
+    /// if they fail, the image is returned without them.
+    func image(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+        do throws(PipelineError) {
+            return try await resolve(request)
+        } catch {
+            guard request.mayDropPlaceholders(after: error), let record = await caches.record(for: request),
+                await variants.find(request, of: record.content) != nil
+            else { throw error }
+            return try await resolve(request.withoutPlaceholders)
+        }
+    }
+
+    private func resolve(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+        let known = await caches.record(for: request)
+        let isSelected = await fetcher.isSelected(known, for: request)
+        var resolution = Resolution(
+            stored: known?.freshness, isSelected: isSelected, demands: request.demands, now: now())
+        return try await carryOut(&resolution, request, known)
+    }
+
+    private func carryOut(
+        _ resolution: inout Resolution, _ request: ResolvedRequest, _ known: SourceRecord?
+    ) async throws(PipelineError) -> ImageResponse {
+        var findings = Findings(record: known)
+        while true {
+            let decision = resolution.next()
+            do throws(PipelineError) {
+                switch decision.step {
+                case .lookUp(let fact): await lookUp(fact, for: request, &resolution, &findings)
+                case .useVariant, .produce: return try await respond(to: request, decision, findings)
+                case .fetch(let mode, let reason):
+                    try await fetch(mode, reason, for: request, &resolution, &findings)
+                case .fail(let error): throw error
+                }
+            } catch {
+                guard resolution.recordFailure(error, of: decision.step, at: now()) else { throw error }
+                findings = Findings(record: known)
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    private func lookUp(
+        _ fact: Resolution.Fact, for request: ResolvedRequest, _ resolution: inout Resolution,
+        _ findings: inout Findings
+    ) async {
+        if fact == .originFailure {
+            return resolution.record(failures.current(of: request, now: now()), of: fact)
+        }
+        guard let record = findings.record else { return resolution.record(fact, isPresent: false) }
+        switch fact {
+        case .variant:
+            findings.variant = await variants.find(request, of: record.content)
+            resolution.record(fact, isPresent: findings.variant != nil)
+        case .placeholders:
+            if let document = request.placeholderRequest {
+                findings.placeholders = await variants.find(document, of: record.content)
+            }
+            resolution.record(fact, isPresent: findings.placeholders != nil)
+        case .original:
+            findings.original = await originals.find(request, record)
+            resolution.record(fact, isPresent: findings.original != nil)
+        case .decodingFailure, .originFailure:
+            // A page that failed to decode is not tried again, although the original may be cached for other pages.
+            resolution.record(failures.decodingFailure(of: request, record, now: now()), of: fact)
+        }
+    }
+
+    private func fetch(
+        _ mode: OriginFetch.Mode, _ reason: CacheStatus.Reason, for request: ResolvedRequest,
+        _ resolution: inout Resolution, _ findings: inout Findings
+    ) async throws(PipelineError) {
+        let (answer, isShared) = try await fetcher.answer(to: request, mode, known: findings.record)
+        // A second fetch only brings the bytes of what the first one confirmed.
+        if findings.report.forwarded == nil {
+            findings.report = CacheReport(forwarded: reason, originStatus: answer.status, isShared: isShared)
+        }
+        findings.record = answer.record
+        findings.original = answer.original
+        resolution.recordAnswer(isVerified: answer.isVerified, hasContent: answer.original != nil)
+    }
+
+    private func respond(
+        to request: ResolvedRequest, _ decision: Resolution.Decision, _ findings: Findings
+    ) async throws(PipelineError) -> ImageResponse {
+        var findings = findings
+        findings.report.staleBecause = decision.staleBecause
+        guard let record = findings.record else { throw .failed }
+        var response: ImageResponse
+        if decision.step == .useVariant, let variant = findings.variant {
+            findings.report.variant = variant.tier
+            if request.cache.waitsForDisk, request.cache.store.variants.contains(.disk) {
+                findings.report.isStored = await writer.waitUntilStored(variant.entry, record, for: request)
+            }
+            response = self.response(variant, record, findings.report)
+        } else {
+            guard let original = findings.original else { throw .failed }
+            let fetchTime = findings.stopwatch.lap()
+            response = try await produce(request, from: original, findings.report, fetchTime)
+        }
+        if let document = request.placeholderRequest {
+            if decision.step == .produce {
+                findings.placeholders = await variants.find(document, of: record.content)
+            }
+            response.placeholders = await placeholders(document, findings)
+        }
+        if decision.revalidatesInBackground { revalidateInBackground(request, record) }
+        return response
+    }
+
+    private func produce(
+        _ request: ResolvedRequest, from original: Original, _ report: CacheReport, _ fetchTime: Duration
+    ) async throws(PipelineError) -> ImageResponse {
+        let (produced, isShared) = try await producer.produce(request, from: original)
+        var report = report
+        report.original = original.tier
+        report.isStored = produced.isStored
+        // If the origin was contacted, `isShared` speaks of that request (RFC 9211 §2.6).
+        if report.forwarded == nil { report.isShared = isShared }
+        var timings = produced.timings
+        timings.fetch = fetchTime
+        return response(produced.body, produced.record, original.record, report, timings)
+    }
+
+    /// The placeholders, from the caches or made from the original; nil if that fails.
+    private func placeholders(
+        _ document: ResolvedRequest, _ findings: Findings
+    ) async -> Placeholders? {
+        if let found = findings.placeholders { return Placeholders(json: found.body) }
+        guard let original = findings.original else { return nil }
+        let produced = try? await producer.produce(document, from: original).value
+        return produced.flatMap { Placeholders(json: $0.body) }
+    }
+
+    private func revalidateInBackground(_ request: ResolvedRequest, _ known: SourceRecord) {
+        let request = request.inBackground
+        // Revalidation is pointless if its result may not be stored.
+        guard !request.cache.store.union.isEmpty, failures.current(of: request, now: now()) == nil else { return }
+        background.run(request.keys.source) { () async throws(PipelineError) in
+            var resolution = Resolution(revalidating: known.freshness, demands: request.demands, now: now())
+            _ = try await carryOut(&resolution, request, known)
+        }
+    }
+
+    /// Counts a request that timed out in the pixel queue as refused, and returns its error.
+    func recordExpiry() -> PipelineError { producer.pixels.queue.recordExpiry() }
+
+    // MARK: Responses
+
+    private func response(
+        _ found: VariantLookup.Found, _ record: SourceRecord, _ report: CacheReport
+    ) -> ImageResponse {
+        response(found.body, found.record, record, report, Timings())
+    }
+
+    private func response(
+        _ body: ByteBuffer, _ variant: VariantRecord, _ record: SourceRecord, _ report: CacheReport,
+        _ timings: Timings
+    ) -> ImageResponse {
+        let now = now()
+        return ImageResponse(
+            body: body, format: variant.format, digest: variant.digest, lastModified: record.lastModified,
+            age: record.freshness.age(at: now), remaining: record.freshness.remaining(at: now),
+            cachePolicy: record.cachePolicy, cache: report, timings: timings,
+            originFields: record.response.fields)
+    }
+}

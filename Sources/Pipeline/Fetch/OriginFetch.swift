@@ -1,0 +1,207 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import Foundation
+import HTTPTypes
+import NIOCore
+
+/// One request to a source's origin: for its bytes, or for a confirmation of those that are known.
+struct OriginFetch: Sendable {
+    let origin: any OriginFetching
+    let delegate: any ImagePipelineDelegate
+    let policy: FreshnessPolicy
+    let caches: PipelineCaches
+    let writer: CacheWriter
+    let failures: FailureMemory
+    let now: @Sendable () -> Date
+
+    /// The kind of request.
+    enum Mode: Hashable, Sendable {
+        /// Asks for the content unless it is what is known (RFC 9111 §4.3.1).
+        case conditional
+        /// Asks for the content.
+        case unconditional
+        /// Asks for the content past all caches on the way (the Fetch standard's `reload` and `no-store`).
+        case reload
+    }
+
+    /// Receives the progress of a download.
+    typealias Report = @Sendable (PartialOriginal) -> Void
+
+    struct Answer: Sendable {
+        let record: SourceRecord
+        /// The content; nil if the known content was confirmed.
+        let original: Original?
+        let status: Int
+        /// Whether the content is known to decode.
+        let isVerified: Bool
+        /// Whether another request received this answer a moment ago.
+        var isShared = false
+    }
+
+    /// Whether the record's `Vary` matches the fields that the origin would be sent now (RFC 9111 §4.1).
+    func isSelected(_ record: SourceRecord?, for request: ResolvedRequest) async -> Bool {
+        guard let record, record.varies else { return true }
+        let fields = await delegate.originFields([:], for: request.source)
+        return record.response.isSelected(
+            bySending: origin.sentFields(for: OriginRequest(url: request.source, headers: fields)))
+    }
+
+    /// Why the origin may not be contacted, as far as that is known without resolving a name; nil if it may.
+    func refusal(of request: ResolvedRequest) async -> PipelineError? {
+        guard await delegate.shouldDownload(request.source) else { return .notDownloadable }
+        return origin.refusal(of: request.source).map { PipelineError($0) }
+    }
+
+    /// Contacts the origin, and stores or removes what its answer says.
+    ///
+    /// - Parameters:
+    ///   - known: what is known of the source, fresh or not.
+    ///   - report: receives what has arrived so far, and finally the whole.
+    func send(
+        _ request: ResolvedRequest, _ mode: Mode, known: SourceRecord?, urgency: Urgency, report: @escaping Report
+    ) async throws(PipelineError) -> Answer {
+        let undecodable = failures.undecodable(of: request, now: now())
+        let validated = mode == .conditional ? undecodable?.record ?? known : undecodable?.record
+        let sentAt = ContinuousClock.now
+        let response = try await exchange(request, mode, validated, known: known, urgency, report)
+        guard response.isNotModified else {
+            return try await accept(response, for: request, known: known, undecodable, sentAt: sentAt)
+        }
+        guard let validated, validated.response.isConfirmed(by: response.headers) else {
+            // The 304 is about other content than what is known.
+            guard mode != .reload else {
+                throw .originFailed(
+                    OriginFailure("The origin did not send the image.", proxyError: .httpProtocolError))
+            }
+            return try await send(request, .reload, known: known, urgency: urgency, report: report)
+        }
+        let record = validated.freshened(by: response, requestedAt: sentAt, policy: policy)
+        if record.response.refusal(policy) != nil, mode != .reload {
+            // The known content may no longer be stored, not even for use while the origin fails.
+            await writer.remove(request.keys.source)
+            return try await send(request, .reload, known: known ?? validated, urgency: urgency, report: report)
+        }
+        try refuse(undecodable, now: record, request)
+        if record.isVerified { await writer.store(record, for: request) }
+        return Answer(record: record, original: nil, status: 304, isVerified: true)
+    }
+
+    /// Uses a response with content, as far as the delegate and the caching rules permit.
+    private func accept(
+        _ response: OriginResponse, for request: ResolvedRequest, known: SourceRecord?,
+        _ undecodable: UndecodableContent?, sentAt: ContinuousClock.Instant
+    ) async throws(PipelineError) -> Answer {
+        guard let accepted = await delegate.accept(response, for: request.input) else {
+            throw .originFailed(OriginFailure("This server's rules rejected the origin's response."))
+        }
+        let cacheable = await delegate.willCacheResponse(accepted, for: request.input)
+        let content = cacheable ?? accepted
+        let record = SourceRecord(
+            of: content, for: request.source, requestedAt: sentAt,
+            content: StoreKey(hashing: content.body.readableBytesView), policy: policy)
+        if undecodable?.record.content == record.content { try refuse(undecodable, now: record, request) }
+        let isVerified = known.map { $0.isVerified && $0.content == record.content } ?? false
+        if isVerified { record.markVerified() }
+        let original = Original(
+            body: content.body, record: record, tier: nil,
+            mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
+            replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
+        await store(original, for: request, isKnown: known != nil, isVerified: isVerified)
+        return Answer(record: record, original: original, status: 200, isVerified: isVerified)
+    }
+
+    /// Fails the request if the origin still has content that could not be decoded.
+    private func refuse(
+        _ undecodable: UndecodableContent?, now record: SourceRecord, _ request: ResolvedRequest
+    ) throws(PipelineError) {
+        guard let undecodable else { return }
+        failures.record(undecodable.with(record), of: request, now: now())
+        throw failures.current(of: request, now: now()) ?? undecodable.error
+    }
+
+    private func store(
+        _ original: Original, for request: ResolvedRequest, isKnown: Bool, isVerified: Bool
+    ) async {
+        let source = request.keys.source
+        let tiers = request.cache.store.union
+        if isVerified, original.mayBeStored {
+            _ = original.claimRecord(tiers)
+            await writer.store(original.record, for: request)
+        } else if !original.mayBeStored, !tiers.isEmpty {
+            // This content replaces content that was stored, or that an earlier request is about to store.
+            if isKnown { await writer.remove(source) } else { caches.epochs.advance(source) }
+        }
+        if caches.accepts(original.record, request) { caches.originalsInUse.insert(original, for: source) }
+        if !caches.isCurrent(request) { caches.originalsInUse.remove([source]) }
+    }
+
+    // MARK: Exchange
+
+    private func exchange(
+        _ request: ResolvedRequest, _ mode: Mode, _ validated: SourceRecord?, known: SourceRecord?,
+        _ urgency: Urgency, _ report: @escaping Report
+    ) async throws(PipelineError) -> OriginResponse {
+        guard await delegate.shouldDownload(request.source) else { throw .notDownloadable }
+        let fields = await delegate.originFields(mode.fields, for: request.source)
+        var message = OriginRequest(url: request.source, headers: fields) { urgency.level.atOrigin }
+        if mode != .reload, let validated {
+            message.validators = validated.response.validators
+            message.validatedURL = validated.answeredURL
+        }
+        message.onProgress = report
+        message.client = urgency.clients.first ?? ""
+        do throws(OriginError) {
+            let response = try await origin.fetch(message)
+            failures.recordSuccess(of: request)
+            if !response.isNotModified { report(response.whole) }
+            return response
+        } catch {
+            throw await record(error, of: request, isKnown: known != nil)
+        }
+    }
+
+    private func record(_ error: OriginError, of request: ResolvedRequest, isKnown: Bool) async -> PipelineError {
+        let failure = PipelineError(error)
+        if failure == .cancelled { return failure }
+        let retention = error.retention(now: now())
+        let isBlocked = await delegate.shouldBlockFailedURL(request.source, error: failure)
+        // A purge in the meantime clears this failure too.
+        if caches.isCurrent(request) {
+            failures.record(failure, isBlocked ? .blocked : retention, of: request, now: now())
+        }
+        if case .gone = retention, isKnown, !request.cache.store.union.isEmpty {
+            await writer.remove(request.keys.source)
+        }
+        return failure
+    }
+}
+
+extension OriginFetch.Mode {
+    fileprivate var fields: HTTPFields {
+        switch self {
+        case .conditional, .unconditional: return [:]
+        case .reload:
+            var fields: HTTPFields = [.cacheControl: "no-cache"]
+            if let pragma = HTTPField.Name("Pragma") { fields[pragma] = "no-cache" }
+            return fields
+        }
+    }
+}
+
+extension OriginResponse {
+    /// The final report of a download, since fetchers need not report parts.
+    fileprivate var whole: PartialOriginal { PartialOriginal(body: body, expectedBytes: body.readableBytes) }
+}
+
+extension Priority {
+    fileprivate var atOrigin: OriginRequest.Priority {
+        switch self {
+        case .background: .background
+        case .low: .low
+        case .normal: .normal
+        case .high: .high
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomStore
+import Foundation
+
+/// Fetches from origins, once for all requests that need the same answer at the same time.
+struct SharedFetch: Sendable {
+    let fetch: OriginFetch
+    let queue: WorkQueue
+    let previewMaker: PreviewMaker
+    let fetches = Coalescer<Key, OriginFetch.Answer>()
+    let downloads = DownloadBroadcaster<Key>()
+
+    /// What must be equal for requests to share a fetch.
+    struct Key: Hashable, Sendable {
+        let source: StoreKey
+        let mode: OriginFetch.Mode
+        /// No request joins a fetch that started before a purge.
+        let epoch: PurgeEpoch
+    }
+
+    private var caches: PipelineCaches { fetch.caches }
+
+    func isSelected(_ record: SourceRecord?, for request: ResolvedRequest) async -> Bool {
+        await fetch.isSelected(record, for: request)
+    }
+
+    /// The origin's answer, and whether another request's fetch brought it.
+    ///
+    /// - Parameter known: what is known of the source, fresh or not.
+    func answer(
+        to request: ResolvedRequest, _ mode: OriginFetch.Mode, known: SourceRecord?
+    ) async throws(PipelineError) -> (OriginFetch.Answer, isShared: Bool) {
+        let key = Key(source: request.keys.source, mode: mode, epoch: request.epoch)
+        // Under overload most requests end here, before anything is started for them.
+        if known == nil, fetches.waiters(for: key) == 0, let error = queue.refusal(of: request.urgency) {
+            throw error
+        }
+        let unsubscribe = subscribe(request, to: key)
+        defer { unsubscribe?() }
+        let (answer, joined) = try await fetches.value(for: key, urgency: request.urgency) {
+            urgency throws(PipelineError) in
+            if let answer = await recentAnswer(to: request, since: known) { return answer }
+            let download = { () async throws(PipelineError) in
+                try await downloads.run(key) { report throws(PipelineError) in
+                    try await fetch.send(request, mode, known: known, urgency: urgency, report: report)
+                }
+            }
+            // If the origin confirms what is known, no pixel work follows.
+            guard known == nil else { return try await download() }
+            return try await queue.reserving(urgency, download)
+        }
+        let isShared = joined || answer.isShared
+        if isShared { await store(answer, for: request) }
+        return (answer, isShared)
+    }
+
+    /// Reports the key's downloads to the request's task, whoever started them, until the returned function is called.
+    private func subscribe(_ request: ResolvedRequest, to key: Key) -> (() -> Void)? {
+        guard let reporter = request.reporter else { return nil }
+        let subscription = downloads.subscribe(to: key) { [previewMaker] partial, download in
+            reporter.report(partial, of: download, for: request, previewMaker)
+        }
+        return {
+            downloads.unsubscribe(subscription, from: key)
+            reporter.endDownload()
+        }
+    }
+
+    /// Stores a shared answer, since the request that fetched it may store in fewer tiers than this one.
+    private func store(_ answer: OriginFetch.Answer, for request: ResolvedRequest) async {
+        guard answer.record.isVerified, answer.original?.mayBeStored != false,
+            caches.records.inMemory(request.keys.source) !== answer.record
+        else { return }
+        await fetch.writer.store(answer.record, for: request)
+    }
+
+    /// The answer that another request received after this one looked into the caches.
+    private func recentAnswer(
+        to request: ResolvedRequest, since known: SourceRecord?
+    ) async -> OriginFetch.Answer? {
+        guard !request.forcesOrigin else { return nil }
+        let source = request.keys.source
+        let original = caches.originalsInUse[source].flatMap { $0.mayBeStored ? $0 : nil }
+        let readsMemory = request.cache.query.union.contains(.memory)
+        guard let record = original?.record ?? (readsMemory ? caches.records.inMemory(source) : nil), record !== known
+        else { return nil }
+        let isSelected = await self.isSelected(record, for: request)
+        let decision = CacheDecision.decide(
+            stored: record.freshness, isSelected: isSelected, policy: request.cache.policy, now: fetch.now())
+        guard case .use = decision else { return nil }
+        return OriginFetch.Answer(
+            record: record, original: original, status: 200, isVerified: original == nil, isShared: true)
+    }
+}

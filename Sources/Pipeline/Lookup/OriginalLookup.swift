@@ -1,0 +1,44 @@
+import DarkroomStore
+import NIOCore
+
+/// Looks for the bytes of a source whose content is known: in work under way, in memory, then on disk.
+struct OriginalLookup: Sendable {
+    let caches: PipelineCaches
+
+    /// The largest original kept in memory. Larger ones would evict too many variants.
+    static let maxMemoryBytes = 1 << 20
+
+    /// Looks in work under way and in the tiers that the request reads.
+    func find(_ request: ResolvedRequest, _ record: SourceRecord) async -> Original? {
+        if let original = inUse(request, record) { return original }
+        let (key, tiers) = (request.keys.original, request.cache.query.originals)
+        if tiers.contains(.memory), let entry = caches.memory.entry(for: key),
+            Self.content(of: entry) == record.content
+        {
+            return Original(body: entry.body, record: record, tier: .memory)
+        }
+        guard tiers.contains(.disk), let entry = await caches.disk?.entry(for: key),
+            Self.content(of: entry) == record.content
+        else { return nil }
+        if entry.body.readableBytes <= Self.maxMemoryBytes, request.cache.store.originals.contains(.memory) {
+            caches.promote(entry, for: key, request)
+        }
+        return Original(body: entry.body, record: record, tier: .disk)
+    }
+
+    /// Looks in work under way only.
+    func inUse(_ request: ResolvedRequest, _ record: SourceRecord) -> Original? {
+        caches.originalsInUse[request.keys.source].flatMap { $0.record.content == record.content ? $0 : nil }
+    }
+
+    /// The entry of an original, whose metadata is the hash of its bytes.
+    static func entry(_ original: Original) -> StoredEntry {
+        let content = original.record.content
+        return StoredEntry(body: original.body, metadata: ByteBuffer(bytes: content.bytes), bodyDigest: content)
+    }
+
+    /// The hash of an original's bytes, from its entry.
+    static func content(of entry: StoredEntry) -> StoreKey? {
+        StoreKey(digest: entry.metadata.readableBytesView)
+    }
+}

@@ -1,0 +1,43 @@
+import DarkroomStore
+
+/// The caches of a pipeline: both tiers, the parsed records, and the originals that work is under way for.
+struct PipelineCaches: Sendable {
+    let memory: MemoryStore
+    let disk: (any Storing)?
+    let records: SourceRecords
+    let originalsInUse = OriginalsInUse()
+    let epochs = PurgeEpochs()
+
+    /// What is known of the request's source: from a download whose image is being made, else from the tiers that the
+    /// request reads.
+    func record(for request: ResolvedRequest) async -> SourceRecord? {
+        let source = request.keys.source
+        if let original = originalsInUse[source], original.tier == nil, original.mayBeStored { return original.record }
+        let tiers = request.cache.query.union
+        if tiers.contains(.memory), let record = records.inMemory(source) { return record }
+        guard tiers.contains(.disk), let record = await records.onDisk(source) else { return nil }
+        if isCurrent(request) { records.promote(record, for: source) }
+        if !isCurrent(request) { records.remove([source]) }
+        return record
+    }
+
+    /// Copies an entry from disk to memory, unless a purge intervened.
+    func promote(_ entry: StoredEntry, for key: EntryKey, _ request: ResolvedRequest) {
+        if isCurrent(request) { memory.store(entry, for: key) }
+        if !isCurrent(request) { memory.remove(key) }
+    }
+
+    /// Whether the source has not been purged since the request started.
+    func isCurrent(_ request: ResolvedRequest) -> Bool {
+        epochs.isCurrent(request.epoch, of: request.keys.source)
+    }
+
+    /// Whether a record may be stored: there was no purge, and no later response brought other content.
+    func accepts(_ record: SourceRecord, _ request: ResolvedRequest) -> Bool {
+        guard isCurrent(request) else { return false }
+        guard let known = records.inMemory(request.keys.source), known.content != record.content,
+            let later = known.requestedAt
+        else { return true }
+        return record.requestedAt.map { $0 >= later } ?? false
+    }
+}

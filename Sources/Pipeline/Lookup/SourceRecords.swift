@@ -1,0 +1,79 @@
+import DarkroomHTTPCaching
+import DarkroomEviction
+import DarkroomStore
+import Synchronization
+
+/// The records of sources, parsed in memory and encoded on disk.
+final class SourceRecords: Sendable {
+    private let table: Mutex<SieveTable<StoreKey, SourceRecord>>
+    private let disk: (any Storing)?
+    private let policy: FreshnessPolicy
+
+    /// - Parameter budgetBytes: the budget of the parsed records; with 0 they are read from disk each time.
+    init(budgetBytes: Int, disk: (any Storing)?, policy: FreshnessPolicy) {
+        table = Mutex(SieveTable(budgetBytes: budgetBytes))
+        self.disk = disk
+        self.policy = policy
+    }
+
+    /// Reads memory only, without suspending.
+    func inMemory(_ source: StoreKey) -> SourceRecord? {
+        table.withLock { $0.value(for: source) }
+    }
+
+    /// Reads memory only, without counting as a use.
+    func peek(_ source: StoreKey) -> SourceRecord? {
+        table.withLock { $0.peek(source) }
+    }
+
+    /// Decodes the record in an entry from disk.
+    func decode(_ entry: StoredEntry) -> SourceRecord? { SourceRecord(entry.metadata, policy: policy) }
+
+    /// Reads disk only.
+    func onDisk(_ source: StoreKey) async -> SourceRecord? {
+        guard let entry = await disk?.entry(for: RequestKeys.record(of: source)) else { return nil }
+        return decode(entry)
+    }
+
+    /// Reads memory, then disk.
+    func anywhere(_ source: StoreKey) async -> SourceRecord? {
+        if let record = inMemory(source) { return record }
+        return await onDisk(source)
+    }
+
+    /// Copies a record from disk to memory, unless memory has a newer one by now.
+    func promote(_ record: SourceRecord, for source: StoreKey) {
+        let freed = table.withLock { table in
+            table.peek(source) == nil ? table.insert(record, cost: record.costBytes, for: source) : []
+        }
+        _ = consume freed
+    }
+
+    func store(_ record: SourceRecord, for source: StoreKey, in tiers: TierSet) {
+        if tiers.contains(.memory) {
+            let freed = table.withLock { $0.insert(record, cost: record.costBytes, for: source) }
+            _ = consume freed
+        }
+        if tiers.contains(.disk) {
+            disk?.store(record.entry, for: RequestKeys.record(of: source))
+        }
+    }
+
+    /// Removes records from memory. On disk a record is removed with the source's other entries.
+    func remove(_ sources: [StoreKey]) {
+        table.withLock { table in
+            for source in sources { _ = table.remove(for: source) }
+        }
+    }
+
+    /// The sources in memory whose record satisfies the predicate.
+    func sources(where isIncluded: (SourceRecord) -> Bool) -> [StoreKey] {
+        table.withLock { $0.keys { isIncluded($1) } }
+    }
+
+    /// Evicts records until this fraction of the bytes held is left.
+    func shrink(toFraction fraction: Double) {
+        let freed = table.withLock { $0.shrink(toBytes: Int(Double($0.bytes) * fraction)) }
+        _ = consume freed
+    }
+}

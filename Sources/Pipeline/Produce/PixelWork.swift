@@ -1,0 +1,71 @@
+import DarkroomStore
+import DarkroomTransforms
+import NIOCore
+
+/// Runs image jobs on the pixel threads.
+struct PixelWork: Sendable {
+    let queue: WorkQueue
+    let processing: any ImageProcessing
+    let limits: PixelLimits
+
+    /// The job that makes a request's variant from an original.
+    func job(for request: ResolvedRequest, from original: Original) -> ImageJob {
+        let input = request.input
+        return ImageJob(
+            source: original.body, identity: original.record.content.hex, cachesDecoded: original.tier != nil,
+            pages: input.pages, chain: request.chain, resampling: input.recipe.resampling, output: input.output,
+            limits: limits)
+    }
+
+    /// The job that makes a preview from the beginning of an original.
+    func previewJob(for request: ResolvedRequest, from partial: ByteBuffer) -> ImageJob {
+        let input = request.input
+        var job = ImageJob(
+            source: partial, pages: input.pages, chain: request.chain, resampling: input.recipe.resampling,
+            output: input.output, limits: limits)
+        job.isPartial = true
+        return job
+    }
+
+    /// Runs a job, once a thread and the memory that it needs are free.
+    ///
+    /// - Returns: the result, and the time on the thread.
+    func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> (ProcessedImage, Duration) {
+        let processing = processing
+        let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
+        return try await queue.run(urgency: urgency, weigh: weigh) {
+            interrupt throws(PipelineError) in
+            var stopwatch = Stopwatch()
+            do throws(ImageProcessingError) {
+                let image = try processing.process(job, interrupt: interrupt)
+                return (image, stopwatch.lap())
+            } catch {
+                throw PipelineError(error)
+            }
+        }
+    }
+
+    /// Plans a job, which reads the header of its source.
+    func plan(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> ImagePlan {
+        let processing = processing
+        return try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
+            do throws(ImageProcessingError) {
+                return try processing.plan(job, interrupt: interrupt)
+            } catch {
+                throw PipelineError(error)
+            }
+        }
+    }
+}
+
+/// Measures consecutive intervals.
+struct Stopwatch {
+    private var last = ContinuousClock.now
+
+    /// Returns the time since the last lap, or since creation.
+    mutating func lap() -> Duration {
+        let now = ContinuousClock.now
+        defer { last = now }
+        return last.duration(to: now)
+    }
+}

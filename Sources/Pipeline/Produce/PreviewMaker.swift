@@ -1,0 +1,36 @@
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import NIOCore
+
+/// Makes previews from the beginning of a JPEG, at background priority. Previews are not cached.
+struct PreviewMaker: Sendable {
+    let pixels: PixelWork
+    let previews = Coalescer<Key, ImagePreview>()
+
+    /// What must be equal for requests to share a preview.
+    struct Key: Hashable, Sendable {
+        let variant: EntryKey
+        let download: Int
+        let receivedBytes: Int
+    }
+
+    /// Whether a preview can be made: the source is a JPEG, and the output is an image rather than a text about one.
+    func supports(_ partial: PartialOriginal, _ request: ResolvedRequest) -> Bool {
+        SourceFormat(sniffing: partial.body) == .jpeg && request.input.output.format?.isText != true
+    }
+
+    /// - Parameter download: the number of the download that the bytes belong to.
+    func preview(
+        of partial: PartialOriginal, download: Int, for request: ResolvedRequest
+    ) async throws(PipelineError) -> ImagePreview {
+        let received = partial.body.readableBytes
+        let key = Key(variant: request.keys.variant, download: download, receivedBytes: received)
+        let job = pixels.previewJob(for: request, from: partial.body)
+        let urgency = Urgency(.background, client: request.input.client)
+        return try await previews.value(for: key, urgency: urgency) { urgency throws(PipelineError) in
+            let (image, _) = try await pixels.process(job, urgency)
+            return ImagePreview(body: image.body, format: image.format, size: image.size, receivedBytes: received)
+        }.value
+    }
+}

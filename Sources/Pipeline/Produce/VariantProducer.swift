@@ -1,0 +1,97 @@
+import DarkroomStore
+import DarkroomTransforms
+import Foundation
+import NIOCore
+
+/// Makes variants from originals and stores them, once for all requests that need the same variant at the same time.
+struct VariantProducer: Sendable {
+    let pixels: PixelWork
+    let caches: PipelineCaches
+    let writer: CacheWriter
+    let failures: FailureMemory
+    let now: @Sendable () -> Date
+    let productions = Coalescer<Key, Produced>()
+
+    /// What must be equal for requests to share a production.
+    struct Key: Hashable, Sendable {
+        let variant: EntryKey
+        let content: StoreKey
+        let store: TierSelection
+        let waitsForDisk: Bool
+        /// No request joins a production that started before a purge.
+        let epoch: PurgeEpoch
+    }
+
+    struct Produced: Sendable {
+        var body: ByteBuffer
+        var record: VariantRecord
+        var isStored: Bool
+        var timings: Timings
+    }
+
+    func produce(
+        _ request: ResolvedRequest, from original: Original
+    ) async throws(PipelineError) -> (value: Produced, isShared: Bool) {
+        let options = request.cache
+        let key = Key(
+            variant: request.keys.variant, content: original.record.content, store: options.store,
+            waitsForDisk: options.waitsForDisk, epoch: request.epoch)
+        return try await productions.value(for: key, urgency: request.urgency) { urgency throws(PipelineError) in
+            if let produced = await recentlyProduced(request, original) { return produced }
+            return try await run(request, original, urgency)
+        }
+    }
+
+    /// The variant that another request made after this one looked into the caches.
+    private func recentlyProduced(_ request: ResolvedRequest, _ original: Original) async -> Produced? {
+        guard !request.cache.waitsForDisk,
+            let found = VariantLookup(caches: caches).inMemory(request, of: original.record.content)
+        else { return nil }
+        original.record.markVerified()
+        let isStored = await writer.store(found.entry, from: original, for: request)
+        return Produced(body: found.body, record: found.record, isStored: isStored, timings: Timings())
+    }
+
+    private func run(
+        _ request: ResolvedRequest, _ original: Original, _ urgency: Urgency
+    ) async throws(PipelineError) -> Produced {
+        var stopwatch = Stopwatch()
+        var timings = Timings()
+        let (image, processTime) = try await process(request, original, urgency)
+        timings.process = processTime
+        timings.queue = stopwatch.lap() - processTime
+
+        let digest = StoreKey(hashing: image.body.readableBytesView)
+        let record = VariantRecord(content: original.record.content, format: image.format, digest: digest.hex)
+        let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
+        // If only the header was read, the rest may be damaged: neither the original nor the result is stored.
+        let isVerified = image.isProven || original.tier != nil
+        if isVerified { original.record.markVerified() }
+        let isStored = isVerified ? await writer.store(entry, from: original, for: request) : false
+        timings.store = stopwatch.lap()
+        return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
+    }
+
+    private func process(
+        _ request: ResolvedRequest, _ original: Original, _ urgency: Urgency
+    ) async throws(PipelineError) -> (ProcessedImage, Duration) {
+        do throws(PipelineError) {
+            let result = try await pixels.process(pixels.job(for: request, from: original), urgency)
+            if original.tier == nil, result.0.isProven { failures.remove([request.keys.source]) }
+            return result
+        } catch {
+            if error == .corrupt || error == .unsupported { record(error, of: original, for: request) }
+            throw error
+        }
+    }
+
+    private func record(_ error: PipelineError, of original: Original, for request: ResolvedRequest) {
+        let content = UndecodableContent(
+            original.record, error, pages: request.input.pages, decodedAt: now())
+        // A purge in the meantime clears this failure too. Content that may not be stored advanced the epoch itself.
+        if caches.isCurrent(request) || !original.mayBeStored {
+            failures.record(content, of: request, now: now())
+        }
+        caches.originalsInUse.remove([request.keys.source])
+    }
+}

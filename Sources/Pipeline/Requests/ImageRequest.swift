@@ -1,0 +1,96 @@
+public import DarkroomNetwork
+import DarkroomOrigin
+public import DarkroomTransforms
+
+/// A request for one image: its source, what is done to the pixels, and how the result is encoded.
+public struct ImageRequest: Sendable {
+    /// The source, as it is downloaded. The pipeline's ``CacheKeyFilter`` decides which sources share cache entries.
+    public var source: SourceURL
+    /// The steps applied to the pixels.
+    public var recipe: Recipe
+    /// The frames or pages that are kept.
+    public var pages: PageSelection
+    /// The output format and its encoder options.
+    public var output: OutputOptions
+    /// The priority of the work. Work shared by several requests runs at the highest of their priorities.
+    public var priority: Priority
+    /// How the request uses the caches.
+    public var cache: CacheOptions
+    /// A source to use when ``source`` fails, under the same rules. Default: none.
+    public var fallback: SourceURL?
+    /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
+    /// neither the image's bytes nor its cache key.
+    public var placeholders: ImageDetails
+    /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients
+    /// get equal shares of its time. The empty string, which is the default, counts as one client.
+    public var client = ""
+
+    /// Creates a request. By default it returns the source's pixels in the source's format.
+    public init(
+        source: SourceURL, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
+        fallback: SourceURL? = nil, placeholders: ImageDetails = []
+    ) {
+        self.source = source
+        self.recipe = recipe
+        self.pages = pages
+        self.output = output
+        self.priority = priority
+        self.cache = cache
+        self.fallback = fallback
+        self.placeholders = placeholders
+    }
+
+    /// Creates a request from an address as text.
+    ///
+    /// - Throws: ``PipelineError/invalidURL(_:)`` with a sentence that says what is wrong with the address.
+    public init(
+        url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
+        fallback: String? = nil, placeholders: ImageDetails = []
+    ) throws(PipelineError) {
+        self.init(
+            source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,
+            cache: cache, placeholders: placeholders)
+        if let fallback { self.fallback = try Self.source(fallback) }
+    }
+
+    /// Creates a request that scales an image into a box without enlarging it. Set ``recipe`` for anything else.
+    ///
+    /// - Parameters:
+    ///   - width: the box's width in pixels, 1 or more; nil derives it from the height.
+    ///   - height: the box's height in pixels, 1 or more; nil derives it from the width.
+    ///   - fit: how the image fills the box when both sides are given.
+    ///   - output: the format and its encoder options. Default: the source's format.
+    /// - Throws: ``PipelineError/invalidURL(_:)`` with a sentence that says what is wrong with the address.
+    public init(
+        url: String, width: Int?, height: Int? = nil, fit: Fit = .inside, output: OutputOptions = OutputOptions()
+    ) throws(PipelineError) {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: height)
+        recipe.fit = fit
+        self.init(source: try Self.source(url), recipe: recipe, output: output)
+    }
+
+    private static func source(_ url: String) throws(PipelineError) -> SourceURL {
+        do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
+    }
+
+    /// Whether the hosts of the source and of the fallback each match one of the patterns, which have the syntax of
+    /// ``HostPolicy/allowHosts``. A `local:///` source has no host and matches only `*`. Redirects are not considered.
+    package func staysWithin(hosts patterns: [String]) -> Bool {
+        [source, fallback].compactMap(\.self).allSatisfy { source in
+            guard let host = source.host else { return patterns.contains("*") }
+            return HostPolicy(allowHosts: patterns).permits(host: host)
+        }
+    }
+}
+
+/// The priority of work in the download and pixel queues.
+public enum Priority: Int, Sendable, Comparable, CaseIterable {
+    /// Work that no client waits for: background revalidation and prefetching.
+    case background
+    case low, normal, high
+
+    public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+}

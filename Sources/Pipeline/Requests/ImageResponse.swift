@@ -1,0 +1,115 @@
+public import DarkroomHTTPCaching
+public import DarkroomTransforms
+public import Foundation
+public import HTTPTypes
+public import NIOCore
+
+/// An encoded image, with its caching metadata and a report of how it was obtained.
+public struct ImageResponse: Sendable {
+    /// The encoded image.
+    public var body: ByteBuffer
+    /// The format of ``body``.
+    public var format: OutputFormat
+    /// The SHA-256 of ``body`` in 64 hexadecimal digits: a strong validator.
+    public var digest: String
+    /// When the source was last modified, if the origin said so.
+    public var lastModified: Date?
+    /// The age of the original (RFC 9111 §4.2.3).
+    public var age: Duration
+    /// The remaining freshness lifetime of the original; negative once it is stale.
+    public var remaining: Duration
+    /// The caching policy to send to clients.
+    public var cachePolicy: ClientCachePolicy
+    /// Where the image was found, and why the origin was contacted.
+    public var cache: CacheReport
+    /// The time that each part of the work took.
+    public var timings: Timings
+    /// The failure of the source, if the fallback was used instead; else nil.
+    public var fallbackReason: PipelineError?
+    /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
+    public var placeholders: Placeholders?
+    /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.
+    public var originFields = HTTPFields()
+
+    /// A copy of ``body`` as `Data`.
+    public var data: Data { Data(body.readableBytesView) }
+}
+
+/// Which tier answered, and how the origin was involved.
+public struct CacheReport: Hashable, Sendable {
+    /// A tier in which an entry was found.
+    public enum Tier: String, Sendable {
+        case memory, disk
+
+        var set: TierSet { self == .memory ? .memory : .disk }
+    }
+
+    /// The tier that had the variant; nil if it was made for this request.
+    public var variant: Tier?
+    /// The tier that had the original, if the variant was made from a cached one; else nil.
+    public var original: Tier?
+    /// Why the request was forwarded to the origin before this answer (RFC 9211 §2.2); nil if it was not.
+    public var forwarded: CacheStatus.Reason?
+    /// The status of the origin's response, if there was one.
+    public var originStatus: Int?
+    /// Whether the variant was stored for later requests.
+    public var isStored: Bool
+    /// Whether the request shared another request's work.
+    public var isShared: Bool
+    /// The failure that made a stale image acceptable (RFC 5861 §4); nil if the answer is not stale for that reason.
+    public var staleBecause: PipelineError?
+
+    /// Creates a report.
+    public init(
+        variant: Tier? = nil, original: Tier? = nil, forwarded: CacheStatus.Reason? = nil, originStatus: Int? = nil,
+        isStored: Bool = false, isShared: Bool = false, staleBecause: PipelineError? = nil
+    ) {
+        self.variant = variant
+        self.original = original
+        self.forwarded = forwarded
+        self.originStatus = originStatus
+        self.isStored = isStored
+        self.isShared = isShared
+        self.staleBecause = staleBecause
+    }
+}
+
+/// The time that each part of a request took; nil if the part was not needed.
+public struct Timings: Hashable, Sendable {
+    /// Fetching from the origin, or reading the original from a cache.
+    public var fetch: Duration?
+    /// Waiting for a pixel thread.
+    public var queue: Duration?
+    /// Decoding, transforming and encoding.
+    public var process: Duration?
+    /// Hashing the result and handing it to the caches. Disk writes happen later.
+    public var store: Duration?
+    /// The whole request.
+    public var total: Duration
+
+    /// Creates timings.
+    public init(
+        fetch: Duration? = nil, queue: Duration? = nil, process: Duration? = nil, store: Duration? = nil,
+        total: Duration = .zero
+    ) {
+        self.fetch = fetch
+        self.queue = queue
+        self.process = process
+        self.store = store
+        self.total = total
+    }
+}
+
+/// The tiers that have a request's entries.
+public struct CacheLocation: Hashable, Sendable {
+    /// The tiers that have the source's bytes.
+    public var original: TierSet
+    /// The tiers that have the finished image.
+    public var variant: TierSet
+
+    /// Creates a location.
+    public init(original: TierSet = [], variant: TierSet = []) {
+        self.original = original
+        self.variant = variant
+    }
+}

@@ -1,0 +1,54 @@
+public import DarkroomHTTPCaching
+public import DarkroomMachine
+public import DarkroomTransforms
+
+/// The limits, resources and caching policy of an ``ImagePipeline``. Every default is that of the command line.
+public struct PipelineConfiguration: Sendable {
+    /// The limits on sources and results.
+    public var limits: PixelLimits
+    /// Threads that decode, transform and encode; at least 1. Default: 2.
+    public var pixelWorkers: Int
+    /// Jobs that may wait for each pixel thread; further work is refused at once. Default: 64.
+    public var queueDepth: Int
+    /// The memory budget in bytes of all jobs that run at once, as estimated from the sources' headers; at least 1.
+    /// A job that needs more than the budget runs alone. Default: a quarter of the memory that this process may use.
+    public var memoryBudgetBytes: Int
+    /// The time from a request's arrival to its answer. Default: 30 seconds.
+    public var requestTimeout: Duration
+    /// How long originals, and all variants made from them, are used without revalidation.
+    public var freshness: FreshnessPolicy
+    /// Whether work is finished and stored although every client has left (SDWebImage's `continueInBackground`).
+    /// Default: false.
+    public var continuesInBackground: Bool
+
+    /// Creates a configuration with the command line's defaults.
+    public init(
+        limits: PixelLimits = PixelLimits(), pixelWorkers: Int = 2, queueDepth: Int = 64,
+        memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
+        freshness: FreshnessPolicy = FreshnessPolicy(),
+        continuesInBackground: Bool = false
+    ) {
+        self.limits = limits
+        self.pixelWorkers = pixelWorkers
+        self.queueDepth = queueDepth
+        self.memoryBudgetBytes = memoryBudgetBytes
+        self.requestTimeout = requestTimeout
+        self.freshness = freshness
+        self.continuesInBackground = continuesInBackground
+    }
+}
+
+/// A snapshot of the pixel queue, and how much work it has refused.
+public struct PipelineLoad: Sendable {
+    /// Jobs that wait for a thread.
+    public var waitingCount: Int
+    /// The estimated memory of the waiting jobs whose cost is known, in bytes.
+    public var waitingBytes: Int
+    /// The estimated memory of the running jobs, in bytes.
+    public var runningBytes: Int
+    /// The memory budget of the running jobs, in bytes.
+    public var budgetBytes: Int
+    /// Refused jobs since the start, by reason: `full`, `displaced` (a client with fewer waiting jobs took the place),
+    /// `too_late` (its deadline would have passed in the queue) and `expired` (it did).
+    public var refusals: [(reason: String, count: Int)]
+}

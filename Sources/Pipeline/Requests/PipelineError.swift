@@ -1,0 +1,150 @@
+public import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+public import DarkroomTransforms
+import Foundation
+import HTTPTypes
+
+/// Why a request has no image. Every text is safe to send to clients: it says what to do and nothing private.
+public indirect enum PipelineError: Error, Sendable, Hashable {
+    /// The source address cannot be parsed, or its scheme is not supported.
+    case invalidURL(String)
+    /// A parameter cannot be applied to this image.
+    case badParameter(TransformError)
+    /// The source's host, port or address may not be contacted, or the delegate refused the download.
+    case notAllowed(String)
+    /// The source does not exist: the origin answered 404 or 410. A nil status means a missing local file.
+    case notFound(status: Int?)
+    /// The source or the result has more bytes, pixels or frames than the limits allow.
+    case tooLarge(String)
+    /// The source is not an image in a supported format.
+    case unsupported
+    /// The source is damaged or truncated.
+    case corrupt
+    /// The origin could not be reached, or its response was not an image.
+    case originFailed(OriginFailure)
+    /// The origin did not respond in time.
+    case originTimedOut(OriginFailure)
+    /// The origin's circuit breaker is open after repeated failures.
+    case originUnavailable(retryAfterSeconds: Int)
+    /// An earlier request for the source failed with this error, and the source is not tried again before the delay.
+    case remembered(PipelineError, retryAfterSeconds: Int)
+    /// The client accepts only a cached answer, and there is none.
+    case notCached
+    /// The image could not be made in time.
+    case timedOut
+    /// All pixel threads are busy and the queue is full.
+    case overloaded(retryAfterSeconds: Int)
+    /// The request has passed through this server before.
+    case loop
+    /// The request was canceled, or the pipeline was shut down.
+    case cancelled
+    /// An internal error.
+    case failed
+
+    /// The underlying failure of a remembered error; any other error itself.
+    public var cause: PipelineError {
+        if case .remembered(let error, _) = self { error.cause } else { self }
+    }
+}
+
+/// What went wrong at an origin.
+public struct OriginFailure: Hashable, Sendable {
+    /// A sentence for clients.
+    public var sentence: String
+    /// The error's name in RFC 9209 §2.3; nil if the origin answered with ``receivedStatus``.
+    public var proxyError: ProxyStatus.Failure?
+    /// The status that the origin answered with; nil if there was no such response.
+    public var receivedStatus: Int?
+
+    /// Creates a failure.
+    public init(_ sentence: String, proxyError: ProxyStatus.Failure? = nil, receivedStatus: Int? = nil) {
+        self.sentence = sentence
+        self.proxyError = proxyError
+        self.receivedStatus = receivedStatus
+    }
+}
+
+extension PipelineError {
+    init(_ error: OriginError) {
+        self =
+            switch error {
+            case .invalidURL(let reason): .invalidURL(reason.description)
+            case .notAllowed: .notAllowed(error.description)
+            case .notFound(let refusal): .notFound(status: refusal.status)
+            case .localNotFound: .notFound(status: nil)
+            case .emptyBody: .unsupported
+            case .tooLarge: .tooLarge(error.description)
+            case .timedOut(let phase): .originTimedOut(OriginFailure(error.description, proxyError: phase.proxyError))
+            case .hostUnavailable(let retryAfter):
+                .originUnavailable(retryAfterSeconds: max(1, Int((retryAfter / .seconds(1)).rounded(.up))))
+            case .loop: .loop
+            case .cancelled: .cancelled
+            case .unexpectedStatus(let refusal):
+                .originFailed(OriginFailure(error.description, receivedStatus: refusal.status))
+            case .unreachable(let stage): .originFailed(OriginFailure(error.description, proxyError: stage.proxyError))
+            case .tooManyRedirects, .badRedirect, .unacceptableEncoding:
+                .originFailed(OriginFailure(error.description, proxyError: .httpProtocolError))
+            }
+    }
+
+    init(_ error: ImageProcessingError) {
+        self =
+            switch error {
+            case .unsupported: .unsupported
+            case .corrupt: .corrupt
+            case .tooLarge(let reason): .tooLarge(reason)
+            case .badParameter(let error): .badParameter(error)
+            case .interrupted: .timedOut
+            case .transformFailed, .encodingFailed: .failed
+            }
+    }
+
+    /// The error of a download that the delegate refused.
+    static let notDownloadable = PipelineError.notAllowed("This source may not be downloaded.")
+
+    /// Whether a stale image may be served instead (RFC 5861 §4): the origin fails, and did not say that the source is
+    /// gone.
+    var permitsStale: Bool {
+        switch cause {
+        case .originFailed(let failure): failure.receivedStatus.map { $0 >= 500 } ?? true
+        case .originTimedOut, .originUnavailable, .corrupt, .unsupported: true
+        default: false
+        }
+    }
+
+    /// Whether the request's fallback is used: the source failed, rather than the request or this server.
+    var permitsFallback: Bool {
+        switch cause {
+        case .notFound, .tooLarge, .unsupported, .corrupt, .originFailed, .originTimedOut, .originUnavailable: true
+        default: false
+        }
+    }
+}
+
+extension OriginError.Stage {
+    fileprivate var proxyError: ProxyStatus.Failure {
+        switch self {
+        case .dns: .dnsError
+        case .refused: .connectionRefused
+        case .connect: .destinationIPUnroutable
+        case .tls: .tlsProtocolError
+        case .certificate: .tlsCertificateError
+        case .reset: .connectionTerminated
+        case .incomplete: .httpResponseIncomplete
+        case .malformed: .httpProtocolError
+        }
+    }
+}
+
+extension OriginError.Phase {
+    fileprivate var proxyError: ProxyStatus.Failure {
+        switch self {
+        case .waiting: .connectionLimitReached
+        case .resolving: .dnsTimeout
+        case .connecting: .connectionTimeout
+        case .response: .httpResponseTimeout
+        case .body: .httpResponseIncomplete
+        }
+    }
+}

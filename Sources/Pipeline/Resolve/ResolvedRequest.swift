@@ -1,0 +1,73 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomTransforms
+
+/// A request together with everything derived from it once: its chain, its keys and the purge epoch it started in.
+///
+/// Every step takes this value, so that no step derives a key of its own, and nothing that was made before a purge is
+/// stored after it.
+struct ResolvedRequest: Sendable {
+    /// The request as the caller made it.
+    var input: ImageRequest
+    let chain: TransformChain
+    private(set) var keys: RequestKeys
+    /// The keys of the document that holds the placeholders; nil if the request asks for none.
+    private(set) var placeholderKeys: RequestKeys?
+    /// The source's purge epoch when the request started. Results are stored only if it is still current.
+    let epoch: PurgeEpoch
+    var urgency: Urgency
+    /// Reports downloads to the request's ``ImageTask``; nil if there is none.
+    var reporter: ImageTaskReporter?
+
+    var source: SourceURL { input.source }
+    var cache: CacheOptions { input.cache }
+
+    /// Whether the client forces a request to the origin, even if an earlier failure is remembered.
+    var forcesOrigin: Bool {
+        let policy = input.cache.policy
+        if policy.mode.forcesOriginRequest { return true }
+        return policy.allowsForcedRefresh && (policy.directives.noCache || policy.directives.maxAge == .zero)
+    }
+
+    /// Whether the request is answered without placeholders if it fails like this with them.
+    func mayDropPlaceholders(after error: PipelineError) -> Bool {
+        placeholderKeys != nil && !forcesOrigin && error != .cancelled
+    }
+
+    /// The request for the document that holds this image's placeholders: the same content through the same chain.
+    /// Nil if the request asks for none.
+    var placeholderRequest: ResolvedRequest? {
+        guard let placeholderKeys else { return nil }
+        var request = withoutPlaceholders
+        request.input.output = input.placeholderOutput
+        request.keys = placeholderKeys
+        return request
+    }
+
+    var withoutPlaceholders: ResolvedRequest {
+        var request = self
+        request.input.placeholders = []
+        request.placeholderKeys = nil
+        return request
+    }
+
+    /// The same request as background work, without a client.
+    var inBackground: ResolvedRequest {
+        var request = self
+        request.input.priority = .background
+        request.input.cache.policy = RequestCachePolicy()
+        request.input.cache.waitsForDisk = false
+        request.urgency = Urgency(.background)
+        request.reporter = nil
+        return request
+    }
+}
+
+extension ImageRequest {
+    /// The output options of the placeholders' document. They depend on nothing else in the output, so that images of
+    /// different formats and qualities share it.
+    var placeholderOutput: OutputOptions {
+        OutputOptions(format: .json, details: placeholders.intersection([.color, .blurHash, .thumbHash, .lqip]))
+    }
+}

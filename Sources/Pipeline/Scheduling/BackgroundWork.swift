@@ -1,0 +1,52 @@
+import DarkroomOrigin
+import DarkroomStore
+import Synchronization
+
+/// Runs work that no request waits for: one task per source, and a bounded number in total.
+final class BackgroundWork: Sendable {
+    private struct State {
+        var tasks: [StoreKey: Task<Void, Never>] = [:]
+        var isClosed = false
+    }
+
+    /// The most tasks at once. Beyond it work is dropped; a later request for the source starts it again.
+    private static let capacity = 64
+
+    private let state = Mutex(State())
+    private let timeout: Duration
+    private let clock: any Clock<Duration>
+
+    init(timeout: Duration, clock: any Clock<Duration>) {
+        self.timeout = timeout
+        self.clock = clock
+    }
+
+    /// Starts work unless there is some for the source already. Its errors are ignored.
+    func run(_ source: StoreKey, _ work: @escaping @Sendable () async throws(PipelineError) -> Void) {
+        state.withLock { state in
+            guard !state.isClosed, state.tasks[source] == nil, state.tasks.count < Self.capacity else { return }
+            state.tasks[source] = Task {
+                try? await withDeadline(timeout, clock: clock, onExpiry: { PipelineError.timedOut }, work)
+                finish(source)
+            }
+        }
+    }
+
+    /// Returns once the work that is in progress now has finished.
+    func drain() async {
+        for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+    }
+
+    /// Cancels all work and starts no more.
+    func shutdown() {
+        let tasks = state.withLock { state in
+            state.isClosed = true
+            return state.tasks.values
+        }
+        for task in tasks { task.cancel() }
+    }
+
+    private func finish(_ source: StoreKey) {
+        state.withLock { $0.tasks[source] = nil }
+    }
+}

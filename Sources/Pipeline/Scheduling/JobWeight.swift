@@ -1,0 +1,46 @@
+import DarkroomTransforms
+import NIOCore
+
+/// The estimated cost of a pixel job.
+struct JobWeight: Hashable, Sendable {
+    /// Peak memory.
+    var bytes: Int
+    /// Time, in the units of `ImagePlan.expectedWork`.
+    var work: Double
+
+    /// The cost of reading a header.
+    static let header = JobWeight(bytes: 0, work: 0.1)
+
+    /// An upper bound that is beyond any machine but keeps sums within an `Int`.
+    fileprivate static let maximum = JobWeight(bytes: 1 << 48, work: 1e9)
+}
+
+extension ImageProcessing {
+    /// Estimates a job's cost from its source's header. A job that cannot be planned is given the least weight: it
+    /// fails for the same reason as soon as it runs.
+    func weight(of job: ImageJob, interrupt: @escaping @Sendable () -> Bool) -> JobWeight {
+        let minimum = JobWeight(bytes: job.source.readableBytes, work: JobWeight.header.work)
+        guard let plan = try? plan(job, interrupt: interrupt) else { return minimum }
+        return JobWeight(
+            bytes: min(max(plan.estimatedMemoryBytes, minimum.bytes), JobWeight.maximum.bytes),
+            work: min(max(plan.expectedWork, minimum.work), JobWeight.maximum.work))
+    }
+}
+
+/// The recent speed of pixel work, as exponential moving averages, to estimate how long a job will take.
+struct ThroughputEstimate {
+    private var secondsPerWork = 0.002
+    private var meanWork = 50.0
+
+    /// The estimated seconds of a job. A job whose weight is unknown counts as the mean.
+    func seconds(_ weight: JobWeight?) -> Double { (weight?.work ?? meanWork) * secondsPerWork }
+
+    mutating func record(_ weight: JobWeight, tookSeconds seconds: Double) {
+        guard weight.work > 0 else { return }
+        // Weighted by time: among many small images and one large image, the large one determines the wait.
+        let share = 0.1
+        let total = (1 - share) * meanWork + share * weight.work
+        secondsPerWork = ((1 - share) * meanWork * secondsPerWork + share * seconds) / total
+        meanWork = total
+    }
+}

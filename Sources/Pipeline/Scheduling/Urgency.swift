@@ -1,0 +1,102 @@
+import Synchronization
+
+/// The urgency of shared work: the highest priority and the latest deadline of its waiters so far, and their clients.
+/// It only ever rises.
+final class Urgency: Sendable {
+    private struct State {
+        var level: Priority
+        var clients: [String]
+        var deadline: ContinuousClock.Instant?
+        /// When it entered the pixel queue; nil if it is not in the queue.
+        var queuedAt: ContinuousClock.Instant?
+        /// The time it spent in the queue before.
+        var waited = Duration.zero
+        /// The work that this work waits for.
+        var dependencies: [Urgency] = []
+    }
+
+    /// The most clients that are tracked for one piece of work.
+    private static let maxClients = 8
+
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - client: the client that the work is for; the empty string counts as one client.
+    ///   - deadline: when the result is no longer needed; nil = never.
+    init(_ level: Priority, client: String = "", deadline: ContinuousClock.Instant? = nil) {
+        state = Mutex(State(level: level, clients: [client], deadline: deadline))
+    }
+
+    private init(_ state: State) {
+        self.state = Mutex(state)
+    }
+
+    var level: Priority { state.withLock(\.level) }
+
+    /// The clients that wait for the work; at least one.
+    var clients: [String] { state.withLock(\.clients) }
+
+    /// The latest deadline of the waiters; nil = none.
+    var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
+
+    /// Whether this work, or work that it waits for, is in the pixel queue. Also true for work that was removed from
+    /// the queue because its last waiter left.
+    var isQueued: Bool {
+        let (isQueued, dependencies) = state.withLock { ($0.queuedAt != nil, $0.dependencies) }
+        return isQueued || dependencies.contains(where: \.isQueued)
+    }
+
+    /// The time that this work, or work that it waits for, has spent in the pixel queue so far.
+    var timeQueued: Duration {
+        let (waited, dependencies) = state.withLock { state in
+            (state.waited + (state.queuedAt?.duration(to: .now) ?? .zero), state.dependencies)
+        }
+        return dependencies.reduce(waited) { max($0, $1.timeQueued) }
+    }
+
+    func setQueued(_ isQueued: Bool) {
+        state.withLock { state in
+            state.waited += state.queuedAt?.duration(to: .now) ?? .zero
+            state.queuedAt = isQueued ? .now : nil
+        }
+    }
+
+    /// Raises the priority of this work and of the work that it waits for.
+    func raise(to level: Priority) {
+        let dependencies = state.withLock { state -> [Urgency] in
+            guard level > state.level else { return [] }
+            state.level = level
+            return state.dependencies
+        }
+        for dependency in dependencies { dependency.raise(to: level) }
+    }
+
+    /// Makes this work wait for other work, which inherits its urgency (priority donation).
+    func donate(to other: Urgency) {
+        let mine = state.withLock { state in
+            state.dependencies.append(other)
+            return state
+        }
+        other.raise(to: mine.level)
+        other.add(mine.clients, until: mine.deadline)
+    }
+
+    /// Creates the urgency of work that this work waits for.
+    func makeDependency() -> Urgency {
+        let dependency = state.withLock { state in
+            Urgency(State(level: state.level, clients: state.clients, deadline: state.deadline))
+        }
+        donate(to: dependency)
+        return dependency
+    }
+
+    private func add(_ clients: [String], until deadline: ContinuousClock.Instant?) {
+        let dependencies = state.withLock { state -> [Urgency] in
+            let room = Self.maxClients - state.clients.count
+            state.clients += clients.filter { !state.clients.contains($0) }.prefix(room)
+            if let ours = state.deadline { state.deadline = deadline.map { max($0, ours) } }
+            return state.dependencies
+        }
+        for dependency in dependencies { dependency.add(clients, until: deadline) }
+    }
+}

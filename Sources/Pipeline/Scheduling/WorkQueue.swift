@@ -1,0 +1,171 @@
+import DarkroomMachine
+import DarkroomTransforms
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A fixed number of pixel threads with a bounded queue. ``Admission`` decides on the order of jobs and on refusals.
+///
+/// A job whose deadline would pass in the queue is refused at once, so that the client can retry elsewhere.
+final class WorkQueue: Sendable {
+    private typealias Item = WorkQueueState.Item
+
+    private let workers: Int
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<WorkQueueState>
+    private let signal = DispatchSemaphore(value: 0)
+
+    /// - Parameters:
+    ///   - workers: the number of threads, at least 1.
+    ///   - depth: the number of jobs that may wait for each thread.
+    ///   - memoryBudgetBytes: the memory that running jobs may take together.
+    ///   - now: the clock of deadlines.
+    init(
+        workers: Int, depth: Int, memoryBudgetBytes: Int = .max,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.workers = max(workers, 1)
+        self.now = now
+        state = Mutex(
+            WorkQueueState(
+                Admission.Capacity(
+                    threads: self.workers, queueLength: self.workers * max(depth, 0),
+                    memoryBudgetBytes: max(memoryBudgetBytes, 1))))
+        for number in 0..<self.workers {
+            let thread = Thread { [self] in runLoop() }
+            thread.name = "darkroom-pixels-\(number)"
+            thread.stackSize = 8 << 20
+            thread.start()
+        }
+    }
+
+    var load: PipelineLoad {
+        state.withLock { state in
+            PipelineLoad(
+                waitingCount: state.admission.waiting.count, waitingBytes: state.admission.waitingBytes,
+                runningBytes: state.admission.runningBytes, budgetBytes: state.admission.capacity.memoryBudgetBytes,
+                refusals: Admission.Refusal.allCases.map { ($0.rawValue, state.refusals[$0] ?? 0) })
+        }
+    }
+
+    /// Counts a request that timed out in the queue as refused, and returns its error.
+    func recordExpiry() -> PipelineError { state.withLock { $0.refused(.expired) } }
+
+    /// The error with which a job of this urgency would be refused now; nil if it would be admitted.
+    func refusal(of urgency: Urgency) -> PipelineError? {
+        let now = now()
+        return state.withLock { $0.refusal(of: urgency, at: now) }
+    }
+
+    /// Fetches the source of a job that will be run here. If the job would be refused, nothing is fetched.
+    func reserving<Value>(
+        _ urgency: Urgency, _ fetch: () async throws(PipelineError) -> Value
+    ) async throws(PipelineError) -> Value {
+        let now = now()
+        let error = state.withLock { state -> PipelineError? in
+            if let error = state.refusal(of: urgency, at: now) { return error }
+            state.reserved += 1
+            return nil
+        }
+        if let error { throw error }
+        defer { state.withLock { $0.reserved -= 1 } }
+        return try await fetch()
+    }
+
+    /// Runs `work` on a pixel thread. The function passed to it returns true once the calling task is canceled. Work
+    /// that is canceled before it starts never runs.
+    ///
+    /// - Parameter weigh: estimates the cost of the work; called on a pixel thread first, with the same function.
+    func run<Value: Sendable>(
+        urgency: Urgency, weigh: @escaping @Sendable (@escaping @Sendable () -> Bool) -> JobWeight = { _ in .header },
+        _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
+    ) async throws(PipelineError) -> Value {
+        let number = state.withLock { $0.nextNumber() }
+        let isCancelled = CancellationFlag()
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, PipelineError>, Never>) in
+                let item = Item(
+                    urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
+                    run: {
+                        continuation.resume(
+                            returning: Result { () throws(PipelineError) in try work { isCancelled.isRaised } })
+                    },
+                    refuse: { continuation.resume(returning: .failure($0)) })
+                admit(item, number)
+            }
+        } onCancel: {
+            isCancelled.raise()
+            remove(number)
+        }
+        return try outcome.get()
+    }
+
+    /// Refuses the waiting jobs and ends the threads after the jobs that they run.
+    func shutdown() {
+        let waiting = state.withLock { $0.close() }
+        for item in waiting { item.refuse(.cancelled) }
+        for _ in 0..<workers { signal.signal() }
+    }
+
+    private func admit(_ item: Item, _ number: Int) {
+        let now = now()
+        // `remove` takes this lock too: a cancellation is seen either here or there.
+        let refused = state.withLock { state in
+            state.admit(item, Admission.Job(number: number, urgency: item.urgency), at: now)
+        }
+        if let refused { refused.item.refuse(refused.error) }
+        wake()
+    }
+
+    private func remove(_ number: Int) {
+        let removed = state.withLock { $0.remove(number) }
+        removed?.refuse(.cancelled)
+    }
+
+    // MARK: Threads
+
+    /// The loop of each thread.
+    private func runLoop() {
+        ThreadPriority.lower()
+        while true {
+            let now = now()
+            let (step, expired) = state.withLock { $0.takeNext(at: now) }
+            for (item, error) in expired { item.refuse(error) }
+            switch step {
+            case .work(let number, let item, let isWeighed):
+                // Another job may fit alongside this one.
+                wake()
+                if isWeighed || weigh(item, number) { perform(item, number) }
+            case .idle: signal.wait()
+            case .closed: return
+            }
+        }
+    }
+
+    private func weigh(_ item: Item, _ number: Int) -> Bool {
+        let weight = item.weigh()
+        let (runs, refused) = state.withLock { $0.weighed(item, number, weight) }
+        refused?.refuse(.cancelled)
+        return runs
+    }
+
+    private func perform(_ item: Item, _ number: Int) {
+        let start = ContinuousClock.now
+        item.run()
+        let took = start.duration(to: .now)
+        state.withLock {
+            $0.admission.finish(number, tookSeconds: took / .seconds(1), wasCompleted: !item.isCancelled.isRaised)
+        }
+        wake()
+    }
+
+    /// Wakes an idle thread if there is work.
+    private func wake() {
+        let isNeeded = state.withLock { state in
+            guard state.idle > 0, !state.admission.waiting.isEmpty else { return false }
+            state.idle -= 1
+            return true
+        }
+        if isNeeded { signal.signal() }
+    }
+}

@@ -1,0 +1,120 @@
+import Synchronization
+
+/// The state that a ``WorkQueue``'s lock protects. Its methods assume that the lock is held.
+struct WorkQueueState {
+    /// A job and the functions that run, weigh and refuse it.
+    struct Item: Sendable {
+        let urgency: Urgency
+        let isCancelled: CancellationFlag
+        let weigh: @Sendable () -> JobWeight
+        let run: @Sendable () -> Void
+        let refuse: @Sendable (PipelineError) -> Void
+    }
+
+    /// A refused item and its error.
+    typealias Refused = (item: Item, error: PipelineError)
+
+    /// The next step of a thread.
+    enum Step {
+        case work(Int, Item, isWeighed: Bool)
+        case idle
+        case closed
+    }
+
+    var admission: Admission
+    /// The items of the waiting jobs. A thread that takes a job takes its item.
+    var items: [Int: Item] = [:]
+    private(set) var refusals: [Admission.Refusal: Int] = [:]
+    private var lastNumber = 0
+    /// The number of jobs whose source is being fetched.
+    var reserved = 0
+    /// The number of threads that wait for work.
+    var idle = 0
+    var isClosed = false
+
+    init(_ capacity: Admission.Capacity) {
+        admission = Admission(capacity: capacity)
+    }
+
+    mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// The error with which a job that is about to be fetched for would be refused, counted as a refusal.
+    mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> PipelineError? {
+        admission.refusal(of: urgency, behind: reserved, at: now).map { refused($0) }
+    }
+
+    /// Counts a refusal and returns its error.
+    mutating func refused(_ refusal: Admission.Refusal) -> PipelineError {
+        refusals[refusal, default: 0] += 1
+        return .overloaded(retryAfterSeconds: admission.retryAfterSeconds)
+    }
+
+    /// Enqueues a job.
+    ///
+    /// - Returns: the job that is refused for it, or the job itself if it is refused.
+    mutating func admit(_ item: Item, _ job: Admission.Job, at now: ContinuousClock.Instant) -> Refused? {
+        if isClosed || item.isCancelled.isRaised { return (item, .cancelled) }
+        let outcome = admission.admit(job, at: now)
+        if case .refused(let refusal) = outcome { return (item, refused(refusal)) }
+        items[job.number] = item
+        job.urgency.setQueued(true)
+        guard case .displaces(let victim) = outcome else { return nil }
+        return refuse(victim, .displaced)
+    }
+
+    mutating func takeNext(at now: ContinuousClock.Instant) -> (Step, expired: [Refused]) {
+        let expired = admission.removeExpired(at: now).compactMap { refuse($0, .expired) }
+        switch admission.next() {
+        case .run(let job): return (start(job, isWeighed: true), expired)
+        case .weigh(let job): return (start(job, isWeighed: false), expired)
+        case .nothing:
+            if isClosed { return (.closed, expired) }
+            idle += 1
+            return (.idle, expired)
+        }
+    }
+
+    /// Decides on a job whose weight is now known: it runs, waits again, or is refused because it was canceled.
+    mutating func weighed(_ item: Item, _ number: Int, _ weight: JobWeight) -> (runs: Bool, refused: Item?) {
+        if isClosed || item.isCancelled.isRaised {
+            admission.abandon(number)
+            return (false, item)
+        }
+        if admission.weighed(number, weight) { return (true, nil) }
+        items[number] = item
+        item.urgency.setQueued(true)
+        return (false, nil)
+    }
+
+    mutating func remove(_ number: Int) -> Item? {
+        admission.remove(number).flatMap { items.removeValue(forKey: $0.number) }
+    }
+
+    mutating func close() -> [Item] {
+        isClosed = true
+        return admission.removeAll().compactMap { items.removeValue(forKey: $0.number) }
+    }
+
+    private mutating func start(_ job: Admission.Job, isWeighed: Bool) -> Step {
+        guard let item = items.removeValue(forKey: job.number) else { preconditionFailure() }
+        job.urgency.setQueued(false)
+        return .work(job.number, item, isWeighed: isWeighed)
+    }
+
+    private mutating func refuse(_ job: Admission.Job, _ refusal: Admission.Refusal) -> Refused? {
+        job.urgency.setQueued(false)
+        return items.removeValue(forKey: job.number).map { ($0, refused(refusal)) }
+    }
+}
+
+/// A flag that one thread raises and another polls.
+final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isRaised: Bool { flag.load(ordering: .relaxed) }
+
+    func raise() { flag.store(true, ordering: .relaxed) }
+}

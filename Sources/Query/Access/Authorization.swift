@@ -1,0 +1,105 @@
+package import DarkroomHTTPCaching
+package import DarkroomPipeline
+package import Foundation
+
+/// What a client may ask for, and for how long. Only an ``Authorizer`` makes one of a request.
+///
+/// It is separate from the ``QueryString`` because who asks is decided before the query is read, and bounds the response
+/// as well.
+package struct Authorization: Sendable {
+    /// The parameters of the request with those of its preset, without `preset`, `exp` and `s`.
+    package var query = QueryString()
+    /// The key that signed the request; nil = it is not signed.
+    package var key: SigningKey?
+    /// Whose share of the server the request counts for: the key, where it has a rate of its own, else the client's
+    /// address; "" = unknown. Set by the server, which knows addresses.
+    package var client = ""
+    /// When the request expires; nil = never.
+    package var expires: Date?
+    /// Whether only the admin token opened a server that is closed to others. Shared caches must not store such a
+    /// response.
+    package var isPersonal = false
+
+    package init(
+        query: QueryString = QueryString(), key: SigningKey? = nil, expires: Date? = nil, isPersonal: Bool = false
+    ) {
+        self.query = query
+        self.key = key
+        self.expires = expires
+        self.isPersonal = isPersonal
+    }
+
+    /// The `Cache-Control` of a response, restricted to what this authorization allows.
+    package func restricting(_ control: CacheControl) -> CacheControl {
+        var control = control
+        if expires != nil {
+            // A stale response would be used after the URL has expired.
+            (control.staleWhileRevalidate, control.staleIfError, control.isImmutable) = (nil, nil, false)
+            if control.storage != .noStore { control.mustRevalidate = true }
+        }
+        if isPersonal, case .public(let maxAge) = control.storage {
+            control.storage = .private(maxAge: maxAge)
+            (control.sharedMaxAge, control.proxyRevalidate) = (nil, false)
+        }
+        return control
+    }
+
+    /// Throws where the key's signatures may not ask for the sources of a request.
+    package func requireSources(of request: ImageRequest) throws(AuthorizationError) {
+        guard let key, !key.hosts.isEmpty, !request.staysWithin(hosts: key.hosts) else { return }
+        throw .sourceNotAllowed
+    }
+
+    /// How long caches may use a response; nil = without limit.
+    package func remaining(at now: Date) -> Duration? {
+        expires.map { .seconds(max(0, $0.timeIntervalSince(now).rounded(.down))) }
+    }
+}
+
+/// Why a request was refused before its query was read.
+package enum AuthorizationError: Error, Hashable {
+    case invalidParameter(InvalidParameter)
+    case signatureRequired
+    /// Whatever part of it was wrong.
+    case signatureWrong
+    case signatureExpired
+    /// Images are made with presets only. The parameter that must not be given; nil = `preset` is missing.
+    case presetsOnly(parameter: String?)
+    case presetNotAllowed
+    case sourceNotAllowed
+
+    /// The parameter at fault; nil where there is none.
+    package var parameter: String? {
+        switch self {
+        case .invalidParameter(let error): error.parameter
+        case .signatureRequired: nil
+        case .signatureWrong: AccessParameters.signature.name
+        case .signatureExpired: AccessParameters.expiry.name
+        case .presetsOnly(let parameter): parameter.map { InvalidParameter.clipped($0) }
+        case .presetNotAllowed: AccessParameters.preset.name
+        case .sourceNotAllowed: "url"
+        }
+    }
+
+    /// One or two sentences for the client.
+    package var detail: String {
+        switch self {
+        case .invalidParameter(let error): error.detail
+        case .signatureRequired:
+            "This server answers signed requests only, and 's' is missing. The admin token is accepted instead."
+        case .signatureWrong:
+            "The signature 's' does not match this request: sign its path and parameters with a key of this server."
+        case .signatureExpired: "The signed URL expired at the time given by 'exp'."
+        case .presetsOnly(let parameter?):
+            "Parameter '\(InvalidParameter.clipped(parameter))' is not allowed: "
+                + "give 'preset', and besides it only \(Self.allowedBesidePresets)."
+        case .presetsOnly(nil):
+            "This server makes images with presets only: give 'preset', and besides it only "
+                + "\(Self.allowedBesidePresets)."
+        case .presetNotAllowed: "The key of this signature does not allow this preset."
+        case .sourceNotAllowed: "The key of this signature does not allow this host."
+        }
+    }
+
+    private static let allowedBesidePresets = "'url', 'default', 'filename', 'exp' and 's'"
+}

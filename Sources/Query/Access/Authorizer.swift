@@ -1,0 +1,100 @@
+package import Foundation
+
+/// Decides what a request may ask for, before its query is read.
+package struct Authorizer: Sendable {
+    /// What `preset` means at an endpoint.
+    package enum PresetUse: Sendable {
+        /// `preset` is accepted, and required where images are made with presets only.
+        case accepted
+        /// The endpoint makes no images, so that presets mean nothing there.
+        case irrelevant
+        /// The endpoint takes no presets, so that it is closed where images are made with presets only.
+        case unsupported
+    }
+
+    private let keyring: Keyring
+    private let presets: Presets
+    private let presetsOnly: Bool
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - keys: Where there are any, a request must be signed with one, or carry the admin token.
+    ///   - presetsOnly: Whether images are made with presets only.
+    ///   - now: The time that signed URLs expire by.
+    package init(keys: [SigningKey], presets: Presets, presetsOnly: Bool, now: @escaping @Sendable () -> Date) {
+        keyring = Keyring(keys)
+        self.presets = presets
+        self.presetsOnly = presetsOnly
+        self.now = now
+    }
+
+    /// Checks signature, expiry and preset of a request.
+    ///
+    /// - Parameters:
+    ///   - query: The parameters as received.
+    ///   - path: The path that the signature is made for.
+    ///   - isAdmin: Whether the request carries the admin token.
+    package func authorize(
+        _ query: QueryString, path: String, presets use: PresetUse, isAdmin: Bool
+    ) throws(AuthorizationError) -> Authorization {
+        do throws(InvalidParameter) { try query.requireUniqueNames() } catch { throw .invalidParameter(error) }
+        var authorization = Authorization(query: query)
+        let signature = authorization.query.removeValue(of: AccessParameters.signature.name)
+        if let signature {
+            let request = SignedRequest(path: path, parameters: authorization.query)
+            authorization.key = try signer(of: request, signature)
+        } else if !keyring.isEmpty {
+            guard isAdmin else { throw .signatureRequired }
+            authorization.isPersonal = true
+        }
+        authorization.expires = try expiry(&authorization.query)
+        let isUnrestricted = isAdmin && signature == nil
+        if !isUnrestricted { try requirePreset(authorization, use) }
+        guard use == .accepted else { return authorization }
+        do throws(InvalidParameter) {
+            authorization.query = try presets.expanding(authorization.query)
+        } catch {
+            throw .invalidParameter(error)
+        }
+        return authorization
+    }
+
+    private func signer(of request: SignedRequest, _ text: String) throws(AuthorizationError) -> SigningKey {
+        guard let signature = Signature(text), let key = keyring.signer(of: request, by: signature) else {
+            throw .signatureWrong
+        }
+        return key
+    }
+
+    private func expiry(_ query: inout QueryString) throws(AuthorizationError) -> Date? {
+        guard let text = query.removeValue(of: AccessParameters.expiry.name) else { return nil }
+        var draft = AccessParameters.Draft()
+        do throws(InvalidParameter) {
+            try AccessParameters.expiry.assign(text, &draft)
+        } catch {
+            throw .invalidParameter(error)
+        }
+        guard let expires = draft.expires, expires > now() else { throw .signatureExpired }
+        return expires
+    }
+
+    /// The parameters allowed besides a preset where nothing else is: the source, and what the image does not depend
+    /// on.
+    private static let allowedBesidePresets: Set<String> = ["url", "default", "filename", "preset", "fetch"]
+
+    private func requirePreset(_ authorization: Authorization, _ use: PresetUse) throws(AuthorizationError) {
+        let allowed = authorization.key?.presets
+        guard presetsOnly || allowed != nil else { return }
+        if use == .unsupported { throw .presetsOnly(parameter: nil) }
+        let pairs = authorization.query.pairs
+        if let other = pairs.first(where: { !Self.allowedBesidePresets.contains($0.name) }) {
+            throw .presetsOnly(parameter: other.name)
+        }
+        guard use == .accepted else { return }
+        guard let preset = pairs.first(where: { $0.name == AccessParameters.preset.name }) else {
+            throw .presetsOnly(parameter: nil)
+        }
+        guard let allowed, !allowed.contains(preset.value ?? "") else { return }
+        throw .presetNotAllowed
+    }
+}

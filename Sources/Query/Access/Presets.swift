@@ -1,0 +1,50 @@
+/// Named sets of parameters: `preset=NAME` stands for the parameters of one.
+package struct Presets: Hashable, Sendable {
+    private var queries: [String: QueryString] = [:]
+
+    /// No presets.
+    package init() {}
+
+    package var names: [String] { queries.keys.sorted() }
+    package var isEmpty: Bool { queries.isEmpty }
+
+    /// Why a preset was refused, in one sentence without a period.
+    package struct Flaw: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Adds a preset after checking it against the grammar of `/image`.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 32 ASCII letters, digits, hyphens and underscores, not used yet.
+    ///   - query: The parameters as they would follow `/image?`, without `url`.
+    package mutating func add(_ name: String, _ query: String, limits: QueryLimits) throws(Flaw) {
+        guard SigningKey.isName(name) else {
+            throw Flaw(description: "the name of a preset must be 1 to 32 letters A-Z and a-z, digits, - and _")
+        }
+        guard queries[name] == nil else { throw Flaw(description: "the preset '\(name)' is defined twice") }
+        do throws(InvalidParameter) {
+            let parameters = try QueryString(parsing: query)
+            _ = try ImageQueryGrammar(limits: limits).parseWithoutSource(
+                parameters, elsewhere: "A preset must not contain 'url'; requests give it.")
+            queries[name] = parameters
+        } catch {
+            throw Flaw(description: "the preset '\(name)' is invalid: \(error.detail)")
+        }
+    }
+
+    /// Replaces `preset` in a query by the preset's parameters, of which those that the query gives itself are left
+    /// out. The result cannot be told from a query that was spelled out.
+    func expanding(_ query: QueryString) throws(InvalidParameter) -> QueryString {
+        var rest = query
+        guard let name = rest.removeValue(of: AccessParameters.preset.name) else { return query }
+        guard let preset = queries[name] else {
+            let hint = NameSuggestions.sentence(for: name, among: names)
+            throw InvalidParameter(
+                "preset", "There is no preset '\(InvalidParameter.clipped(name))' on this server.\(hint)")
+        }
+        let given = Set(rest.pairs.map(\.name))
+        rest.pairs += preset.pairs.filter { !given.contains($0.name) }
+        return rest
+    }
+}

@@ -1,0 +1,67 @@
+package import Foundation
+
+/// What a signature covers: a path and its percent-decoded parameters, so that signer and server see the same request.
+package struct SignedRequest: Hashable, Sendable {
+    package let path: String
+    /// All parameters but `s`, each once.
+    package let parameters: QueryString
+
+    package init(path: String, parameters: QueryString) {
+        self.path = path
+        self.parameters = parameters
+    }
+
+    /// The signed text, one for all spellings of the request: a line for the version of these rules, one for the path,
+    /// and ``query``.
+    package var text: String { "darkroom 1\n\(path)\n\(query)" }
+
+    /// The parameters in one spelling, sorted by the bytes of their names.
+    package var query: String {
+        QueryString(
+            pairs: parameters.pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        ).text
+    }
+}
+
+/// The value of `s`: a key ID, a dot, and the HMAC-SHA256 (RFC 2104) of a ``SignedRequest`` in base64url.
+package struct Signature: Hashable, Sendable {
+    package let keyID: String
+    package let code: Data
+
+    init(keyID: String, code: Data) {
+        self.keyID = keyID
+        self.code = code
+    }
+
+    /// Nil for any other text, of any length.
+    package init?(_ text: String) {
+        guard text.utf8.count <= Self.maxBytes, let dot = text.firstIndex(of: "."),
+            let code = Base64URL.bytes(of: String(text[dot...].dropFirst())), code.count == 32
+        else { return nil }
+        keyID = String(text[..<dot])
+        self.code = code
+    }
+
+    package var text: String { "\(keyID).\(Base64URL.text(of: code))" }
+
+    /// An ID of 32 characters, a dot, and 43 characters for 32 bytes.
+    private static let maxBytes = 76
+}
+
+/// Base64url without padding (RFC 4648 §5). Each sequence of bytes has exactly one accepted spelling.
+enum Base64URL {
+    static func text(of bytes: some Sequence<UInt8>) -> String {
+        Data(bytes).base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
+    }
+
+    /// Nil for every spelling but the one that ``text(of:)`` gives.
+    static func bytes(of text: String) -> Data? {
+        // Foundation decodes the standard alphabet only, with padding, and ignores trailing bits.
+        let standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        let padding = String(repeating: "=", count: (4 - standard.count % 4) % 4)
+        guard let bytes = Data(base64Encoded: String(standard) + padding),
+            Self.text(of: bytes).utf8.elementsEqual(text.utf8)
+        else { return nil }
+        return bytes
+    }
+}

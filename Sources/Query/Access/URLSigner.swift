@@ -1,0 +1,123 @@
+import DarkroomPipeline
+package import Foundation
+
+/// Signs requests with a server's keys, as `darkroom sign` does.
+package struct URLSigner: Sendable {
+    private let keys: [SigningKey]
+    private let authorizer: Authorizer
+    private let limits: QueryLimits
+    private let base: String
+
+    /// Why a request cannot be signed, in one sentence.
+    package struct Refusal: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// - Parameters:
+    ///   - authorizer: The server's, which a signed request is checked by.
+    ///   - publicURL: The server's own URL without a trailing slash; nil = signed URLs are relative.
+    package init(keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, publicURL: String?) {
+        self.keys = keys
+        self.authorizer = authorizer
+        self.limits = limits
+        base = publicURL ?? ""
+    }
+
+    /// The signed URL of a request. Throws where the server would refuse it.
+    ///
+    /// - Parameters:
+    ///   - request: The query of an image, or a path with a query, percent-encoded as it would be sent.
+    ///   - keyID: The key to sign with; nil = the first key.
+    ///   - expires: When the URL expires; nil = never.
+    ///   - inPath: Whether the query is put into the path, for caches that key on paths alone.
+    package func sign(
+        _ request: String, keyID: String? = nil, expires: Date? = nil, inPath: Bool = false
+    ) throws(Refusal) -> String {
+        let key = try key(keyID)
+        let (path, query) = Self.parts(of: request)
+        guard let endpoint = Self.endpoints[path] else {
+            let paths = Self.endpoints.keys.sorted().joined(separator: ", ")
+            throw Refusal(description: "'\(path)' cannot be signed; signed requests go to \(paths).")
+        }
+        guard !inPath || path == SignedPath.signedPath else {
+            throw Refusal(description: "Only requests to /image can have their query in the path.")
+        }
+        do throws(AuthorizationError) {
+            var parameters = try Self.parameters(query)
+            if let expires { parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires)) }
+            let signed = SignedRequest(path: path, parameters: parameters)
+            let signature = key.sign(signed)
+            parameters.append(AccessParameters.signature.name, signature.text)
+            let authorization = try authorizer.authorize(
+                parameters, path: path, presets: endpoint.presets, isAdmin: false)
+            try check(authorization, endpoint)
+            return base
+                + (inPath ? SignedPath.path(signature, of: signed) : "\(path)?\(signed.query)&s=\(signature.text)")
+        } catch {
+            throw Refusal(description: error.detail)
+        }
+    }
+
+    /// How an endpoint reads its queries.
+    private struct Endpoint {
+        let presets: Authorizer.PresetUse
+        let read: @Sendable (QueryString, QueryLimits) throws(InvalidParameter) -> ImageQuery?
+    }
+
+    private static let endpoints: [String: Endpoint] = [
+        "/image": Endpoint(presets: .accepted) { query, limits throws(InvalidParameter) in
+            try ImageQueryGrammar(limits: limits).parse(query)
+        },
+        "/info": Endpoint(presets: .irrelevant) { query, limits throws(InvalidParameter) in
+            try ImageQueryGrammar.info(limits: limits).parse(query)
+        },
+        "/explain": Endpoint(presets: .accepted) { query, limits throws(InvalidParameter) in
+            try ExplainGrammar(limits: limits).parse(query).image
+        },
+        "/srcset": Endpoint(presets: .unsupported) { query, limits throws(InvalidParameter) in
+            try SrcsetGrammar(limits: limits).parse(query).images.first
+        },
+    ]
+
+    private static func parameters(_ query: String) throws(AuthorizationError) -> QueryString {
+        do throws(InvalidParameter) { return try QueryString(parsing: query) } catch { throw .invalidParameter(error) }
+    }
+
+    /// Throws where the query is malformed, or where the key may not ask for its sources.
+    private func check(_ authorization: Authorization, _ endpoint: Endpoint) throws(AuthorizationError) {
+        let query: ImageQuery?
+        do throws(InvalidParameter) {
+            query = try endpoint.read(authorization.query, limits)
+        } catch {
+            throw .invalidParameter(error)
+        }
+        guard let query else { return }
+        let request: ImageRequest
+        do throws(InvalidSourceURL) {
+            request = try query.sourceRequest()
+        } catch {
+            throw .invalidParameter(InvalidParameter(error.parameter, error.detail))
+        }
+        try authorization.requireSources(of: request)
+    }
+
+    private func key(_ id: String?) throws(Refusal) -> SigningKey {
+        guard let first = keys.first else {
+            throw Refusal(
+                description:
+                    "No signing key is set: set DARKROOM_SIGNING_KEYS or DARKROOM_SIGNING_KEYS_FILE as for the server.")
+        }
+        guard let id else { return first }
+        guard let key = keys.first(where: { $0.id == id }) else {
+            throw Refusal(
+                description: "There is no key '\(id)'; the keys are \(keys.map(\.id).joined(separator: ", ")).")
+        }
+        return key
+    }
+
+    private static func parts(of request: String) -> (path: String, query: String) {
+        guard request.hasPrefix("/") else { return ("/image", request) }
+        let halves = request.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        return (halves[0], halves.count == 2 ? halves[1] : "")
+    }
+}

@@ -1,0 +1,77 @@
+import DarkroomHTTPCaching
+package import DarkroomPipeline
+
+/// The grammar of prefetching: each source with each query, in the parameters of `/image`.
+package struct PrefetchGrammar: Sendable {
+    private let grammar: ImageQueryGrammar
+    private let presets: Presets
+
+    package init(limits: QueryLimits = QueryLimits(), presets: Presets = Presets()) {
+        grammar = ImageQueryGrammar(limits: limits)
+        self.presets = presets
+    }
+
+    /// A query of the body, and how it was read.
+    private struct Variant {
+        let text: String
+        let query: ImageQuery
+    }
+
+    /// The images that a body asks for. Those of one source follow each other, so that it is downloaded once.
+    ///
+    /// - Parameter acceptingWebP: What a negotiated format becomes.
+    package func images(of body: PrefetchBody, acceptingWebP: Bool) throws(InvalidBody) -> [PrefetchItem] {
+        let count = body.urls.count * max(1, body.queries.count + body.widths.count)
+        guard count <= Prefetcher.maxItems else {
+            throw InvalidBody(
+                "urls", "A job must have at most \(Prefetcher.maxItems) images, got \(count); send several jobs.")
+        }
+        let variants = try variants(of: body)
+        var images: [PrefetchItem] = []
+        images.reserveCapacity(count)
+        for (index, url) in body.urls.enumerated() {
+            let source = try request(for: url, member: "urls[\(index)]")
+            for variant in variants {
+                var request = source
+                // A prefetching job requires the admin token, whose bearer may force a refresh.
+                variant.query.apply(
+                    to: &request, acceptingWebP: acceptingWebP,
+                    demand: RequestCachePolicy(mode: variant.query.cache, allowsForcedRefresh: true))
+                images.append(PrefetchItem(request, label: variant.text))
+            }
+        }
+        return images
+    }
+
+    private func variants(of body: PrefetchBody) throws(InvalidBody) -> [Variant] {
+        var variants: [Variant] = []
+        for (index, query) in body.queries.enumerated() {
+            variants.append(try variant(query, member: "queries[\(index)]"))
+        }
+        for (index, width) in body.widths.enumerated() {
+            variants.append(try variant("w=\(width)", member: "widths[\(index)]"))
+        }
+        return variants.isEmpty ? [try variant("", member: "queries")] : variants
+    }
+
+    private func variant(_ text: String, member: String) throws(InvalidBody) -> Variant {
+        let query: ImageQuery
+        do throws(InvalidParameter) {
+            query = try grammar.parseWithoutSource(
+                presets.expanding(QueryString(parsing: text)),
+                elsewhere: "A query here must not contain 'url'; sources are given in 'urls'.")
+        } catch {
+            throw InvalidBody(member, error.detail)
+        }
+        if let fallback = query.fallback { _ = try request(for: fallback, member: member) }
+        return Variant(text: text, query: query)
+    }
+
+    private func request(for url: String, member: String) throws(InvalidBody) -> ImageRequest {
+        do throws(InvalidSourceURL) {
+            return try ImageRequest(url, givenAs: "url")
+        } catch {
+            throw InvalidBody(member, error.detail)
+        }
+    }
+}

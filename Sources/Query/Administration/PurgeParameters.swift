@@ -1,0 +1,68 @@
+import DarkroomNetwork
+import DarkroomPipeline
+
+/// The parameters of `DELETE /cache`, one row each.
+enum PurgeParameters {
+    typealias Row = Parameter<PurgeDraft>
+
+    static let rows: [Row] = [
+        Row("url", .url, \.url, cache("The source with this URL.")),
+        Row("prefix", .urlPrefix, \.prefix, cache("Every source whose canonical URL begins with this text.")),
+        Row("host", .host, \.host, cache("Every source of this host.")),
+        Row("tag", .tag, \.tag, cache("Every source that its origin tagged with `Surrogate-Key` or `Cache-Tag`.")),
+        Row("all", .boolean, \.all, cache("Every entry.")),
+        Row("expired", .boolean, \.expired, cache("Entries older than the maximum age of the disk cache.")),
+        Row(
+            "tier", .choice(["memory": TierSet.memory, "disk": .disk]), \.tier,
+            cache("The tier that `all` empties; by default both.")),
+        Row("soft", .boolean, \.soft, cache("Marks entries stale instead of removing them.")),
+        Row("dry_run", .boolean, \.dryRun, cache("Lists entries and removes nothing.")),
+    ]
+
+    private static func cache(_ summary: String) -> ParameterDocumentation { .of(.caching, .cache, summary) }
+}
+
+extension ValueFormat where Value == String {
+    /// The beginning of a canonical URL, with at least its scheme and host: a typing error must not empty the cache.
+    fileprivate static var urlPrefix: ValueFormat {
+        text(
+            pattern: "^(https?://[^A-Z/?#@\\\\]+(/[^#]*)?|local:///[^#]*)$",
+            expected: "the beginning of a URL with http://, https:// or local:///, its host in lowercase"
+        ) { text in
+            if text.hasPrefix("local:///") { return !text.contains("#") }
+            guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { return false }
+            let parts = text.dropFirst(scheme.count).split(
+                separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let host = parts.first, !host.isEmpty else { return false }
+            return !host.utf8.contains { (0x41...0x5a).contains($0) || "?#@\\".utf8.contains($0) }
+                && !text.contains("#")
+        }
+    }
+
+    /// A host without its port, read in lowercase; an IPv6 address without brackets.
+    fileprivate static var host: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^([A-Za-z0-9._-]{1,253}|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$",
+                expected: "a host name or an IP address, without port and brackets")
+        ) { text in
+            let host = text.lowercased()
+            let isName = (1...253).contains(host.utf8.count) && host.utf8.allSatisfy { $0.isPlainNameCharacter }
+            return isName || isIPv6Address(host) ? host : nil
+        } write: {
+            $0
+        }
+    }
+
+    private static func isIPv6Address(_ host: String) -> Bool {
+        host.utf8.count { $0 == UInt8(ascii: ":") } >= 2
+            && host.utf8.allSatisfy { $0.isLowercaseHexDigit || ":.".utf8.contains($0) }
+    }
+
+    /// A member of `Surrogate-Key` or `Cache-Tag`.
+    fileprivate static var tag: ValueFormat {
+        text(pattern: "^[ -~]{1,256}$", expected: "a tag of 1 to 256 printable ASCII characters") { text in
+            (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// The one spelling of an ``ImageQuery``: defaults left out, `dpr` multiplied into the box, each value in one form, in
+/// the order of the documentation.
+///
+/// Read by a grammar with the same limits it gives the same query again, so two queries are equal exactly where their
+/// canonical texts are.
+package struct CanonicalQuery: Hashable, Sendable {
+    package struct Parameter: Hashable, Encodable, Sendable {
+        package let name: String
+        /// Not percent-encoded; empty where the name stands alone.
+        package let value: String
+    }
+
+    /// The parameters, percent-decoded.
+    package let query: QueryString
+
+    package init(_ query: ImageQuery, limits: QueryLimits) {
+        self.init(query, ImageQueryGrammar(limits: limits))
+    }
+
+    /// - Parameter grammar: That of `/image`.
+    init(_ query: ImageQuery, _ grammar: ImageQueryGrammar) {
+        self.query = grammar.table.write(ImageQueryDraft(writing: query, grammar.limits))
+    }
+
+    package var parameters: [Parameter] { query.pairs.map { Parameter(name: $0.name, value: $0.value ?? "") } }
+
+    /// The query as written behind a `?`, percent-encoded.
+    package var text: String { query.text }
+}

@@ -1,0 +1,87 @@
+package import DarkroomHTTPCaching
+import DarkroomNetwork
+package import DarkroomPipeline
+package import DarkroomTransforms
+
+/// What a query to `/image` or `/info` asks for. Queries that mean the same are equal, however they were spelled.
+///
+/// It is separate from `ImageRequest` because it is what a URL says, before any header field, permission or URL parser has
+/// been asked: it can be written down again (``CanonicalQuery``), and it holds what the pipeline has no use for, such
+/// as the file name.
+package struct ImageQuery: Hashable, Sendable {
+    /// The source URL, percent-decoded once and not yet parsed.
+    package var url = ""
+    /// The URL of a second source, used where the first one fails.
+    package var fallback: String?
+    package var recipe: Recipe
+    package var pages = PageSelection()
+    /// The encoding. Without a format it is negotiated by `Accept`.
+    package var output = OutputOptions()
+    /// Placeholders that the response carries besides the image: some of `color`, `blurHash`, `thumbHash` and `lqip`.
+    package var placeholders: ImageDetails = []
+    /// Whether the document of `/info` says where it and its source are cached.
+    package var includesCaching = false
+    /// Which cached responses are acceptable, and whether the origin must be asked.
+    package var cache = RequestCachePolicy().mode
+    /// The tiers that results are stored in.
+    package var store = TierSelection.all
+    /// Whether the response waits until its entries are on disk.
+    package var waitsForDisk = false
+    /// Nil = what the `Priority` field says.
+    package var priority: Priority?
+    /// How long the client may use the response from now on; nil = what origin and server say.
+    package var maxAge: Duration?
+    /// The file name in `Content-Disposition`; it needs no quoting.
+    package var fileName: String?
+
+    /// Whether the format depends on `Accept`.
+    package var isNegotiated: Bool { output.format == nil }
+
+    /// Whether the document of `/info` says where the image was taken.
+    package var includesPosition: Bool { output.details.contains(.position) }
+
+    /// The encoding for a client that accepts WebP or does not.
+    package func output(acceptingWebP: Bool) -> OutputOptions {
+        guard isNegotiated, acceptingWebP else { return output }
+        return OutputOptions(
+            format: .webp, quality: output.quality, lossless: output.lossless, interlaced: output.interlaced)
+    }
+
+    /// The sources of the query, with the defaults for everything else.
+    package func sourceRequest() throws(InvalidSourceURL) -> ImageRequest {
+        var request = try ImageRequest(url, givenAs: "url")
+        if let fallback { request.fallback = try ImageRequest(fallback, givenAs: "default").source }
+        return request
+    }
+
+    /// Sets recipe, pages, encoding and cache use of a request.
+    ///
+    /// - Parameters:
+    ///   - acceptingWebP: What a negotiated format becomes.
+    ///   - demand: What the client accepts of the caches; its mode is ``cache``.
+    package func apply(to request: inout ImageRequest, acceptingWebP: Bool, demand: RequestCachePolicy) {
+        request.recipe = recipe
+        request.pages = pages
+        request.output = output(acceptingWebP: acceptingWebP)
+        request.cache = CacheOptions(policy: demand, store: store, waitsForDisk: waitsForDisk)
+    }
+}
+
+/// A source URL that was refused before anything was fetched.
+package struct InvalidSourceURL: Error, Hashable {
+    /// The parameter that gave the URL.
+    package let parameter: String
+    /// One sentence for the client.
+    package let detail: String
+}
+
+extension ImageRequest {
+    /// A request for the source that a client gave in this parameter, with the defaults for everything else.
+    package init(_ url: String, givenAs parameter: String) throws(InvalidSourceURL) {
+        do throws(SourceURLError) {
+            self.init(source: try SourceURL(parsing: url))
+        } catch {
+            throw InvalidSourceURL(parameter: parameter, detail: error.description)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import DarkroomTransforms
+
+/// The server's limits on what a query may ask for.
+package struct QueryLimits: Hashable, Sendable {
+    /// Pixels of the longer side of a result, which bounds `w` and `h` before and after `dpr`.
+    package var maxOutputSide: Int
+    /// The largest number of frames or pages that `n` may ask for.
+    package var maxFrames: Int
+    /// The default of `resample`.
+    package var defaultResampling: Resampling
+
+    package init(maxOutputSide: Int = 8192, maxFrames: Int = 256, defaultResampling: Resampling = .fast) {
+        self.maxOutputSide = maxOutputSide
+        self.maxFrames = maxFrames
+        self.defaultResampling = defaultResampling
+    }
+}
+
+/// The grammar of `/image` and `/info` queries.
+package struct ImageQueryGrammar: Sendable {
+    package let limits: QueryLimits
+    let table: ParameterTable<ImageQueryDraft>
+
+    /// The grammar of `/image`.
+    package init(limits: QueryLimits = QueryLimits()) {
+        self.limits = limits
+        table = ParameterTable(ImageParameters.rows(limits), initial: ImageQueryDraft(limits))
+    }
+
+    private init(info limits: QueryLimits) {
+        self.limits = limits
+        var draft = ImageQueryDraft(limits)
+        draft.format = .format(.json)
+        table = ParameterTable(ImageParameters.infoRows(limits), initial: draft)
+    }
+
+    /// The grammar of `/info`, which is `/image` with `output=json` and without parameters that need pixels to change.
+    package static func info(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(info: limits) }
+
+    /// Reads a query as received after the `?`.
+    package func parse(_ query: String) throws(InvalidParameter) -> ImageQuery {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query.
+    package func parse(_ query: QueryString) throws(InvalidParameter) -> ImageQuery {
+        try table.read(query).finished(limits)
+    }
+
+    /// Reads a query whose source is given elsewhere, such as that of a preset. Its ``ImageQuery/url`` means nothing.
+    func parseWithoutSource(_ query: QueryString, elsewhere: String) throws(InvalidParameter) -> ImageQuery {
+        guard !query.contains("url") else { throw InvalidParameter("url", elsewhere) }
+        return try parse(QueryString(pairs: [QueryString.Pair(name: "url", value: "file")] + query.pairs))
+    }
+}
+
+/// The grammar of `/explain` queries: that of `/image`, and `fetch`.
+package struct ExplainGrammar: Sendable {
+    private let limits: QueryLimits
+    let table: ParameterTable<Draft>
+
+    struct Draft: Sendable {
+        var image: ImageQueryDraft
+        var fetch = false
+    }
+
+    package init(limits: QueryLimits) {
+        self.limits = limits
+        let fetch = Parameter<Draft>(
+            "fetch", .boolean, \.fetch,
+            .of(.caching, .fetch, "Fetches the source where it is not cached, so that the plan can be explained."))
+        table = ParameterTable(
+            ImageParameters.rows(limits).map { $0.within(\Draft.image) } + [fetch],
+            initial: Draft(image: ImageQueryDraft(limits)))
+    }
+
+    /// Reads a query as received after the `?`.
+    package func parse(_ query: String) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query.
+    package func parse(_ query: QueryString) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+        let draft = try table.read(query)
+        return (try draft.image.finished(limits), draft.fetch)
+    }
+}
+
+/// The parameters of `/image` without the source, for an image in a file: same meaning, same error sentences.
+package struct FileQuery: Sendable {
+    package let recipe: Recipe
+    package let pages: PageSelection
+    package let output: OutputOptions
+
+    /// - Parameter parameters: Names and values, not percent-encoded; nil = given without a value.
+    package init(
+        _ parameters: [(name: String, value: String?)], limits: QueryLimits = QueryLimits()
+    ) throws(InvalidParameter) {
+        let query = QueryString(pairs: parameters.map { QueryString.Pair(name: $0.name, value: $0.value) })
+        let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
+            query, elsewhere: "Parameter 'url' does not apply to a file.")
+        recipe = image.recipe
+        pages = image.pages
+        output = image.output(acceptingWebP: false)
+    }
+}

@@ -1,0 +1,181 @@
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomTransforms
+
+extension ValueFormat where Value == Color {
+    static var color: ValueFormat {
+        ValueFormat(.color) {
+            Color(parsing: $0)
+        } write: {
+            $0.hex
+        }
+    }
+}
+
+extension ValueFormat where Value == Crop {
+    /// `x,y,w,h` in pixels. Whether the rectangle lies within the image is known once there is one.
+    static var rectangle: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^[0-9]{1,9},[0-9]{1,9},[0-9]{1,9},[0-9]{1,9}$",
+                expected: "x,y,w,h in whole pixels of the upright source, w and h at least 1")
+        ) { text in
+            let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Digits.integer(String($0)) }
+            guard sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2], let height = sides[3],
+                x >= 0, y >= 0, width >= 1, height >= 1
+            else { return nil }
+            return Crop(x: x, y: y, width: width, height: height)
+        } write: {
+            "\($0.x),\($0.y),\($0.width),\($0.height)"
+        }
+    }
+}
+
+extension ValueFormat where Value == Duration {
+    /// A lifetime in whole seconds, minutes, hours, days, weeks or years of 365 days, from `1s` to `1y`. Written in
+    /// seconds.
+    static var lifetime: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^[0-9]{1,8}[smhdwy]$",
+                expected: "a time from 1s to 1y, as an integer with the unit s, m, h, d, w or y")
+        ) { text in
+            guard let unit = text.last.flatMap({ units[$0] }), text.utf8.count <= 9,
+                let count = Digits.integer(String(text.dropLast())), count >= 0
+            else { return nil }
+            let seconds = count * unit
+            return (1...31_536_000).contains(seconds) ? .seconds(seconds) : nil
+        } write: {
+            "\($0.components.seconds)s"
+        }
+    }
+
+    private static var units: [Character: Int] {
+        ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000]
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// A file name that needs no quoting and that no system hides.
+    static var fileName: ValueFormat {
+        text(
+            pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$",
+            expected: "a name of up to 100 letters A-Z and a-z, digits, -, _ and ., not beginning with ."
+        ) { text in
+            (1...100).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
+                && text.utf8.allSatisfy(\.isPlainNameCharacter)
+        }
+    }
+}
+
+extension ValueFormat where Value == Orient.Rule {
+    static var orientation: ValueFormat {
+        // EXIF orientation 1 is that of pixels stored upright.
+        .choice([
+            "auto": .auto, "none": .none, "1": .none, "2": .exif(2), "3": .exif(3), "4": .exif(4), "5": .exif(5),
+            "6": .exif(6), "7": .exif(7), "8": .exif(8),
+        ])
+    }
+}
+
+/// A value of `a`, before `fpx` and `fpy` are known.
+enum PlaceName: Hashable, Sendable {
+    case position(Position)
+    case focal
+
+    /// The name of a position; points without a name are focal.
+    init(_ position: Position) {
+        self = Self.names.contains { $0.value == .position(position) } ? .position(position) : .focal
+    }
+
+    /// The names of CSS `object-position` and of sharp.
+    fileprivate static let names: KeyValuePairs<String, PlaceName> = [
+        "center": .at(0.5, 0.5), "top": .at(0.5, 0), "top-right": .at(1, 0), "right": .at(1, 0.5),
+        "bottom-right": .at(1, 1), "bottom": .at(0.5, 1), "bottom-left": .at(0, 1), "left": .at(0, 0.5),
+        "top-left": .at(0, 0), "entropy": .position(.entropy), "attention": .position(.attention), "focal": .focal,
+    ]
+
+    fileprivate static func at(_ x: Double, _ y: Double) -> PlaceName { .position(.anchor(x: x, y: y)) }
+}
+
+extension ValueFormat where Value == PlaceName {
+    /// The aliases are those of weserv/images, and corners with their words swapped.
+    static var place: ValueFormat {
+        .choice(
+            PlaceName.names,
+            aliases: [
+                "c": .at(0.5, 0.5), "t": .at(0.5, 0), "tr": .at(1, 0), "r": .at(1, 0.5), "br": .at(1, 1),
+                "b": .at(0.5, 1), "bl": .at(0, 1), "l": .at(0, 0.5), "tl": .at(0, 0), "right-top": .at(1, 0),
+                "right-bottom": .at(1, 1), "left-bottom": .at(0, 1), "left-top": .at(0, 0),
+            ])
+    }
+}
+
+/// A value of `output`.
+enum OutputName: Hashable, Sendable {
+    /// WebP where the client accepts it, else the format of the source.
+    case negotiated
+    case format(OutputFormat)
+}
+
+extension ValueFormat where Value == OutputName {
+    static var output: ValueFormat {
+        .choice(
+            [
+                "auto": .negotiated, "jpg": .format(.jpeg), "png": .format(.png), "webp": .format(.webp),
+                "avif": .format(.avif), "gif": .format(.gif), "jxl": .format(.jxl), "tiff": .format(.tiff),
+                "json": .format(.json), "blurhash": .format(.blurHash), "thumbhash": .format(.thumbHash),
+                "color": .format(.color), "lqip": .format(.lqip),
+            ],
+            aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
+    }
+}
+
+extension ValueFormat where Value == ImageDetails {
+    /// A value of `fields` of `/image`.
+    static var details: ValueFormat {
+        .names(of: ImageDetails.names + [("all", .all)], shorthands: ["all"])
+    }
+
+    /// A value of `placeholder`: details that can stand in for an image.
+    static var placeholders: ValueFormat {
+        .names(of: ImageDetails.names.filter { ![.palette, .exif].contains($0.value) })
+    }
+}
+
+extension ImageDetails {
+    /// Their names in queries and documents, in the order of the documentation.
+    fileprivate static let names: [(name: String, value: ImageDetails)] = [
+        ("color", .color), ("palette", .palette), ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("lqip", .lqip),
+        ("exif", .exif),
+    ]
+}
+
+/// A value of `fields` of `/info`, which can also report caching.
+enum InfoField: Hashable, Sendable {
+    case detail(ImageDetails)
+    case caching
+
+    var detail: ImageDetails? {
+        if case .detail(let detail) = self { detail } else { nil }
+    }
+}
+
+extension ValueFormat where Value == Set<InfoField> {
+    static var infoFields: ValueFormat {
+        let details = ImageDetails.names + [("all", .all)]
+        return .names(
+            of: details.map { ($0.name, [.detail($0.value)]) } + [("cache", [.caching])], shorthands: ["all"])
+    }
+}
+
+extension ValueFormat where Value == TierSelection {
+    static var tiers: ValueFormat {
+        .choice(["all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none])
+    }
+}
+
+extension ValueFormat where Value == Priority {
+    /// Clients cannot choose `background`, which is for work that has no waiting client.
+    static var priority: ValueFormat { .choice(["low": .low, "normal": .normal, "high": .high]) }
+}

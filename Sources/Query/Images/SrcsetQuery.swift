@@ -1,0 +1,102 @@
+import DarkroomTransforms
+
+/// What a query to `/srcset` asks for: one image in several widths.
+package struct SrcsetQuery: Hashable, Sendable {
+    /// At least one, narrowest first.
+    package let images: [ImageQuery]
+    /// The `sizes` attribute, as received.
+    package let sizes: String
+
+    fileprivate init(_ draft: SrcsetDraft, limits: QueryLimits) throws(InvalidParameter) {
+        if case .format(let format) = draft.image.format, format.isText {
+            throw InvalidParameter(
+                "output", "A srcset consists of images, and output=\(format.rawValue) is not one.")
+        }
+        var images: [ImageQuery] = []
+        for width in draft.widths ?? Self.defaultWidths(limits, draft.image.pixelRatio) {
+            var image = draft.image
+            image.width = width
+            images.append(try image.finished(limits))
+        }
+        self.images = images
+        sizes = draft.sizes
+    }
+
+    /// Widths from a small phone to a large screen, up to the server's limit.
+    private static func defaultWidths(_ limits: QueryLimits, _ ratio: Hundredths) -> [Int] {
+        let widths = [320, 480, 640, 960, 1280, 1600, 1920, 2560].filter { ratio.times($0) <= limits.maxOutputSide }
+        return widths.isEmpty ? [max(1, limits.maxOutputSide * 100 / ratio.count)] : widths
+    }
+}
+
+/// A srcset query while its parameters are read.
+struct SrcsetDraft: Sendable {
+    var image: ImageQueryDraft
+    /// Ascending and unique; nil = the default widths.
+    var widths: [Int]?
+    var sizes = "100vw"
+}
+
+/// The grammar of `/srcset` queries: that of `/image` without `w` and `fields`, with `widths` and `sizes`.
+package struct SrcsetGrammar: Sendable {
+    private let limits: QueryLimits
+    let table: ParameterTable<SrcsetDraft>
+
+    package init(limits: QueryLimits = QueryLimits()) {
+        self.limits = limits
+        let image = ImageParameters.rows(limits).filter { !["w", "fields"].contains($0.name) }
+            .map { $0.within(\SrcsetDraft.image) }
+        table = ParameterTable(
+            image.prefix(1) + Self.rows(limits) + image.dropFirst(),
+            initial: SrcsetDraft(image: ImageQueryDraft(limits)))
+    }
+
+    /// Reads a query as received after the `?`.
+    package func parse(_ query: String) throws(InvalidParameter) -> SrcsetQuery {
+        try parse(QueryString(parsing: query))
+    }
+
+    /// Reads a query.
+    package func parse(_ query: QueryString) throws(InvalidParameter) -> SrcsetQuery {
+        try SrcsetQuery(table.read(query), limits: limits)
+    }
+
+    private static func rows(_ limits: QueryLimits) -> [Parameter<SrcsetDraft>] {
+        [
+            Parameter(
+                "widths", .widths(1...limits.maxOutputSide), \.widths,
+                .of(.size, .respond, "Widths of the candidates in CSS pixels; by default 320 to 2560.")),
+            Parameter(
+                "sizes", .sizes, \.sizes, .of(.delivery, .respond, "The `sizes` attribute of the `img` element.")),
+        ]
+    }
+}
+
+extension ValueFormat where Value == [Int] {
+    /// Up to 32 comma-separated widths in any order; a width may be repeated.
+    fileprivate static func widths(_ range: ClosedRange<Int>) -> ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^[0-9]{1,5}(,[0-9]{1,5}){0,31}$",
+                expected:
+                    "1 to 32 integers from \(range.lowerBound) to \(range.upperBound), separated by commas")
+        ) { text in
+            let members = text.split(separator: ",", maxSplits: 32, omittingEmptySubsequences: false)
+            let widths = members.compactMap { member in
+                member.utf8.count <= 5 ? Digits.integer(String(member)).flatMap { range.contains($0) ? $0 : nil } : nil
+            }
+            return members.count <= 32 && widths.count == members.count ? Set(widths).sorted() : nil
+        } write: {
+            $0.map(String.init).joined(separator: ",")
+        }
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// The `sizes` attribute of an `img` element, which is passed on as it is.
+    fileprivate static var sizes: ValueFormat {
+        text(pattern: "^[ -~]{1,500}$", expected: "1 to 500 printable ASCII characters") { text in
+            (1...500).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// A query that was refused: the parameter at fault and a sentence that says what to write instead.
+package struct InvalidParameter: Error, Hashable {
+    /// The parameter as the client spelled it, clipped to 100 characters; nil where the query names none.
+    package let parameter: String?
+    /// One or two sentences for the client.
+    package let detail: String
+
+    package init(_ parameter: String?, _ detail: String) {
+        self.parameter = parameter.map(Self.clipped)
+        self.detail = detail
+    }
+
+    /// A value outside its format.
+    ///
+    /// - Parameters:
+    ///   - value: The value as received; nil or empty where the name stands alone.
+    ///   - expected: What the value must be, as in "an integer from 1 to 8192".
+    init(_ parameter: String, got value: String?, expected: String) {
+        let given = value.flatMap { $0.isEmpty ? nil : "'\(Self.clipped($0))'" } ?? "no value"
+        self.init(parameter, "Parameter '\(parameter)' must be \(expected), got \(given).")
+    }
+
+    /// A parameter that appears more than once: readers of the first and of the last would see different requests.
+    init(repeated name: String) {
+        self.init(name, "Parameter '\(Self.clipped(name))' must be given only once.")
+    }
+
+    /// A name that the endpoint does not have.
+    init(unknown name: String, known: [String]) {
+        let hint = NameSuggestions.sentence(for: name, among: known)
+        self.init(name, "There is no parameter '\(Self.clipped(name))'.\(hint)")
+    }
+
+    /// The text up to its first 100 characters: a client's own text is never echoed at full length.
+    package static func clipped(_ text: String) -> String {
+        guard let end = text.index(text.startIndex, offsetBy: 100, limitedBy: text.endIndex), end < text.endIndex else {
+            return text
+        }
+        return text[..<end] + "…"
+    }
+}

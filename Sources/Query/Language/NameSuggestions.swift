@@ -1,0 +1,40 @@
+/// Suggests known names for one that was mistyped or written out (`width` for `w`).
+package enum NameSuggestions {
+    /// At most three known names, nearest first.
+    package static func names(for given: String, among known: [String]) -> [String] {
+        let given = Array(given.lowercased().utf8.prefix(maxBytes))
+        let ranked = known.compactMap { name -> (name: String, rank: Int)? in
+            let bytes = Array(name.utf8)
+            if given.starts(with: bytes) { return (name, 1) }
+            let edits = distance(given, bytes)
+            return edits <= min(2, given.count / 2) ? (name, edits + 1) : nil
+        }
+        // Ties keep the order of `known`: `sorted` alone is not documented to be stable.
+        return ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+            .prefix(3).map(\.element.name)
+    }
+
+    /// " Did you mean 'w' or 'h'?" with its leading space, or nothing where no name is near.
+    package static func sentence(for given: String, among known: [String]) -> String {
+        let names = names(for: given, among: known).map { "'\($0)'" }
+        return names.isEmpty ? "" : " Did you mean \(names.joined(separator: " or "))?"
+    }
+
+    /// Bytes compared of a given name. No known name is longer.
+    private static let maxBytes = 32
+
+    /// Insertions, deletions, replacements and swaps of neighbors (optimal string alignment distance).
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var rows = [Array(0...right.count)]
+        for (i, a) in left.enumerated() {
+            var row = [i + 1]
+            for (j, b) in right.enumerated() {
+                var best = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (a == b ? 0 : 1))
+                if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { best = min(best, rows[i - 1][j - 1] + 1) }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[left.count][right.count]
+    }
+}

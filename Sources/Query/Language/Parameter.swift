@@ -1,0 +1,126 @@
+/// One row of a parameter table: everything there is to know about a parameter.
+package struct Parameter<Draft>: Sendable {
+    package let name: String
+    package let schema: ValueSchema
+    /// Whether the name may stand without a value.
+    package let allowsBareName: Bool
+    /// What leaving the parameter out means, as a value that could be given; nil where no value says it (`w`) or where
+    /// it depends (`q`). Known once the row is part of a ``ParameterTable``.
+    package private(set) var defaultText: String?
+    package let documentation: ParameterDocumentation
+    /// Reads a value into a draft; nil = the name stands alone, without `=`.
+    let assign: @Sendable (String?, inout Draft) throws(InvalidParameter) -> Void
+    /// Writes the canonical value of a draft: "" for a bare name, nil where there is nothing to write.
+    let text: @Sendable (Draft) -> String?
+
+    /// A parameter whose value is stored at one place of a draft, where it is read into and written from.
+    ///
+    /// - Parameter documentation: One sentence, and what the parameter costs.
+    init<Value>(
+        _ name: String, _ format: ValueFormat<Value>, _ place: WritableKeyPath<Draft, Value> & Sendable,
+        _ documentation: ParameterDocumentation
+    ) {
+        self.init(name, format, documentation) {
+            $0[keyPath: place] = $1
+        } get: {
+            $0[keyPath: place]
+        }
+    }
+
+    /// A parameter whose absence is nil.
+    init<Value>(
+        _ name: String, _ format: ValueFormat<Value>, _ place: WritableKeyPath<Draft, Value?> & Sendable,
+        _ documentation: ParameterDocumentation
+    ) {
+        self.init(name, format, documentation) {
+            $0[keyPath: place] = $1
+        } get: {
+            $0[keyPath: place]
+        }
+    }
+
+    private init<Value>(
+        _ name: String, _ format: ValueFormat<Value>, _ documentation: ParameterDocumentation,
+        set: @escaping @Sendable (inout Draft, Value) -> Void, get: @escaping @Sendable (Draft) -> Value?
+    ) {
+        self.name = name
+        self.documentation = documentation
+        schema = format.schema
+        allowsBareName = format.bareValue != nil
+        let expected = format.schema.expected + (format.bareValue == nil ? "" : " or have no value")
+        assign = { text, draft throws(InvalidParameter) in
+            let isBare = text?.isEmpty ?? true
+            guard let value = isBare ? format.bareValue : text.flatMap(format.read) else {
+                throw InvalidParameter(name, got: text, expected: expected)
+            }
+            set(&draft, value)
+        }
+        text = { get($0).flatMap(format.write) }
+    }
+
+    private init<Part>(_ parameter: Parameter<Part>, in path: WritableKeyPath<Draft, Part> & Sendable) {
+        name = parameter.name
+        schema = parameter.schema
+        allowsBareName = parameter.allowsBareName
+        documentation = parameter.documentation
+        assign = { text, draft throws(InvalidParameter) in try parameter.assign(text, &draft[keyPath: path]) }
+        text = { parameter.text($0[keyPath: path]) }
+    }
+
+    /// The same row for drafts that contain a draft of this kind.
+    func within<Whole>(_ path: WritableKeyPath<Whole, Draft> & Sendable) -> Parameter<Whole> {
+        Parameter<Whole>(self, in: path)
+    }
+
+    /// The row with its default, which is the value of a draft that nothing was read into.
+    func withDefault(of draft: Draft) -> Parameter {
+        var parameter = self
+        parameter.defaultText = text(draft).flatMap { $0.isEmpty ? nil : $0 }
+        return parameter
+    }
+}
+
+/// What the reference page says of a parameter.
+package struct ParameterDocumentation: Hashable, Sendable {
+    /// The group that the reference page shows the parameter in.
+    package enum Theme: String, CaseIterable, Sendable {
+        case source, size, geometry, color, effects, encoding, caching, delivery, access
+    }
+
+    /// The part of a request's way that a parameter feeds.
+    package enum Step: Hashable, Sendable {
+        case fetch, decode
+        /// A transform of the chain, by the name of its type.
+        case transform(String)
+        case encode, cache, respond
+
+        package var name: String {
+            switch self {
+            case .fetch: "fetch"
+            case .decode: "decode"
+            case .transform(let name): name
+            case .encode: "encode"
+            case .cache: "cache"
+            case .respond: "respond"
+            }
+        }
+    }
+
+    /// How much work a parameter adds to a request that is not answered from the cache.
+    package enum Cost: String, CaseIterable, Sendable {
+        /// No pixel is touched for it, or fewer are.
+        case none
+        /// One pass over the pixels of the result.
+        case low
+        /// Resampling or encoding, in proportion to the pixels of the source or the result.
+        case medium
+        /// Neighborhoods of every pixel, a search through all pixels, or a second image.
+        case high
+    }
+
+    package let theme: Theme
+    package let step: Step
+    package let cost: Cost
+    /// One sentence.
+    package let summary: String
+}

@@ -1,0 +1,78 @@
+import DarkroomNetwork
+
+/// The name-value pairs of a query, percent-decoded once: what a signature covers, and what every grammar reads.
+///
+/// As in RFC 3986, a `+` is a plus sign and not a space: source URLs are often given unencoded and may contain one.
+package struct QueryString: Hashable, Sendable {
+    package struct Pair: Hashable, Sendable {
+        package var name: String
+        /// Nil where the name stands alone, without `=`.
+        package var value: String?
+
+        package init(name: String, value: String? = nil) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package var pairs: [Pair]
+
+    package init(pairs: [Pair] = []) {
+        self.pairs = pairs
+    }
+
+    /// Reads a query.
+    ///
+    /// - Parameter text: What follows the `?`, as received. Empty members (`a=1&&b=2`) are skipped.
+    package init(parsing text: String) throws(InvalidParameter) {
+        pairs = []
+        for member in text.utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = member.firstIndex(of: UInt8(ascii: "="))
+            guard let name = PercentEncoding.decode(member[..<(equals ?? member.endIndex)]) else {
+                throw InvalidParameter(nil, "A parameter name is not valid percent-encoded UTF-8.")
+            }
+            guard let equals else {
+                pairs.append(Pair(name: name))
+                continue
+            }
+            guard let value = PercentEncoding.decode(member[equals...].dropFirst()) else {
+                throw InvalidParameter(
+                    name,
+                    "The value of parameter '\(InvalidParameter.clipped(name))' is not valid percent-encoded UTF-8; "
+                        + "write a literal % as %25.")
+            }
+            pairs.append(Pair(name: name, value: value))
+        }
+    }
+
+    /// Whether a parameter is present, with or without a value.
+    func contains(_ name: String) -> Bool { pairs.contains { $0.name == name } }
+
+    /// Removes a parameter and returns its value: nil where it is absent, "" where it has no value.
+    mutating func removeValue(of name: String) -> String? {
+        guard let index = pairs.firstIndex(where: { $0.name == name }) else { return nil }
+        return pairs.remove(at: index).value ?? ""
+    }
+
+    /// Adds a parameter at the end.
+    package mutating func append(_ name: String, _ value: String?) {
+        pairs.append(Pair(name: name, value: value))
+    }
+
+    /// Throws where a parameter appears more than once.
+    func requireUniqueNames() throws(InvalidParameter) {
+        var names: Set<String> = []
+        for pair in pairs {
+            guard names.insert(pair.name).inserted else { throw InvalidParameter(repeated: pair.name) }
+        }
+    }
+
+    /// The query as written behind a `?`, in the order of ``pairs``, as `name=value` even where there is no value.
+    ///
+    /// Everything outside the unreserved set of RFC 3986 §2.3 is percent-encoded with uppercase digits, so that the
+    /// text survives in HTML, in a `srcset` and next to a comma.
+    package var text: String {
+        pairs.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value ?? ""))" }.joined(
+            separator: "&")
+    }
+}

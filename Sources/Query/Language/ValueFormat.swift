@@ -1,0 +1,183 @@
+import DarkroomTransforms
+
+/// How values of one type are written in a query: their schema, how text is read, and how a value is written
+/// canonically.
+struct ValueFormat<Value: Sendable>: Sendable {
+    let schema: ValueSchema
+    /// The value of a parameter without a value (`trim`, or `trim=`); nil = a value is required.
+    private(set) var bareValue: Value?
+    /// Reads a text that is not empty; nil where it does not fit the schema.
+    let read: @Sendable (String) -> Value?
+    /// The one spelling of a value: "" for a parameter without a value, nil for a value that no text stands for.
+    let write: @Sendable (Value) -> String?
+
+    init(
+        _ schema: ValueSchema, read: @escaping @Sendable (String) -> Value?,
+        write: @escaping @Sendable (Value) -> String?
+    ) {
+        self.schema = schema
+        self.read = read
+        self.write = write
+    }
+
+    /// The same format, where a parameter without a value means this one.
+    func bare(_ value: Value) -> ValueFormat {
+        var format = self
+        format.bareValue = value
+        return format
+    }
+
+    /// The same texts for values of another type.
+    ///
+    /// - Parameter back: The inverse of `transform`; nil = written as a parameter without a value.
+    func map<Other>(
+        _ transform: @escaping @Sendable (Value) -> Other, back: @escaping @Sendable (Other) -> Value?
+    ) -> ValueFormat<Other> {
+        var format = ValueFormat<Other>(
+            schema, read: { [read] in read($0).map(transform) },
+            write: { [write] in back($0).map { write($0) } ?? "" })
+        format.bareValue = bareValue.map(transform)
+        return format
+    }
+
+    /// The same texts for an effect, which is absent (nil) at the one value that changes no pixel.
+    func effect<Effect>(
+        offAt neutral: Value, _ effect: @escaping @Sendable (Value) -> Effect,
+        back: @escaping @Sendable (Effect) -> Value
+    ) -> ValueFormat<Effect?> where Value: Equatable {
+        map {
+            $0 == neutral ? nil : effect($0)
+        } back: {
+            $0.map(back) ?? neutral
+        }
+    }
+}
+
+extension ValueFormat where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> ValueFormat {
+        ValueFormat(.integer(range)) { text in
+            Digits.integer(text).flatMap { range.contains($0) ? $0 : nil }
+        } write: {
+            "\($0)"
+        }
+    }
+}
+
+extension ValueFormat where Value == Double {
+    static func number(_ range: ClosedRange<Double>) -> ValueFormat {
+        ValueFormat(.number(range)) { text in
+            Digits.number(text).flatMap { range.contains($0) ? $0 : nil }
+        } write: {
+            ValueSchema.plain($0)
+        }
+    }
+}
+
+extension ValueFormat where Value == Hundredths {
+    /// A number with at most two decimals, kept exactly.
+    static func hundredths(_ range: ClosedRange<Double>) -> ValueFormat {
+        ValueFormat(.number(range, decimals: 2)) { text in
+            guard let number = Digits.number(text), range.contains(number) else { return nil }
+            let count = (number * 100).rounded()
+            // Computed values such as 1.1500000000000001 are off in their last digits.
+            return abs(number * 100 - count) < 1e-9 ? Hundredths(count: Int(count)) : nil
+        } write: {
+            ValueSchema.plain(Double($0.count) / 100)
+        }
+    }
+}
+
+extension ValueFormat where Value == Bool {
+    /// `true` or `1`, `false` or `0`; without a value it means true.
+    static var boolean: ValueFormat {
+        ValueFormat(.boolean) { text in
+            switch text {
+            case "true", "1": true
+            case "false", "0": false
+            default: nil
+            }
+        } write: {
+            "\($0)"
+        }.bare(true)
+    }
+}
+
+extension ValueFormat where Value == String {
+    static var url: ValueFormat {
+        ValueFormat(.url) {
+            $0
+        } write: {
+            $0
+        }
+    }
+
+    /// Text of a pattern, checked by a predicate that accepts the same texts.
+    static func text(
+        pattern: String, expected: String, _ isValid: @escaping @Sendable (String) -> Bool
+    ) -> ValueFormat {
+        ValueFormat(.text(pattern: pattern, expected: expected)) {
+            isValid($0) ? $0 : nil
+        } write: {
+            $0
+        }
+    }
+}
+
+extension ValueFormat where Value: Equatable {
+    /// One of several names. The first name of a value is its canonical spelling.
+    ///
+    /// - Parameter aliases: Further names, which error sentences leave out.
+    static func choice(_ names: KeyValuePairs<String, Value>, aliases: KeyValuePairs<String, Value> = [:])
+        -> ValueFormat
+    {
+        let values = Dictionary(names.map { $0 } + aliases.map { $0 }) { first, _ in first }
+        let spellings = names.map { $0 }
+        return ValueFormat(.choice(names.map(\.key), aliases: aliases.map(\.key))) {
+            values[$0]
+        } write: { value in
+            spellings.first { $0.value == value }?.key
+        }
+    }
+
+    static func choice(_ type: Value.Type) -> ValueFormat
+    where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+        ValueFormat(.choice(Value.allCases.map(\.rawValue))) {
+            Value(rawValue: $0)
+        } write: {
+            $0.rawValue
+        }
+    }
+}
+
+extension ValueFormat where Value: SetAlgebra {
+    /// Comma-separated names in any order; a name may be repeated.
+    ///
+    /// - Parameter shorthands: Names among `members` that stand for several others. They are read and never written.
+    static func names(of members: [(name: String, value: Value)], shorthands: Set<String> = []) -> ValueFormat {
+        let names = members.map(\.name)
+        let name = "(\(names.joined(separator: "|")))"
+        let expected =
+            "one or more of \(names.dropLast().joined(separator: ", ")) and \(names.last ?? ""), separated by commas"
+        let values = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+        let written = members.filter { !shorthands.contains($0.name) }
+        return ValueFormat(.text(pattern: "^\(name)(,\(name))*$", expected: expected)) { text in
+            let given = text.split(separator: ",", omittingEmptySubsequences: false)
+            let known = given.compactMap { values[String($0)] }
+            return known.count == given.count ? known.reduce(Value()) { $0.union($1) } : nil
+        } write: { value in
+            let contained = written.filter { $0.value.isSubset(of: value) }.map(\.name)
+            return contained.isEmpty ? nil : contained.joined(separator: ",")
+        }
+    }
+}
+
+/// A number with two decimals.
+struct Hundredths: Hashable, Sendable {
+    /// The number times 100.
+    var count: Int
+
+    static let one = Hundredths(count: 100)
+
+    /// The product with an integer, rounded to the nearest integer, half away from zero.
+    func times(_ side: Int) -> Int { (side * count + 50) / 100 }
+}

@@ -1,0 +1,217 @@
+import Logging
+import NIOCore
+
+/// An entry that is queued to be written.
+struct EntryWrite: Sendable {
+    var key: EntryKey
+    var entry: StoredEntry
+    var labels: EntryLabels
+    var fileBytes: Int
+    /// Called once, with true when the entry is on disk, or with false when it was dropped.
+    var finish: @Sendable (_ isWritten: Bool) -> Void
+}
+
+/// All changes to a disk store: writes, removals, eviction and healing.
+///
+/// Created and used on one thread, see ``WriterThread``. So nothing changes between two steps of an operation, and only
+/// readers can meet a file and a row that don't belong together. Every call blocks.
+final class DiskWriter {
+    /// The free share of the volume below which nothing is written.
+    private static let minimumFreeFraction = 0.05
+    /// Larger than most entries: a volume that takes the probe takes them too.
+    private static let probeBytes = 1 << 20
+    private static let probeKey = EntryKey(
+        source: StoreKey(hashing: "trial".utf8), entry: StoreKey(hashing: "entry".utf8))
+
+    let directory: CacheDirectory
+    let remover: EntryRemover
+    let evictor: Evictor
+    let healer: Healer
+    private let configuration: DiskStore.Configuration
+    private let environment: DiskEnvironment
+    private let state: DiskState
+    private let outages: OutageLog
+    private let reader: EntryReader
+    /// The index of the opening that maintenance works on.
+    private var maintainedIndex: DiskIndex?
+
+    /// Takes the directory and opens its index. The rest is left to ``runMaintenance()``.
+    init(
+        _ configuration: DiskStore.Configuration, environment: DiskEnvironment, reader: EntryReader
+    ) throws(DiskStoreError) {
+        self.configuration = configuration
+        self.environment = environment
+        self.reader = reader
+        state = reader.state
+        outages = reader.outages
+        directory = try CacheDirectory(configuration, environment: environment, state: state, outages: outages)
+        remover = EntryRemover(directory, state: state)
+        evictor = Evictor(configuration, directory: directory, state: state, remover: remover)
+        healer = Healer(directory, state: state, outages: outages, logger: environment.logger)
+        if let open = directory.current { beginMaintenance(of: open) }
+    }
+
+    // MARK: Writing
+
+    /// Writes entries, whose keys must differ: first the files, then all rows in one transaction. Then makes room.
+    /// - Returns: for each whether it was written.
+    func write(_ writes: [EntryWrite]) -> [Bool] {
+        let isWritten =
+            hasSpace() && remover.retryPending()
+            ? directory.attempt { open throws(StorageError) in try write(writes, in: open) } : nil
+        guard let isWritten else { return writes.map { _ in false } }
+        if isWritten.allSatisfy(\.self) {
+            outages.end(.writing)
+            healer.resume()
+        }
+        evictor.makeRoom()
+        return isWritten
+    }
+
+    /// Writes an entry of zeros, reads it and removes it, which ends the outages that are over.
+    func probe() {
+        let body = ByteBuffer(repeating: 0, count: min(Self.probeBytes, configuration.budgetBytes / 4))
+        let entry = StoredEntry(body: body)
+        let write = EntryWrite(
+            key: Self.probeKey, entry: entry, labels: .none, fileBytes: EntryHeader.fileBytes(of: entry, .none)
+        ) { _ in }
+        guard self.write([write]) == [true] else { return }
+        _ = reader.look(for: Self.probeKey)
+        _ = remover.remove(.entry(Self.probeKey))
+    }
+
+    private func hasSpace() -> Bool {
+        if let free = environment.freeFraction(directory.layout.path), free < Self.minimumFreeFraction {
+            outages.begin(.space, ["free": "\(free)"])
+            return false
+        }
+        outages.end(.space)
+        return true
+    }
+
+    private func write(_ writes: [EntryWrite], in open: OpenDirectory) throws(StorageError) -> [Bool] {
+        let known = try open.index.creationTimes(of: writes.map(\.key))
+        let now = open.index.clock.microseconds
+        var records: [EntryRecord] = []
+        var isWritten: [Bool] = []
+        for write in writes {
+            let created = known[write.key].map { min($0, now) } ?? now
+            let record = writeFile(of: write, created: created, modified: now)
+            isWritten.append(record != nil)
+            if let record {
+                records.append(record)
+            } else if known[write.key] != nil {
+                // The previous entry is outdated, and its file may be gone.
+                _ = remover.remove(.entry(write.key))
+            }
+        }
+        do {
+            if !records.isEmpty { state.add(try open.index.put(records)) }
+        } catch {
+            for record in records {
+                try? FileSystem.remove(directory.layout.file(of: record.key))
+                directory.layout.removeEmptyFolders(ofSource: record.key.source)
+            }
+            throw error
+        }
+        return isWritten
+    }
+
+    /// Writes the file of an entry.
+    /// - Returns: its row for the index, or nil if the write failed.
+    private func writeFile(of write: EntryWrite, created: Int64, modified: Int64) -> EntryRecord? {
+        let header = EntryHeader(
+            of: write.entry, labels: write.labels, key: write.key, created: created, modified: modified)
+        do {
+            try directory.layout.write([header.bytes, write.entry.metadata, write.entry.body], for: write.key)
+            return header.record
+        } catch {
+            try? FileSystem.remove(directory.layout.temporaryFile(of: write.key))
+            directory.layout.removeEmptyFolders(ofSource: write.key.source)
+            outages.begin(.writing, ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    // MARK: Queries that must see all changes queued before
+
+    /// Looks again for an entry whose file and row disagreed, and removes it if it is corrupt.
+    func verify(_ key: EntryKey) -> (entry: StoredEntry?, wasCorrupt: Bool) {
+        guard directory.usable() != nil else { return (nil, false) }
+        switch reader.look(for: key) {
+        case .hit(let entry): return (entry, false)
+        case .miss: return (nil, false)
+        case .indexFailure(let open, let error):
+            directory.report(error, .reading, in: open)
+            return (nil, false)
+        case .mismatch:
+            guard remover.remove(.entry(key)) != nil else { return (nil, false) }
+            environment.logger.warning("disk cache: removed a corrupt entry", metadata: ["entry": "\(key.entry)"])
+            return (nil, true)
+        }
+    }
+
+    /// The sources with a matching label; nil if the index can't answer, for instance because it is corrupt: then the
+    /// one that replaces it can.
+    func sources(matching filter: LabelFilter) -> [StoreKey]? {
+        directory.attempt(retriesCorruption: false) { open throws(StorageError) in
+            try open.index.sources(matching: filter)
+        }
+    }
+
+    /// The totals of each of these sources; sources without entries are left out.
+    func totals(ofSources sources: [StoreKey]) -> [StoreKey: StoreTotals] {
+        directory.attempt { open throws(StorageError) in try open.index.totals(ofSources: sources) } ?? [:]
+    }
+
+    /// The first entries of a source in the order of their keys, without those that are being removed.
+    func summaries(ofSource source: StoreKey, limit: Int) -> [EntrySummary] {
+        let summaries = directory.attempt { open throws(StorageError) in
+            try open.index.summaries(ofSource: source, limit: limit, now: open.index.clock.microseconds)
+        }
+        return (summaries ?? []).filter { !state.isRemoving($0.key) }
+    }
+
+    // MARK: Maintenance, in slices, so that reads and writes don't wait for it
+
+    /// Runs a slice of maintenance: of eviction, else of healing, else of deleting folders that were set aside.
+    /// - Returns: whether there is more.
+    func runMaintenance() -> Bool {
+        guard let open = directory.usable() else {
+            healer.runWaiters()
+            return false
+        }
+        if open.index !== maintainedIndex { beginMaintenance(of: open) }
+        if evictor.isEvicting {
+            evictor.runSlice()
+        } else if healer.isHealing {
+            healer.runSlice(in: open)
+            evictor.check()
+        } else {
+            remover.runSlice()
+        }
+        // Also if the directory was opened anew and needs no healing.
+        if !healer.isHealing { healer.runWaiters() }
+        return directory.isIndexCorrupt || evictor.isEvicting || healer.isHealing || remover.hasFoldersSetAside
+    }
+
+    private func beginMaintenance(of open: OpenDirectory) {
+        maintainedIndex = open.index
+        healer.begin(open)
+        evictor.begin()
+        remover.begin()
+    }
+
+    // MARK: Closing
+
+    /// Completes pending changes and ends all use of the index: operations find nothing and do nothing from here on.
+    /// - Returns: whether the store was open.
+    func beginClosing() -> Bool {
+        evictor.writeLastUses()
+        _ = remover.retryPending()
+        let wasOpen = !directory.isClosed
+        directory.beginClosing()
+        healer.runWaiters()
+        return wasOpen
+    }
+}

@@ -1,0 +1,105 @@
+/// Removes entries: hides them from readers, deletes their files, and then their rows. A row without a file is a miss,
+/// while a file without a row might be adopted again.
+///
+/// Belongs to the writer's thread.
+final class EntryRemover {
+    /// The number of sources whose rows are deleted in one transaction.
+    private static let sourcesBatch = 256
+    /// The number of files of a folder set aside that are deleted in one slice.
+    private static let filesBatch = 256
+
+    private let directory: CacheDirectory
+    private let state: DiskState
+    private var layout: DiskLayout { directory.layout }
+    /// The folders of entries that were set aside and are still to be deleted.
+    private var foldersSetAside: [String] = []
+
+    init(_ directory: CacheDirectory, state: DiskState) {
+        self.directory = directory
+        self.state = state
+    }
+
+    /// Takes over the folders that an earlier opening has set aside.
+    func begin() { foldersSetAside = layout.foldersSetAside }
+
+    /// Removes entries. They are hidden from the start, and stay hidden even if this fails.
+    /// - Returns: what was removed; nil if that failed and will be tried again.
+    func remove(_ removal: PendingRemovals.Removal) -> StoreTotals? {
+        state.beginRemoval(removal)
+        guard let removed = directory.attempt({ open throws(StorageError) in try perform(removal, in: open) }) else {
+            return nil
+        }
+        state.endRemoval(removal)
+        return removed
+    }
+
+    /// Tries the removals again that failed before.
+    /// - Returns: whether all have succeeded.
+    func retryPending() -> Bool {
+        state.pendingRemovals.allSatisfy { remove($0) != nil }
+    }
+
+    /// Removes the files and then the rows of these entries.
+    /// - Returns: what was removed.
+    @discardableResult
+    func discard(_ entries: [IndexedEntry], in open: OpenDirectory) throws(StorageError) -> StoreTotals {
+        if entries.isEmpty { return StoreTotals() }
+        for entry in entries { try removeFile(of: entry.key) }
+        let change = try open.index.delete(entries.map(\.key))
+        state.add(change)
+        return -change
+    }
+
+    /// Whether folders that were set aside are still to be deleted.
+    var hasFoldersSetAside: Bool { !foldersSetAside.isEmpty }
+
+    /// Deletes some of the files in the folders that were set aside.
+    func runSlice() {
+        guard let folder = foldersSetAside.last else { return }
+        var limit = Self.filesBatch
+        let isGone = directory.attempt { _ throws(StorageError) in
+            try FileSystem.removeSome(folder, limit: &limit)
+        }
+        // A folder that can't be deleted is left to the next opening.
+        if isGone != false { foldersSetAside.removeAll { $0 == folder } }
+    }
+
+    private func perform(
+        _ removal: PendingRemovals.Removal, in open: OpenDirectory
+    ) throws(StorageError) -> StoreTotals {
+        let before = state.totals
+        switch removal {
+        case .entry(let key):
+            try removeFile(of: key)
+            state.add(try open.index.delete([key]))
+        case .sources(let sources):
+            for start in stride(from: 0, to: sources.count, by: Self.sourcesBatch) {
+                try remove(sources[start...].prefix(Self.sourcesBatch), in: open)
+            }
+        case .everything: try removeEverything(in: open)
+        }
+        let after = state.totals
+        return StoreTotals(entries: before.entries - after.entries, bytes: before.bytes - after.bytes)
+    }
+
+    private func removeFile(of key: EntryKey) throws(StorageError) {
+        try FileSystem.remove(layout.file(of: key))
+        layout.removeEmptyFolders(ofSource: key.source)
+    }
+
+    private func remove(_ sources: ArraySlice<StoreKey>, in open: OpenDirectory) throws(StorageError) {
+        for source in sources {
+            try FileSystem.remove(layout.folder(ofSource: source))
+            layout.removeEmptyFolders(ofSource: source)
+        }
+        state.add(try open.index.deleteAll(ofSources: sources))
+    }
+
+    /// Sets all files aside in one step; maintenance deletes them.
+    private func removeEverything(in open: OpenDirectory) throws(StorageError) {
+        let aside = layout.nameForFolderSetAside()
+        foldersSetAside.append(aside)
+        try directory.replaceEntries(movingThemTo: aside, in: open)
+        state.add(try open.index.deleteEverything())
+    }
+}

@@ -1,0 +1,222 @@
+import NIOCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The file system calls of the disk store. All of them block. None follows a symbolic link in the last component, so
+/// that nothing planted in the cache leads out of it.
+enum FileSystem {
+    /// Reads a whole file; throws if it isn't a regular file of exactly `byteCount`. Checks the size before it
+    /// allocates.
+    static func read(_ path: String, byteCount: Int) throws(StorageError) -> ByteBuffer {
+        try reading(path) { (descriptor, size) throws(StorageError) in
+            guard size == byteCount else {
+                throw StorageError(operation: "read", reason: "\(size) bytes instead of \(byteCount)")
+            }
+            return try read(descriptor, byteCount: byteCount)
+        }
+    }
+
+    /// Reads the first bytes of a regular file, at most `count`.
+    /// - Returns: these bytes and the size of the file.
+    static func readStart(_ path: String, count: Int) throws(StorageError) -> (start: ByteBuffer, fileBytes: Int) {
+        try reading(path) { (descriptor, size) throws(StorageError) in
+            (try read(descriptor, byteCount: min(size, count)), size)
+        }
+    }
+
+    /// Creates a file with these buffers as its content; throws if the file exists.
+    static func write(_ buffers: [ByteBuffer], to path: String) throws(StorageError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw error("create") }
+        defer { close(descriptor) }
+        for buffer in buffers {
+            var rest = buffer
+            while rest.readableBytes > 0 {
+                let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0) }
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { throw error("write") }
+                rest.moveReaderIndex(forwardBy: written)
+            }
+        }
+    }
+
+    /// Renames a file or folder on the same volume, and replaces a file of the new name.
+    static func rename(_ path: String, to newPath: String) throws(StorageError) {
+        guard systemRename(path, newPath) == 0 else { throw error("rename") }
+    }
+
+    /// Creates a folder and its missing parents.
+    static func makeFolders(_ path: String) throws(StorageError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw error("create folder")
+        }
+        try makeFolders(String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error("create folder") }
+    }
+
+    /// Removes a file, or a folder with its contents. It is no error if there is nothing of this name.
+    static func remove(_ path: String) throws(StorageError) {
+        if unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR { return }
+        // A read-only volume refuses without looking whether there is anything to remove.
+        if errno == EROFS {
+            let refusal = error("remove")
+            if kind(of: path) == .nothing { return }
+            throw refusal
+        }
+        // EISDIR on Linux, EPERM on systems that follow POSIX to the letter.
+        guard errno == EISDIR || errno == EPERM, let names = names(in: path) else { throw error("remove") }
+        for name in names {
+            try remove("\(path)/\(name)")
+        }
+        guard rmdir(path) == 0 || errno == ENOENT else { throw error("remove folder") }
+    }
+
+    /// Removes at most `limit` files and folders of a tree, bottom up, and subtracts them from `limit`.
+    /// - Returns: whether the whole tree is gone.
+    static func removeSome(_ path: String, limit: inout Int) throws(StorageError) -> Bool {
+        guard kind(of: path) == .folder, let names = names(in: path) else {
+            try remove(path)
+            limit -= 1
+            return true
+        }
+        for name in names {
+            guard limit > 0, try removeSome("\(path)/\(name)", limit: &limit) else { return false }
+        }
+        limit -= 1
+        guard rmdir(path) == 0 || errno == ENOENT else { throw error("remove folder") }
+        return true
+    }
+
+    /// Removes a folder if it is empty.
+    /// - Returns: whether it was removed.
+    static func removeIfEmpty(_ folder: String) -> Bool {
+        rmdir(folder) == 0
+    }
+
+    /// The names in a folder; nil if it can't be listed.
+    static func names(in folder: String) -> [String]? {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        guard let stream = fdopendir(descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The kind of file that a path names.
+    enum Kind: Equatable {
+        case nothing
+        case file(byteCount: Int)
+        case folder
+        /// A symbolic link, a pipe and so on, or a file that may not be examined.
+        case other
+    }
+
+    /// The kind of file at this path.
+    static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .nothing : .other }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file(byteCount: Int(status.st_size))
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// The identity of a file or folder among all that exist at the same time: device and inode.
+    struct Identity: Equatable {
+        var device: UInt64
+        var number: UInt64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(truncatingIfNeeded: status.st_ino)
+        }
+    }
+
+    /// The identity of the file at this path, or nil if there is none.
+    static func identity(of path: String) -> Identity? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Identity(status) : nil
+    }
+
+    /// The identity of an open file.
+    static func identity(of descriptor: Int32) -> Identity? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Identity(status) : nil
+    }
+
+    /// The share, 0 to 1, of the path's volume that can still be written; nil if the system doesn't report it.
+    static func freeFraction(ofVolume path: String) -> Double? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
+        return Double(status.f_bavail) / Double(status.f_blocks)
+    }
+
+    /// The error of the last system call, from `errno`.
+    static func error(_ operation: String) -> StorageError {
+        let code = errno
+        return StorageError(operation: operation, reason: String(cString: strerror(code)), code: code)
+    }
+
+    private static func reading<Value>(
+        _ path: String, _ body: (_ descriptor: Int32, _ size: Int) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        // Without O_NONBLOCK, opening a pipe would wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw error("open") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw error("stat") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(operation: "open", reason: "not a regular file")
+        }
+        return try body(descriptor, Int(status.st_size))
+    }
+
+    private static func read(_ descriptor: Int32, byteCount: Int) throws(StorageError) -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
+        while buffer.readableBytes < byteCount {
+            let missing = byteCount - buffer.readableBytes
+            var got = 0
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: missing) {
+                got = systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[..<missing]))
+                return max(0, got)
+            }
+            if got < 0 && errno == EINTR { continue }
+            if got < 0 { throw error("read") }
+            if got == 0 { throw StorageError(operation: "read", reason: "the file was truncated meanwhile") }
+        }
+        return buffer
+    }
+}
+
+// System calls whose names are also methods of `FileSystem`.
+
+private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, bytes.baseAddress, bytes.count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+private func systemRename(_ path: String, _ newPath: String) -> Int32 {
+    rename(path, newPath)
+}

@@ -1,0 +1,176 @@
+import Foundation
+import GRDB
+import NIOCore
+
+/// An entry that a query found for removal, and the size of its file.
+struct IndexedEntry: Sendable {
+    var key: EntryKey
+    var bytes: Int
+}
+
+// Queries.
+extension DiskIndex {
+    /// The record of an entry and the time of its last use; nil if there is none.
+    func record(for key: EntryKey) throws(StorageError) -> (record: EntryRecord, lastUse: Int64)? {
+        try Self.attempt("look up") {
+            try pool.unsafeRead { database in
+                let select = try database.cachedStatement(
+                    sql: """
+                        SELECT size, checksum, labels, created, modified, last_use FROM entry
+                        WHERE source = ? AND entry = ?
+                        """)
+                guard
+                    let row = try Row.fetchOne(select, arguments: key.arguments),
+                    let checksum = Data.fromDatabaseValue(row[1]),
+                    let labels = Data.fromDatabaseValue(row[2]),
+                    let created = Int64.fromDatabaseValue(row[3]),
+                    let modified = Int64.fromDatabaseValue(row[4]),
+                    let lastUse = Int64.fromDatabaseValue(row[5])
+                else { return nil }
+                let record = EntryRecord(
+                    // Malformed labels differ from those of the file, so that the entry counts as corrupt.
+                    key: key, checksum: Array(checksum), labels: EntryLabels(bytes: Array(labels)) ?? .none,
+                    fileBytes: fileBytes(row[0]), created: created,
+                    modified: modified)
+                return (record, lastUse)
+            }
+        }
+    }
+
+    /// The times at which these keys were first written; keys without an entry are left out.
+    func creationTimes(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: Int64] {
+        try Self.attempt("look up") {
+            try pool.unsafeRead { database in
+                let select = try database.cachedStatement(
+                    sql: "SELECT created FROM entry WHERE source = ? AND entry = ?")
+                return try keys.reduce(into: [:]) { times, key in
+                    times[key] = try Int64.fetchOne(select, arguments: key.arguments)
+                }
+            }
+        }
+    }
+
+    /// The oldest entries, oldest first, by the time from which the age counts.
+    func oldest(_ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int) throws(StorageError) -> [IndexedEntry] {
+        try Self.attempt("look for old entries") {
+            try pool.unsafeRead { database in
+                try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT source, entry, size FROM entry WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?
+                        """, arguments: [time, limit]
+                ).compactMap { row in EntryKey(row: row).map { IndexedEntry(key: $0, bytes: fileBytes(row[2])) } }
+            }
+        }
+    }
+
+    /// The sizes of all entries whose source begins with two bytes in this range; 65536 is the end.
+    func sizes(ofSourcesBeginningWith prefixes: Range<Int>) throws(StorageError) -> [EntryKey: Int] {
+        try Self.attempt("list") {
+            try pool.unsafeRead { database in
+                let rows = try Row.fetchAll(
+                    database, sql: "SELECT source, entry, size FROM entry WHERE source >= ? AND source < ?",
+                    arguments: [bound(prefixes.lowerBound), bound(prefixes.upperBound)])
+                return rows.reduce(into: [:]) { sizes, row in
+                    if let key = EntryKey(row: row) { sizes[key] = fileBytes(row[2]) }
+                }
+            }
+        }
+    }
+
+    /// The sources that have an entry with a matching label.
+    func sources(matching filter: LabelFilter) throws(StorageError) -> [StoreKey] {
+        let (sql, arguments): (String, StatementArguments) =
+            switch filter {
+            case .equal(let label): ("SELECT source FROM label WHERE label = ?", [Data(label.utf8)])
+            case .prefix(let prefix):
+                // UTF-8 has no byte 255, so this is above every label with the prefix.
+                (
+                    "SELECT DISTINCT source FROM label WHERE label >= ? AND label < ?",
+                    [Data(prefix.utf8), Data(prefix.utf8) + [.max]]
+                )
+            case .all: ("SELECT DISTINCT source FROM entry", [])
+            }
+        return try Self.attempt("look for labels") {
+            try pool.unsafeRead { database in
+                try Data.fetchAll(database, sql: sql, arguments: arguments).compactMap(StoreKey.init(digest:))
+            }
+        }
+    }
+
+    /// The first entries of a source in the order of their keys.
+    ///
+    /// - Parameter now: the current time, in microseconds since 1970.
+    func summaries(ofSource source: StoreKey, limit: Int, now: Int64) throws(StorageError) -> [EntrySummary] {
+        try Self.attempt("list a source") {
+            try pool.unsafeRead { database in
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",
+                    arguments: [source.data, limit])
+                return rows.compactMap { row in
+                    guard let key = EntryKey(row: row) else { return nil }
+                    let (age, isOverflow) = now.subtractingReportingOverflow(Int64.fromDatabaseValue(row[3]) ?? now)
+                    return EntrySummary(
+                        key: key, bytes: fileBytes(row[2]), age: .microseconds(isOverflow ? 0 : max(0, age)))
+                }
+            }
+        }
+    }
+
+    /// The totals of each of these sources; sources without entries are left out.
+    func totals(ofSources sources: [StoreKey]) throws(StorageError) -> [StoreKey: StoreTotals] {
+        try Self.attempt("sum up") {
+            try pool.unsafeRead { database in
+                let select = try database.cachedStatement(sql: "SELECT size FROM entry WHERE source = ?")
+                return try sources.reduce(into: [:]) { totals, source in
+                    let sizes = try DatabaseValue.fetchAll(select, arguments: [source.data]).map(fileBytes)
+                    guard !sizes.isEmpty else { return }
+                    totals[source] = StoreTotals(entries: sizes.count, bytes: sizes.reduce(0, +))
+                }
+            }
+        }
+    }
+}
+
+extension DiskStore.Expiry {
+    /// The column that holds the time.
+    fileprivate var column: String {
+        switch self {
+        case .access: "last_use"
+        case .modification: "modified"
+        case .creation: "created"
+        }
+    }
+}
+
+/// The lowest key that begins with these two bytes; above 0xFFFF, a value above all keys.
+private func bound(_ prefix: Int) -> Data {
+    prefix > 0xFFFF
+        ? Data(repeating: .max, count: StoreKey.byteCount + 1) : Data([UInt8(prefix >> 8), UInt8(prefix & 0xFF)])
+}
+
+/// The size in a row. A corrupt row may have any value, but totals must not overflow: no file is larger than 2^40
+/// bytes.
+func fileBytes(_ value: DatabaseValue) -> Int {
+    min(max(0, Int.fromDatabaseValue(value) ?? 0), 1 << 40)
+}
+
+extension StoreKey {
+    /// The digest as a value for SQLite.
+    var data: Data { Data(bytes) }
+}
+
+extension EntryKey {
+    /// Source and entry, in this order, as arguments of a statement.
+    var arguments: StatementArguments { [source.data, entry.data] }
+
+    /// The key in a row that begins with source and entry.
+    fileprivate init?(row: Row) {
+        guard
+            let source = Data.fromDatabaseValue(row[0]).flatMap(StoreKey.init(digest:)),
+            let entry = Data.fromDatabaseValue(row[1]).flatMap(StoreKey.init(digest:))
+        else { return nil }
+        self.init(source: source, entry: entry)
+    }
+}

@@ -1,0 +1,60 @@
+import Logging
+import Synchronization
+
+/// The outages of a disk store. Logs the begin and the end of each once, however many requests notice it in between.
+final class OutageLog: Sendable {
+    /// A kind of outage.
+    enum Outage {
+        case space, writing, reading, directory, index
+
+        fileprivate var beginning: String {
+            switch self {
+            case .space: "writing stopped: the volume is nearly full"
+            case .writing: "writing fails"
+            case .reading: "reading fails"
+            case .directory: "the directory was deleted or replaced"
+            case .index: "rebuilding the index from the files"
+            }
+        }
+
+        fileprivate var end: String {
+            switch self {
+            case .space: "writing resumed: the volume has space again"
+            case .writing: "writing works again"
+            case .reading: "reading works again"
+            case .directory: "the directory is in place again"
+            case .index: "rebuilt the index"
+            }
+        }
+    }
+
+    private let current = Mutex<Set<Outage>>([])
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    /// Whether an outage is known that makes writes fail.
+    var preventsWriting: Bool {
+        current.withLock { !$0.isDisjoint(with: [.space, .writing, .directory]) }
+    }
+
+    /// Whether the volume or the directory is known to fail. A nearly full volume and an index that is being rebuilt
+    /// are no failures.
+    var isFailing: Bool {
+        current.withLock { !$0.isDisjoint(with: [.writing, .reading, .directory]) }
+    }
+
+    /// Records that an outage goes on, and logs it if it is new.
+    func begin(_ outage: Outage, _ metadata: @autoclosure () -> Logger.Metadata) {
+        guard current.withLock({ $0.insert(outage).inserted }) else { return }
+        logger.warning("disk cache: \(outage.beginning)", metadata: metadata())
+    }
+
+    /// Records that there is no such outage, and logs the end of one.
+    func end(_ outage: Outage) {
+        guard current.withLock({ $0.remove(outage) != nil }) else { return }
+        logger.notice("disk cache: \(outage.end)")
+    }
+}

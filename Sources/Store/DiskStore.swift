@@ -1,0 +1,290 @@
+import Dispatch
+public import Foundation
+public import Logging
+import NIOCore
+import Synchronization
+
+/// A store on disk within a byte budget, with LRU eviction.
+///
+/// Each entry is a file in the folder of its source and a row in an SQLite index. One thread of low priority writes in
+/// the background, queued entries together in one transaction: an entry can be read once it is on disk (see
+/// ``flush()``), not before. A ``MemoryStore`` in front covers the gap. Every read verifies the entry's SHA-256; a
+/// corrupt entry is removed, counted and a miss. Files are not synced to the device: a power failure may cost the
+/// latest entries, but never the integrity of any.
+///
+/// Once open, the store never fails. An entry that can't be read is a miss, and one that can't be written is dropped,
+/// with a log line at the begin and the end of an outage. While writing fails, one entry at a time is tried and the
+/// others are refused. A directory that was deleted and an index that proves corrupt are replaced while the store is
+/// open. Removed entries are never found again, even if the volume refuses to delete their files; only a restart before
+/// it relents brings them back. All blocking calls run on threads of the store.
+///
+/// Entries age by the time that passes while the store is open, not by the computer's clock, which may be set at any
+/// time.
+public final class DiskStore: Storing {
+    private let configuration: Configuration
+    private let outages: OutageLog
+    private let state = DiskState()
+    private let queue: WriteQueue
+    private let reader: EntryReader
+    private let readerQueues: [DispatchQueue]
+    /// Nil if the store is disabled.
+    private let writer: WriterThread?
+    private let isProbing = Atomic(false)
+
+    /// Opens the store in its directory, in the same short time however many entries it holds.
+    ///
+    /// The store then heals in the background what a crash or a failing disk has left, and logs what it did: files
+    /// without a row are adopted or removed, rows without a file and unfinished files are removed, and an unusable
+    /// index is rebuilt from the files. Files and rows are compared if the store was not closed properly, and once a
+    /// week.
+    ///
+    /// - Parameters:
+    ///   - configuration: the directory and the limits.
+    ///   - logger: for healing, corruption, and the begin and end of outages.
+    ///   - now: the computer's clock, read at the opening.
+    ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
+    ///   - freeFraction: the free share, 0 to 1, of the volume that holds a path; nil if it is unknown. Nothing is
+    ///     written below 0.05. By default the system is asked.
+    /// - Throws: ``DiskStoreError`` if another store has the directory open, or if it can't be created or written.
+    public init(
+        _ configuration: Configuration, logger: Logger = Logger(label: "darkroom.store"),
+        now: @escaping @Sendable () -> Date = Date.init,
+        uptime: @escaping @Sendable () -> Duration = DiskStore.uptime,
+        freeFraction: @escaping @Sendable (_ path: String) -> Double? = DiskStore.freeFraction(ofVolume:)
+    ) async throws(DiskStoreError) {
+        var configuration = configuration
+        configuration.readers = max(1, configuration.readers)
+        self.configuration = configuration
+        outages = OutageLog(logger: logger)
+        queue = WriteQueue(maxBytes: configuration.queuedBytes, maxEntries: configuration.queuedEntries)
+        let reader = EntryReader(
+            layout: DiskLayout(configuration.directory), maxAge: configuration.maxAge, expiry: configuration.expiry,
+            state: state, outages: outages)
+        self.reader = reader
+        readerQueues = (0..<configuration.readers).map { DispatchQueue(label: "darkroom.store.reader.\($0)") }
+        guard configuration.budgetBytes > 0 else {
+            writer = nil
+            return
+        }
+        let environment = DiskEnvironment(logger: logger, now: now, uptime: uptime, freeFraction: freeFraction)
+        writer = try await WriterThread(queue) { [configuration] () throws(DiskStoreError) in
+            try DiskWriter(configuration, environment: environment, reader: reader)
+        }
+    }
+
+    /// The share, 0 to 1, of a path's volume that can still be written; nil if the system doesn't report it.
+    public static func freeFraction(ofVolume path: String) -> Double? {
+        FileSystem.freeFraction(ofVolume: path)
+    }
+
+    /// The time since the first call in this process, including the time in which the computer was asleep.
+    public static func uptime() -> Duration {
+        ContinuousClock.now - firstInstant
+    }
+
+    private static let firstInstant = ContinuousClock.now
+
+    /// The contents of the store and its counts since it was opened.
+    public var statistics: DiskStatistics {
+        var statistics = state.statistics
+        let waiting = queue.waiting
+        statistics.queuedWrites = waiting.entries
+        statistics.queuedBytes = waiting.bytes
+        return statistics
+    }
+
+    /// Whether reading and writing work, as far as is known; true if the store is disabled. Returns at once.
+    ///
+    /// While they fail, each call starts a probe in the background unless one is running, so that repeated calls notice
+    /// the end of the outage even if nothing else uses the store.
+    public func isHealthy() -> Bool {
+        guard let writer, outages.isFailing else { return true }
+        if !isProbing.exchange(true, ordering: .relaxed) {
+            writer.enqueue { [self] in
+                $0.probe()
+                isProbing.store(false, ordering: .relaxed)
+            }
+        }
+        return false
+    }
+
+    /// Returns once all entries that were stored before are on disk or dropped, the store is within its budget, and the
+    /// index has the last uses.
+    public func flush() async {
+        await perform {
+            $0.evictor.finish()
+            $0.evictor.writeLastUses()
+        }
+    }
+
+    /// Returns once index and files agree, as far as they can: at once unless they are being compared.
+    package func waitUntilHealed() async {
+        guard let writer else { return }
+        await withCheckedContinuation { continuation in
+            writer.enqueue { $0.healer.whenHealed { continuation.resume() } }
+        }
+    }
+
+    /// Writes the queued entries and releases the directory. Afterwards every lookup is a miss, and what is stored is
+    /// dropped. Closing twice is harmless.
+    public func close() async {
+        guard let writer, await writer.perform({ $0.beginClosing() }) else { return }
+        // The index must not be closed under a reader.
+        for queue in readerQueues { await Self.perform(on: queue) {} }
+        await writer.perform { $0.directory.finishClosing() }
+    }
+
+    /// Runs blocking work on the writer's thread, after everything that was queued before. Nil if the store is
+    /// disabled.
+    @discardableResult
+    private func perform<Value: Sendable>(_ work: @escaping @Sendable (DiskWriter) -> Value) async -> Value? {
+        await writer?.perform(work)
+    }
+
+    /// Runs blocking work on a queue while the caller is suspended.
+    private static func perform<Value: Sendable>(
+        on queue: DispatchQueue, _ work: @escaping @Sendable () -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+}
+
+// MARK: Reading
+
+extension DiskStore {
+    /// The entry for this key, if it is on disk, intact and below its maximum age.
+    public func entry(for key: EntryKey) async -> StoredEntry? {
+        let found = await find(key)
+        state.count {
+            if found == nil { $0.misses += 1 } else { $0.hits += 1 }
+        }
+        return found
+    }
+
+    /// The entry for this key, if it is on disk, intact and below its maximum age. Counts neither as a lookup nor as a
+    /// use, and leaves a corrupt entry in place.
+    public func peek(_ key: EntryKey) async -> StoredEntry? {
+        guard case .hit(let entry) = await look(for: key) else { return nil }
+        return entry
+    }
+
+    private func find(_ key: EntryKey) async -> StoredEntry? {
+        switch await look(for: key) {
+        case .hit(let entry):
+            recordUse(of: key)
+            return entry
+        case .miss, .indexFailure: return nil
+        case .mismatch:
+            guard let (entry, wasCorrupt) = await perform({ $0.verify(key) }) else { return nil }
+            if wasCorrupt { state.count { $0.corrupt += 1 } }
+            return entry
+        }
+    }
+
+    private func recordUse(of key: EntryKey) {
+        guard let time = state.directory?.index.clock.microseconds else { return }
+        if state.recordUse(of: key, at: time) { writer?.enqueue { $0.evictor.writeLastUses() } }
+    }
+
+    private func look(for key: EntryKey) async -> EntryReader.Lookup {
+        guard let writer else { return .miss }
+        let queue = readerQueues[Int(UInt(bitPattern: key.hashValue) % UInt(readerQueues.count))]
+        return await Self.perform(on: queue) { [reader] in
+            let result = reader.look(for: key)
+            if case .indexFailure(let directory, let error) = result {
+                // Here, so that it comes before the end of `close()`. The writer then replaces the index.
+                writer.enqueue { $0.directory.report(error, .reading, in: directory) }
+            }
+            return result
+        }
+    }
+
+    /// The sources that have an entry with a matching label. After a crash or the loss of the index, waits until all
+    /// files are in the index again.
+    public func sources(matching filter: LabelFilter) async -> [StoreKey] {
+        for _ in 0..<2 {
+            await waitUntilHealed()
+            if let found = await perform({ $0.sources(matching: filter) }) ?? [] { return found }
+        }
+        return []
+    }
+
+    /// The totals of each of these sources; sources without entries are left out.
+    public func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals] {
+        await perform { $0.totals(ofSources: sources) } ?? [:]
+    }
+
+    /// The first `limit` entries of a source in the order of their keys, according to the index.
+    public func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary] {
+        await perform { $0.summaries(ofSource: source, limit: limit) } ?? []
+    }
+}
+
+// MARK: Writing and removing
+
+extension DiskStore {
+    /// Queues the entry to be written. Refuses and counts it if the queue is full, if it is too large or has too many
+    /// labels, or while writing fails.
+    @discardableResult
+    public func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
+        enqueue(entry, for: key) { _ in }
+    }
+
+    /// Queues the entry to be written, and waits until it is on disk or dropped.
+    public func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isQueued = enqueue(entry, for: key) { continuation.resume(returning: $0) }
+            if !isQueued { continuation.resume(returning: false) }
+        }
+    }
+
+    /// Removes the entry for this key, after the writes queued before.
+    public func remove(_ key: EntryKey) async {
+        await perform { $0.remover.remove(.entry(key)) }
+    }
+
+    /// Removes all entries of these sources, after the writes queued before; those of a source in one transaction.
+    @discardableResult
+    public func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
+        if sources.isEmpty { return StoreTotals() }
+        return await perform { $0.remover.remove(.sources(sources)) }.flatMap(\.self) ?? StoreTotals()
+    }
+
+    /// Removes all entries, after the writes queued before. Their space is freed in the background.
+    @discardableResult
+    public func removeEverything() async -> StoreTotals {
+        await perform { $0.remover.remove(.everything) }.flatMap(\.self) ?? StoreTotals()
+    }
+
+    /// Removes all entries that have reached ``Configuration/maxAge``, in several steps. Such entries are no longer
+    /// found, but take space until this is called or they are evicted.
+    @discardableResult
+    public func removeExpired() async -> StoreTotals {
+        var removed = StoreTotals()
+        while let some = await perform({ $0.evictor.removeSomeExpired() }), some != StoreTotals() { removed += some }
+        return removed
+    }
+
+    /// Queues a write; if it is refused, `finish` isn't called.
+    private func enqueue(
+        _ entry: StoredEntry, for key: EntryKey, finish: @escaping @Sendable (_ isWritten: Bool) -> Void
+    ) -> Bool {
+        guard writer != nil else { return false }
+        guard let labels = EntryLabels(entry.labels) else { return drop() }
+        let bytes = EntryHeader.fileBytes(of: entry, labels)
+        let write = EntryWrite(key: key, entry: entry, labels: labels, fileBytes: bytes) { [state] isWritten in
+            if !isWritten { state.count { $0.droppedWrites += 1 } }
+            finish(isWritten)
+        }
+        guard bytes <= Evictor.lowWaterBytes(configuration), queue.append(write, isTrial: outages.preventsWriting)
+        else { return drop() }
+        return true
+    }
+
+    private func drop() -> Bool {
+        state.count { $0.droppedWrites += 1 }
+        return false
+    }
+}

@@ -1,0 +1,37 @@
+public import NIOCore
+
+/// An entry of a store: an original or a variant, with metadata of the owner's.
+public struct StoredEntry: Sendable {
+    /// The maximum number of labels of an entry: 160.
+    public static let maximumLabels = 160
+    /// The maximum length of a label: 8 KiB of UTF-8.
+    public static let maximumLabelBytes = 8 << 10
+
+    /// The encoded bytes of the image.
+    public var body: ByteBuffer
+    /// Data of the owner's about the body, opaque to the store.
+    public var metadata: ByteBuffer
+    /// Labels by which the source of the entry is found, such as `host:example.com`, compared as bytes of UTF-8. An
+    /// entry with more than ``maximumLabels`` labels, or with one of more than ``maximumLabelBytes``, is not stored.
+    public var labels: [String]
+    /// The SHA-256 of the body, if the owner knows it; otherwise the store computes it. With a wrong digest the entry
+    /// counts as corrupt.
+    public var bodyDigest: StoreKey?
+
+    /// An entry with this body, and by default without metadata and labels.
+    public init(
+        body: ByteBuffer, metadata: ByteBuffer = ByteBuffer(), labels: [String] = [], bodyDigest: StoreKey? = nil
+    ) {
+        self.body = body
+        self.metadata = metadata
+        self.labels = labels
+        self.bodyDigest = bodyDigest
+    }
+}
+
+extension StoredEntry: Equatable {
+    /// Compares what is stored; the digest only repeats what the body says.
+    public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
+        left.body == right.body && left.metadata == right.metadata && left.labels == right.labels
+    }
+}

@@ -1,0 +1,42 @@
+public import DarkroomVips
+
+/// The decoded image on its way through the chain: one frame, or the frames of an animation, all of one size.
+public struct ImageFrames: Sendable {
+    /// At least one frame; every frame has the same size.
+    public private(set) var frames: [VipsImage]
+    /// Where the whole image lies on the raster of each frame.
+    public internal(set) var extent: Extent
+    /// EXIF orientation 1…8 as the source states it; 1 once the image is upright.
+    public internal(set) var orientation: Int
+    /// The duration of each frame in milliseconds; empty for a still image.
+    public let delays: [Int]
+    /// How many times an animation plays; 0 = indefinitely.
+    public let loop: Int
+
+    /// - Parameter frames: at least one; an empty list is a programming error.
+    init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {
+        precondition(!frames.isEmpty, "an image has at least one frame")
+        self.frames = frames
+        self.extent = extent ?? Extent(PixelSize(width: frames[0].width, height: frames[0].height))
+        self.orientation = orientation
+        self.delays = delays
+        self.loop = loop
+    }
+
+    /// The first frame.
+    public var first: VipsImage { frames[0] }
+    /// The size of every frame's raster.
+    public var size: PixelSize { PixelSize(width: first.width, height: first.height) }
+    /// Whether there is more than one frame.
+    public var isAnimated: Bool { frames.count > 1 }
+
+    /// The image with every frame changed by `change`. If that changes the size, the extent becomes the new raster.
+    public func mapFrames(_ change: (VipsImage) throws(VipsError) -> VipsImage) throws(VipsError) -> ImageFrames {
+        var changed = self
+        changed.frames = []
+        changed.frames.reserveCapacity(frames.count)
+        for frame in frames { changed.frames.append(try change(frame)) }
+        if changed.size != size { changed.extent = Extent(changed.size) }
+        return changed
+    }
+}

@@ -1,0 +1,47 @@
+import DarkroomVips
+
+/// Operations on color that respect alpha: otherwise the hidden color of transparent pixels would bleed into visible
+/// ones.
+extension VipsImage {
+    /// Changes the color bands only. The result has 8-bit samples; alpha is not changed.
+    func changingColor(
+        _ change: (VipsImage) throws(VipsError) -> VipsImage
+    ) throws(VipsError) -> VipsImage {
+        try splittingAlpha(
+            color: { color throws(VipsError) in try change(color).roundedToBytes() },
+            alpha: { alpha in alpha })
+    }
+
+    /// Changes the color bands and the alpha band by a function each, and joins the results.
+    func splittingAlpha(
+        color: (VipsImage) throws(VipsError) -> VipsImage, alpha: (VipsImage) throws(VipsError) -> VipsImage
+    ) throws(VipsError) -> VipsImage {
+        guard hasAlpha, bands > 1 else { return try color(self) }
+        let changed = try color(band(0, count: bands - 1))
+        return try VipsImage.joiningBands([changed, alpha(band(bands - 1))])
+    }
+
+    /// Applies `mix`, which combines neighboring pixels, to colors weighted by their alpha (libvips `premultiply`).
+    func premultiplying(
+        _ mix: (VipsImage) throws(VipsError) -> VipsImage
+    ) throws(VipsError) -> VipsImage {
+        guard hasAlpha else { return try mix(self) }
+        let mixed = try mix(applying("premultiply", ["max_alpha": .double(isShort ? 65535 : 255)]))
+        let straight = try mixed.applying("unpremultiply", ["max_alpha": .double(isShort ? 65535 : 255)])
+        return isShort ? try straight.roundedToShorts() : try straight.roundedToBytes()
+    }
+
+    /// The image with 8-bit samples, rounded: libvips' `cast` would truncate fractions, which darkens.
+    func roundedToBytes() throws(VipsError) -> VipsImage {
+        isByte ? self : try applying("linear", ["a": .doubles([1]), "b": .doubles([0.5]), "uchar": true])
+    }
+
+    private func roundedToShorts() throws(VipsError) -> VipsImage {
+        try applying("linear", ["a": .doubles([1]), "b": .doubles([0.5])]).applying("cast", ["format": "ushort"])
+    }
+
+    /// The image with an alpha band, opaque if it is added.
+    func addingAlpha() throws(VipsError) -> VipsImage {
+        hasAlpha ? self : try applying("bandjoin_const", ["c": .doubles([isShort ? 65535 : 255])])
+    }
+}

@@ -1,0 +1,74 @@
+public import NIOCore
+
+/// One piece of pixel work: a source, the changes to make, and the form of the result.
+public struct ImageJob: Sendable {
+    /// The encoded bytes of the source.
+    public var source: ByteBuffer
+    /// The SHA-256 of the source's bytes in hexadecimal, by which a cached decode is found; nil = no cache is used.
+    public var identity: String?
+    /// Whether the decoded image is cached for further jobs on the same source. Needs `identity`.
+    public var cachesDecoded: Bool
+    /// Whether `source` is only the beginning of a JPEG: missing parts become gray and errors are ignored. Meant for
+    /// previews during a download; the result is never proven. Any other format is `.unsupported`.
+    public var isPartial = false
+    /// The frames or pages to use.
+    public var pages: PageSelection
+    /// The changes to make.
+    public var chain: TransformChain
+    /// The resampling profile, which decides how far the decoder may shrink.
+    public var resampling: Resampling
+    /// The format of the result and its encoding options.
+    public var output: OutputOptions
+    /// The limits on source and result.
+    public var limits: PixelLimits
+
+    /// A job that by default uses no cache, default pages, fast resampling, the source's own format and default limits.
+    public init(
+        source: ByteBuffer, identity: String? = nil, cachesDecoded: Bool = false,
+        pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
+        output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
+    ) {
+        self.source = source
+        self.identity = identity
+        self.cachesDecoded = cachesDecoded
+        self.pages = pages
+        self.chain = chain
+        self.resampling = resampling
+        self.output = output
+        self.limits = limits
+    }
+
+    /// The number of frames or pages that the job decodes.
+    func framesUsed(of header: SourceHeader) throws(ImageProcessingError) -> Int {
+        let isMultiple = output.format?.supportsMultipleFrames ?? header.format.isAnimation
+        return try pages.framesUsed(of: header, inMultipleFrames: isMultiple)
+    }
+}
+
+/// The frames of an animation, or pages of a document, that are used.
+public struct PageSelection: Hashable, Codable, Sendable {
+    /// The first one used, counted from 1.
+    public var first: Int
+    /// How many are used; nil = all of an animation, one of a document.
+    public var count: Int?
+
+    /// All of an animation, or the first page of a document by default.
+    public init(first: Int = 1, count: Int? = nil) {
+        self.first = first
+        self.count = count
+    }
+
+    /// The number of frames used of this source; 1 if the output has room for a single frame only.
+    func framesUsed(of header: SourceHeader, inMultipleFrames: Bool) throws(ImageProcessingError) -> Int {
+        guard first <= header.frames else {
+            throw .badParameter(
+                TransformError(
+                    parameter: "page",
+                    reason: "\(first) was asked for, but the source has \(header.frames) "
+                        + (header.frames == 1 ? "frame or page" : "frames or pages")))
+        }
+        guard inMultipleFrames else { return 1 }
+        let requested = count ?? (header.format.isAnimation ? header.frames : 1)
+        return min(requested, header.frames - first + 1)
+    }
+}

@@ -1,0 +1,78 @@
+import DarkroomVips
+import Foundation
+import NIOCore
+
+/// Describes the chain's result in one of the text formats: a JSON document, a hash, a color, or a placeholder.
+struct ImageDescriber {
+    let job: ImageJob
+    let header: SourceHeader
+    let interrupt: Interrupt
+
+    /// The job that produces the image to describe: for a text format, its chain also scales to what hashes and colors
+    /// need, so that decoders that can shrink do so.
+    static func preparing(_ job: ImageJob) -> ImageJob {
+        guard job.output.format?.isText ?? false else { return job }
+        var preparing = job
+        let side = Thumbnail.maxSide
+        preparing.chain = TransformChain(job.chain.transforms + [Resize(box: Box(width: side, height: side))])
+        return preparing
+    }
+
+    /// - Parameter image: the result of a job from `preparing`.
+    func describe(_ image: ImageFrames, as format: OutputFormat) throws(ImageProcessingError) -> ByteBuffer {
+        var document = format == .json ? try SourceDocument(of: job, header) : nil
+        do {
+            let frame = try image.first.convertedToSRGB().rendered(interrupt: interrupt)
+            let text = try text(of: frame, as: format, document: &document)
+            return document?.json ?? ByteBuffer(string: text)
+        } catch {
+            throw interrupt() ? .interrupted : .encodingFailed(error.description)
+        }
+    }
+
+    private func text(
+        of frame: VipsImage, as format: OutputFormat, document: inout SourceDocument?
+    ) throws(VipsError) -> String {
+        let thumbnail = try Thumbnail(frame, interrupt: interrupt)
+        switch format {
+        case .blurHash: return BlurHash.encode(thumbnail)
+        case .thumbHash: return ThumbHash.encode(thumbnail)
+        case .color: return Palette(thumbnail).dominant.css
+        case .lqip: return try placeholder(of: frame)
+        default:
+            try complete(&document, frame, thumbnail)
+            return ""
+        }
+    }
+
+    private func complete(
+        _ document: inout SourceDocument?, _ frame: VipsImage, _ thumbnail: Thumbnail
+    ) throws(VipsError) {
+        let details = job.output.details
+        let palette = Palette(thumbnail)
+        if details.contains(.color) {
+            document?.dominantColor = palette.dominant.css
+            document?.averageColor = palette.average.css
+        }
+        if details.contains(.palette) { document?.palette = palette.colors.map(\.css) }
+        if details.contains(.blurHash) { document?.blurHash = BlurHash.encode(thumbnail) }
+        if details.contains(.thumbHash) { document?.thumbHash = ThumbHash.encode(thumbnail) }
+        if details.contains(.lqip) { document?.lqip = try placeholder(of: frame) }
+    }
+
+    /// A low-quality image placeholder: a WebP of at most 16 pixels a side without metadata, as a `data:` URI.
+    private func placeholder(of frame: VipsImage) throws(VipsError) -> String {
+        let size = PixelSize(width: frame.width, height: frame.height)
+        let tiny = ResizeGeometry(
+            source: size, box: Box(width: Self.placeholderSide, height: Self.placeholderSide), fit: .inside,
+            enlarge: false
+        ).scaled
+        let sampler = ExactSampler(extent: Extent(size), target: tiny, linearLight: false)
+        let webp = try VipsSaver.webp.encode(
+            sampler.sample(frame).setting(removing: frame.fields).rendered(interrupt: interrupt),
+            ["Q": 40, "effort": 6, "strip": true])
+        return "data:image/webp;base64," + Data(webp.readableBytesView).base64EncodedString()
+    }
+
+    private static let placeholderSide = 16
+}

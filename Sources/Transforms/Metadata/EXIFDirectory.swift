@@ -1,0 +1,83 @@
+import NIOCore
+
+/// One directory of EXIF data (TIFF 6.0 §2, EXIF 3.0 §4.6.2), read from its bytes, since libraries print some values in
+/// words that change between versions. A value outside the bytes, or of another type, is nil.
+struct EXIFDirectory {
+    private struct Entry {
+        let type: UInt16
+        let count: UInt32
+        /// The index of the entry's four bytes, which are its value or the offset of one.
+        let index: Int
+    }
+
+    private let tiff: ByteBuffer
+    private let endianness: Endianness
+    private let entries: [UInt16: Entry]
+
+    /// The first directory.
+    ///
+    /// - Parameter exif: the data with or without JPEG's leading `Exif\0\0`.
+    init?(_ exif: ByteBuffer) {
+        let head = [UInt8]("Exif\0\0".utf8)
+        let start = exif.readableBytesView.starts(with: head) ? head.count : 0
+        guard let tiff = exif.getSlice(at: exif.readerIndex + start, length: exif.readableBytes - start),
+            let order = tiff.getBytes(at: 0, length: 2)
+        else { return nil }
+        switch order {
+        case [UInt8]("II".utf8): self.init(tiff, .little, offsetAt: 4)
+        case [UInt8]("MM".utf8): self.init(tiff, .big, offsetAt: 4)
+        default: return nil
+        }
+    }
+
+    private init?(_ tiff: ByteBuffer, _ endianness: Endianness, offsetAt index: Int) {
+        guard let offset = tiff.getInteger(at: index, endianness: endianness, as: UInt32.self).map(Int.init),
+            let count = tiff.getInteger(at: offset, endianness: endianness, as: UInt16.self)
+        else { return nil }
+        var entries: [UInt16: Entry] = [:]
+        for index in (0..<Int(count)).map({ offset + 2 + $0 * 12 }) {
+            guard let tag = tiff.getInteger(at: index, endianness: endianness, as: UInt16.self),
+                let type = tiff.getInteger(at: index + 2, endianness: endianness, as: UInt16.self),
+                let count = tiff.getInteger(at: index + 4, endianness: endianness, as: UInt32.self)
+            else { break }
+            if entries[tag] == nil { entries[tag] = Entry(type: type, count: count, index: index + 8) }
+        }
+        self.tiff = tiff
+        self.endianness = endianness
+        self.entries = entries
+    }
+
+    /// The directory at an entry's offset.
+    func directory(_ tag: UInt16) -> EXIFDirectory? {
+        guard let entry = entries[tag], entry.type == 4, entry.count == 1 else { return nil }
+        return EXIFDirectory(tiff, endianness, offsetAt: entry.index)
+    }
+
+    /// The ASCII value of an entry of one character.
+    func letter(_ tag: UInt16) -> Character? {
+        guard let entry = entries[tag], entry.type == 2, (1...2).contains(entry.count) else { return nil }
+        return tiff.getInteger(at: entry.index, as: UInt8.self).map { Character(UnicodeScalar($0)) }
+    }
+
+    /// The value of an entry of one byte.
+    func byte(_ tag: UInt16) -> UInt8? {
+        guard let entry = entries[tag], entry.type == 1, entry.count == 1 else { return nil }
+        return tiff.getInteger(at: entry.index, as: UInt8.self)
+    }
+
+    /// The value of an entry of `count` unsigned rationals; nil if a denominator is 0.
+    func fractions(_ tag: UInt16, count: Int) -> [Double]? {
+        guard let entry = entries[tag], entry.type == 5, Int(entry.count) == count,
+            let offset = tiff.getInteger(at: entry.index, endianness: endianness, as: UInt32.self).map(Int.init)
+        else { return nil }
+        var fractions: [Double] = []
+        for index in (0..<count).map({ offset + $0 * 8 }) {
+            guard let numerator = tiff.getInteger(at: index, endianness: endianness, as: UInt32.self),
+                let denominator = tiff.getInteger(at: index + 4, endianness: endianness, as: UInt32.self),
+                denominator != 0
+            else { return nil }
+            fractions.append(Double(numerator) / Double(denominator))
+        }
+        return fractions
+    }
+}

@@ -1,0 +1,80 @@
+import DarkroomVips
+import Foundation
+import NIOCore
+
+/// Texts and numbers that cameras and people wrote into a file, from EXIF, IPTC and XMP.
+///
+/// Every text that comes out is printable, single-line and clipped; an empty one is nil.
+struct EmbeddedMetadata {
+    /// The owner of the image: EXIF `Copyright`, IPTC 2:116 or XMP `dc:rights`, the first that is there.
+    var copyright: String? { exif("exif-ifd0-Copyright") ?? iptc(116) ?? xmp("rights") }
+    /// The author: EXIF `Artist`, IPTC 2:80 or XMP `dc:creator`, the first that is there.
+    var artist: String? { exif("exif-ifd0-Artist") ?? iptc(80) ?? xmp("creator") }
+    /// EXIF `ImageDescription`, IPTC 2:120 or XMP `dc:description`, the first that is there.
+    var description: String? { exif("exif-ifd0-ImageDescription") ?? iptc(120) ?? xmp("description") }
+
+    private let image: VipsImage
+    /// In Unicode scalars.
+    private let maxLength: Int
+    private let dataSets: IPTCDataSets?
+    private let packet: XMPPacket?
+
+    /// - Parameters:
+    ///   - image: a loaded image with its fields.
+    ///   - maxLength: the longest text that comes out, in Unicode scalars.
+    init(of image: VipsImage, maxLength: Int) {
+        self.image = image
+        self.maxLength = maxLength
+        dataSets = image.blob("iptc-data").map(IPTCDataSets.init)
+        packet = image.blob("xmp-data").map { XMPPacket($0.readableBytesView) }
+    }
+
+    /// An EXIF text by libvips' name of the field, such as `exif-ifd0-Make`.
+    ///
+    /// libvips prints the value as `text (text, ASCII, 12 components, 12 bytes)`.
+    func exif(_ field: String) -> String? {
+        guard let printed = image.text(field) else { return nil }
+        if let exact = Self.counted(printed) { return clean(exact) }
+        let end = printed.range(of: " (")?.lowerBound ?? printed.endIndex
+        return clean(String(printed[..<end]))
+    }
+
+    /// An EXIF integer or fraction, which libvips prints as `28/10 (f/2.8, Rational, 1 components, 8 bytes)`.
+    func exifNumber(_ field: String) -> Double? {
+        guard let text = exif(field) else { return nil }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
+        guard let number = parts.first ?? nil, parts.count <= 2 else { return nil }
+        guard parts.count == 2 else { return number.isFinite ? number : nil }
+        guard let divisor = parts[1] else { return nil }
+        let quotient = number / divisor
+        return quotient.isFinite ? quotient : nil
+    }
+
+    /// The text without control, line-breaking and bidirectional formatting characters, trimmed and clipped.
+    func clean(_ text: String) -> String? {
+        let printable = text.unicodeScalars.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: false
+            default: !scalar.properties.isBidiControl
+            }
+        }
+        let trimmed = String(String.UnicodeScalarView(printable)).trimmingCharacters(in: .whitespaces)
+        // Counted in scalars: a single character may consist of any number of them.
+        let clipped = trimmed.unicodeScalars.prefix(maxLength)
+        return clipped.isEmpty ? nil : String(String.UnicodeScalarView(clipped))
+    }
+
+    private func iptc(_ dataSet: UInt8) -> String? { dataSets?[dataSet].flatMap(clean) }
+
+    private func xmp(_ property: String) -> String? { packet?[property].flatMap(clean) }
+
+    /// The value by its byte count, since it may itself contain parentheses.
+    private static func counted(_ printed: String) -> String? {
+        guard let mark = printed.range(of: ", ASCII, ", options: .backwards),
+            let count = Int(printed[mark.upperBound...].prefix { $0.isNumber }), count > 1
+        else { return nil }
+        let bytes = printed.utf8
+        guard bytes.dropFirst(count - 1).starts(with: " (".utf8) else { return nil }
+        return String(Substring(bytes.prefix(count - 1)))
+    }
+}

@@ -1,0 +1,103 @@
+import DarkroomVips
+import NIOCore
+
+/// The parts of an embedded ICC profile that tell whether a conversion can be skipped (ICC.1:2022, §7).
+struct ICCProfile {
+    private let bytes: ByteBuffer
+
+    init(_ bytes: ByteBuffer) {
+        self.bytes = bytes
+    }
+
+    /// Whether the profile's color space is the image's: a gray image ignores an RGB profile.
+    func suits(_ image: VipsImage) -> Bool {
+        let colors = image.bands - (image.hasAlpha ? 1 : 0)
+        return switch text(at: 16) {
+        case "RGB ": colors == 3
+        case "GRAY": colors == 1
+        case "CMYK": colors == 4
+        default: false
+        }
+    }
+
+    /// Whether it describes sRGB, by the values of its primaries and its curves; its name proves nothing.
+    var isSRGB: Bool {
+        guard text(at: 16) == "RGB " else { return false }
+        let expected: [(String, [Double])] = [
+            ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
+        ]
+        let primariesMatch = expected.allSatisfy { tag, values in
+            guard let found = xyz(tag) else { return false }
+            return zip(found, values).allSatisfy { abs($0 - $1) < 0.003 }
+        }
+        return primariesMatch && ["rTRC", "gTRC", "bTRC"].allSatisfy(hasSRGBCurve)
+    }
+
+    /// The profile's description: the ASCII text of version 2, or the first language of version 4 (ICC.1:2022 §9.2.41,
+    /// §10.15).
+    var description: String? {
+        guard let offset = offset(of: "desc") else { return nil }
+        switch text(at: offset) {
+        case "desc":
+            guard let count = bytes.getInteger(at: offset + 8, as: UInt32.self) else { return nil }
+            return bytes.getString(at: offset + 12, length: min(max(Int(count) - 1, 0), Self.maxNameBytes))
+        case "mluc":
+            guard let count = bytes.getInteger(at: offset + 20, as: UInt32.self),
+                let start = bytes.getInteger(at: offset + 24, as: UInt32.self)
+            else { return nil }
+            var rest = bytes.getSlice(at: offset + Int(start), length: min(Int(count), Self.maxNameBytes))
+            var units: [UInt16] = []
+            while let unit = rest?.readInteger(as: UInt16.self) { units.append(unit) }
+            return String(decoding: units, as: UTF16.self)
+        default:
+            return nil
+        }
+    }
+
+    private static let maxNameBytes = 1024
+
+    /// The curve's midpoint distinguishes sRGB (0.214) from a gamma of 1.8 (0.287) or 1.0; 2.2 (0.218) is close enough.
+    private func hasSRGBCurve(_ tag: String) -> Bool {
+        guard let offset = offset(of: tag) else { return false }
+        switch text(at: offset) {
+        case "curv":
+            guard let count = bytes.getInteger(at: offset + 8, as: UInt32.self) else { return false }
+            if count == 1 {
+                guard let gamma = bytes.getInteger(at: offset + 12, as: UInt16.self) else { return false }
+                return abs(Double(gamma) / 256 - 2.2) < 0.02
+            }
+            guard count > 16, let middle = bytes.getInteger(at: offset + 12 + Int(count / 2) * 2, as: UInt16.self)
+            else { return false }
+            return abs(Double(middle) / 65535 - 0.214) < 0.006
+        case "para":
+            guard bytes.getInteger(at: offset + 8, as: UInt16.self) == 3, let gamma = fixed(at: offset + 12)
+            else { return false }
+            return abs(gamma - 2.4) < 0.01
+        default:
+            return false
+        }
+    }
+
+    private func xyz(_ tag: String) -> [Double]? {
+        guard let offset = offset(of: tag), text(at: offset) == "XYZ " else { return nil }
+        let values = [8, 12, 16].compactMap { fixed(at: offset + $0) }
+        return values.count == 3 ? values : nil
+    }
+
+    /// The offset of a tag's data, from the tag table at byte 128.
+    private func offset(of tag: String) -> Int? {
+        guard let count = bytes.getInteger(at: 128, as: UInt32.self) else { return nil }
+        for index in 0..<min(Int(count), 64) {
+            let entry = 132 + index * 12
+            guard text(at: entry) == tag else { continue }
+            return bytes.getInteger(at: entry + 4, as: UInt32.self).map(Int.init)
+        }
+        return nil
+    }
+
+    private func fixed(at index: Int) -> Double? {
+        bytes.getInteger(at: index, as: Int32.self).map { Double($0) / 65536 }
+    }
+
+    private func text(at index: Int) -> String? { bytes.getString(at: index, length: 4) }
+}

@@ -1,0 +1,165 @@
+/// Splits a small XML document into tags and text (XML 1.0, fifth edition), for metadata from untrusted files.
+///
+/// Nothing is ever fetched or expanded: a document type declaration ends the reading, and so does a reference to any
+/// entity but the five predefined ones (§4.6). Memory is bounded by the document's own length.
+struct XMLTokenizer {
+    enum Token {
+        case open(name: Substring, attributes: [(name: Substring, value: String)], isEmpty: Bool)
+        case close(name: Substring)
+        /// Character data with its references resolved; CDATA sections as they are.
+        case text(String)
+    }
+
+    private let bytes: [UInt8]
+    private var index = 0
+
+    private static let maxAttributes = 256
+
+    /// - Parameter bytes: the document in UTF-8, or any encoding that spells markup as ASCII does.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+    }
+
+    /// The next token; nil at the end of the document, or if it is not well-formed.
+    mutating func next() -> Token? {
+        while index < bytes.count {
+            guard bytes[index] == UInt8(ascii: "<") else { return text() }
+            if skip("<!--") {
+                guard read(upTo: "-->") != nil else { return nil }
+            } else if skip("<?") {
+                guard read(upTo: "?>") != nil else { return nil }
+            } else if skip("<![CDATA[") {
+                return read(upTo: "]]>").map { .text(String(decoding: $0, as: UTF8.self)) }
+            } else if skip("</") {
+                return closingTag()
+            } else {
+                // Of a document type declaration, "!" is no name: that ends the reading.
+                index += 1
+                return openingTag()
+            }
+        }
+        return nil
+    }
+
+    // MARK: Tags
+
+    private mutating func openingTag() -> Token? {
+        guard let name = name() else { return nil }
+        var attributes: [(name: Substring, value: String)] = []
+        while attributes.count <= Self.maxAttributes {
+            let isSeparated = skipSpace()
+            if skip("/>") { return .open(name: name, attributes: attributes, isEmpty: true) }
+            if skip(">") { return .open(name: name, attributes: attributes, isEmpty: false) }
+            guard isSeparated, let attribute = attribute() else { return nil }
+            attributes.append(attribute)
+        }
+        return nil
+    }
+
+    private mutating func attribute() -> (name: Substring, value: String)? {
+        guard let name = name() else { return nil }
+        skipSpace()
+        guard skip("=") else { return nil }
+        skipSpace()
+        let quote = skip("\"") ? "\"" : skip("'") ? "'" : nil
+        guard let quote, let raw = read(upTo: quote), !raw.contains(UInt8(ascii: "<")),
+            let value = Self.resolved(raw)
+        else { return nil }
+        return (name, value)
+    }
+
+    private mutating func closingTag() -> Token? {
+        guard let name = name() else { return nil }
+        skipSpace()
+        return skip(">") ? .close(name: name) : nil
+    }
+
+    /// Everything up to what may follow a name; which of the many characters a name may hold does not matter here.
+    private mutating func name() -> Substring? {
+        let start = index
+        while index < bytes.count, !Self.endsName(bytes[index]) { index += 1 }
+        guard index > start, bytes[start] != UInt8(ascii: "!") else { return nil }
+        return String(decoding: bytes[start..<index], as: UTF8.self)[...]
+    }
+
+    private static func endsName(_ byte: UInt8) -> Bool {
+        isSpace(byte) || "<>/='\"&".utf8.contains(byte)
+    }
+
+    // MARK: Text
+
+    private mutating func text() -> Token? {
+        let start = index
+        while index < bytes.count, bytes[index] != UInt8(ascii: "<") { index += 1 }
+        return Self.resolved(bytes[start..<index]).map { .text($0) }
+    }
+
+    /// Text with its references replaced; nil where one is not predefined or names no character.
+    private static func resolved(_ raw: ArraySlice<UInt8>) -> String? {
+        let parts = raw.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        var text = String(decoding: parts.first ?? [], as: UTF8.self)
+        for part in parts.dropFirst() {
+            guard let end = part.firstIndex(of: UInt8(ascii: ";")),
+                let character = character(String(decoding: part[..<end], as: UTF8.self))
+            else { return nil }
+            text.unicodeScalars.append(character)
+            text += String(decoding: part[(end + 1)...], as: UTF8.self)
+        }
+        return text
+    }
+
+    private static func character(_ reference: String) -> Unicode.Scalar? {
+        switch reference {
+        case "amp": return "&"
+        case "lt": return "<"
+        case "gt": return ">"
+        case "apos": return "'"
+        case "quot": return "\""
+        default:
+            guard reference.hasPrefix("#") else { return nil }
+            let isHexadecimal = reference.hasPrefix("#x")
+            let digits = reference.dropFirst(isHexadecimal ? 2 : 1)
+            guard digits.allSatisfy(\.isHexDigit) else { return nil }
+            guard let code = UInt32(digits, radix: isHexadecimal ? 16 : 10), isCharacter(code) else { return nil }
+            return Unicode.Scalar(code)
+        }
+    }
+
+    /// Whether XML allows the character (§2.2): most control characters are excluded.
+    private static func isCharacter(_ code: UInt32) -> Bool {
+        code == 0x09 || code == 0x0A || code == 0x0D || (code >= 0x20 && code != 0xFFFE && code != 0xFFFF)
+    }
+
+    // MARK: Bytes
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    @discardableResult
+    private mutating func skipSpace() -> Bool {
+        let start = index
+        while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
+        return index > start
+    }
+
+    private mutating func skip(_ expected: StaticString) -> Bool {
+        let matches = expected.withUTF8Buffer { bytes[index...].starts(with: $0) }
+        if matches { index += expected.utf8CodeUnitCount }
+        return matches
+    }
+
+    /// What lies before the next `end`, which is skipped too; nil where it does not come.
+    private mutating func read(upTo end: String) -> ArraySlice<UInt8>? {
+        let end = Array(end.utf8)
+        let start = index
+        while index + end.count <= bytes.count {
+            if bytes[index] == end[0], bytes[index..<(index + end.count)].elementsEqual(end) {
+                index += end.count
+                return bytes[start..<(index - end.count)]
+            }
+            index += 1
+        }
+        index = bytes.count
+        return nil
+    }
+}

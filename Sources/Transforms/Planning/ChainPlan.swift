@@ -1,0 +1,114 @@
+/// What the chain will do, worked out step by step from the header alone, before a pixel is decoded.
+public struct ChainPlan: Hashable, Sendable {
+    /// The pixels that the decoder has to deliver.
+    public enum Decode: Hashable, Sendable {
+        /// No step has decided yet: every pixel.
+        case undecided
+        /// Every pixel, whatever later steps require.
+        case everyPixel
+        /// At least this size of the source as stored (before orientation), so that a resize to it loses no detail.
+        case covering(PixelSize)
+    }
+
+    /// The source's size as stored, one frame.
+    public let source: PixelSize
+    /// EXIF orientation 1…8 of the source.
+    public let sourceOrientation: Int
+    /// Whether the source is a vector image (SVG), which can be drawn at any size.
+    public let isVector: Bool
+    /// The size after the steps so far.
+    public private(set) var size: PixelSize
+    /// The pixels that the steps so far require of the decoder.
+    public private(set) var decode: Decode = .undecided
+    /// The largest raster that any step so far produces, not counting the source.
+    public private(set) var largest: PixelSize
+    /// Whether the image has an alpha channel after the steps so far.
+    private(set) var hasAlpha: Bool
+    /// Whether every step so far knew the size that it produces.
+    private(set) var isSizeKnown = true
+    /// Whether the chain accepts a source that the decoder has shrunk to the limits.
+    private(set) var isReduced = false
+    /// Whether the image is resampled in linear light.
+    private(set) var isLinear = false
+    private let shrinking: ShrinkOnLoad
+    private var isTransposed = false
+
+    /// The plan before the first step.
+    public init(source: PixelSize, orientation: Int = 1, isVector: Bool = false) {
+        self.init(source: source, orientation: orientation, isVector: isVector, hasAlpha: false, shrinking: .never)
+    }
+
+    init(source: PixelSize, orientation: Int, isVector: Bool, hasAlpha: Bool, shrinking: ShrinkOnLoad) {
+        self.source = source
+        self.sourceOrientation = orientation
+        self.isVector = isVector
+        self.hasAlpha = hasAlpha
+        self.shrinking = shrinking
+        self.size = source
+        self.largest = PixelSize(width: 1, height: 1)
+    }
+
+    /// The plan after a step that may read any pixel, so that the decoder must not shrink the source.
+    public func requiringEveryPixel() -> ChainPlan {
+        var plan = self
+        if plan.decode == .undecided { plan.decode = .everyPixel }
+        return plan
+    }
+
+    /// The plan after a step that produces an image of this size.
+    public func changingSize(to size: PixelSize) -> ChainPlan {
+        var plan = self
+        plan.size = size
+        if size.area > max(largest.area, source.area) { plan.largest = size }
+        return plan
+    }
+
+    /// The plan after a step that learns its size from pixels.
+    func withUnknownSize() -> ChainPlan {
+        var plan = requiringEveryPixel()
+        plan.isSizeKnown = false
+        return plan
+    }
+
+    /// The plan after a step that produces an image with an alpha channel, or without one.
+    func withAlpha(_ hasAlpha: Bool) -> ChainPlan {
+        var plan = self
+        plan.hasAlpha = hasAlpha
+        return plan
+    }
+
+    /// The plan after a step that exchanges width and height before anything is scaled.
+    func transposed() -> ChainPlan {
+        var plan = self
+        plan.size = size.transposed
+        plan.isTransposed.toggle()
+        return plan
+    }
+
+    /// The plan after a step that accepts the source shrunk to `maxPixels` by its decoder, unless an earlier step does
+    /// not.
+    func reduced(to maxPixels: Int) -> ChainPlan {
+        guard decode == .undecided, source.area > maxPixels,
+            let reachable = shrinking.largestSize(of: source, within: maxPixels)
+        else { return self }
+        var plan = self
+        plan.size = isTransposed ? reachable.transposed : reachable
+        plan.isReduced = true
+        return plan
+    }
+
+    /// The plan after a step that scales to `scaled`; the first such step decides how far the decoder may shrink.
+    func scaling(to scaled: PixelSize, inLinearLight isLinear: Bool) -> ChainPlan {
+        var plan = changingSize(to: scaled)
+        plan.isLinear = self.isLinear || isLinear
+        if plan.decode == .undecided { plan.decode = .covering(isTransposed ? scaled.transposed : scaled) }
+        return plan
+    }
+
+    /// The raster after the steps so far, if the decoder delivers one of size `decoded`: the decoder's own until a step
+    /// has set a size.
+    func raster(decoded: PixelSize) -> PixelSize {
+        guard decode == .undecided else { return size }
+        return isTransposed ? decoded.transposed : decoded
+    }
+}

@@ -1,0 +1,127 @@
+import DarkroomPipeline
+import DarkroomQuery
+import HTTPTypes
+import Hummingbird
+
+/// A route that answers only what an ``Authorization`` allows. ``RouteAuthorizer`` makes a route of it; there is no other way to one.
+struct AuthorizedRoute: Sendable {
+    let path: String
+    /// The path that signatures are made for.
+    let signedPath: String
+    let presets: Authorizer.PresetUse
+    /// The parameters as received.
+    let query: @Sendable (Request, WebContext) throws(Problem) -> QueryString
+    var respond: @Sendable (Request, WebContext, Authorization) async throws(Problem) -> Response
+
+    /// A route whose parameters are in the query of the request target.
+    init(
+        _ path: String, presets: Authorizer.PresetUse,
+        respond: @escaping @Sendable (Request, WebContext, Authorization) async throws(Problem) -> Response
+    ) {
+        self.path = path
+        signedPath = path
+        self.presets = presets
+        query = { request, _ throws(Problem) in
+            do throws(InvalidParameter) {
+                return try QueryString(parsing: request.uri.query ?? "")
+            } catch {
+                throw Problem(error)
+            }
+        }
+        self.respond = respond
+    }
+
+    /// The route of a ``SignedPath``, whose parameters are in the path.
+    init(
+        inPath respond: @escaping @Sendable (Request, WebContext, Authorization) async throws(Problem) -> Response
+    ) {
+        path = SignedPath.pattern
+        signedPath = SignedPath.signedPath
+        presets = .accepted
+        query = { request, context throws(Problem) in
+            guard request.uri.query ?? "" == "" else {
+                throw Problem(
+                    .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
+            }
+            let (signature, query) = (context.parameters.get("signature"), context.parameters.get("query"))
+            do throws(AuthorizationError) {
+                return try SignedPath.parameters(signature: signature, query: query)
+            } catch {
+                throw Problem(error)
+            }
+        }
+        self.respond = respond
+    }
+}
+
+/// Turns authorized routes into routes.
+struct RouteAuthorizer: Sendable {
+    private let authorizer: Authorizer
+    private let token: AdminToken?
+    /// The IDs of the keys that have a rate of their own.
+    private let keysWithRate: Set<String>
+
+    init(_ configuration: WebConfiguration) {
+        authorizer = Authorizer(configuration)
+        token = configuration.adminToken.map(AdminToken.init)
+        keysWithRate = Set(configuration.access.keyRates.keys)
+    }
+
+    /// The route, for what the authorization of a request allows.
+    func guarding(_ route: AuthorizedRoute) -> Route {
+        Route(route.path) { request, context throws(Problem) in
+            try request.requireReadableTarget()
+            var authorization = try authorization(of: request, context, route)
+            authorization.client =
+                authorization.key.flatMap { keysWithRate.contains($0.id) ? "key \($0.id)" : nil } ?? context.client
+            return try await route.respond(request, context, authorization)
+        }
+    }
+
+    private func authorization(
+        of request: Request, _ context: WebContext, _ route: AuthorizedRoute
+    ) throws(Problem) -> Authorization {
+        let query = try route.query(request, context)
+        let isAdmin = token?.isCarried(by: request.headers) == true
+        do throws(AuthorizationError) {
+            return try authorizer.authorize(query, path: route.signedPath, presets: route.presets, isAdmin: isAdmin)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension Authorizer {
+    init(_ configuration: WebConfiguration) {
+        let access = configuration.access
+        self.init(
+            keys: access.signingKeys, presets: access.presets, presetsOnly: access.presetsOnly, now: configuration.now)
+    }
+}
+
+extension URLSigner {
+    /// Signs as a server of this configuration.
+    package init(_ configuration: WebConfiguration) {
+        self.init(
+            keys: configuration.access.signingKeys, authorizer: Authorizer(configuration), limits: configuration.limits,
+            publicURL: configuration.publicURL)
+    }
+}
+
+extension ImageURLBuilder {
+    init(_ configuration: WebConfiguration) {
+        self.init(
+            publicURL: configuration.publicURL, limits: configuration.limits, keys: configuration.access.signingKeys)
+    }
+}
+
+extension Authorization {
+    /// A request for the sources of a query, which this authorization allows.
+    @discardableResult
+    func requireSources(in query: ImageQuery) throws(Problem) -> ImageRequest {
+        let request: ImageRequest
+        do throws(InvalidSourceURL) { request = try query.sourceRequest() } catch { throw Problem(error) }
+        do throws(AuthorizationError) { try requireSources(of: request) } catch { throw Problem(error) }
+        return request
+    }
+}

@@ -1,0 +1,139 @@
+import DarkroomTransforms
+
+/// The workers that are idle or busy, and the choice of a worker for a job.
+struct WorkerTable {
+    struct Entry {
+        let process: WorkerProcess
+        fileprivate(set) var jobs = 0
+        fileprivate(set) var isBusy = false
+        /// Whether the worker is replaced as soon as another one is ready.
+        var needsReplacement = false
+        /// What its cache of decoded images holds.
+        var decoded = DecodedStatistics()
+        /// Requests other than jobs that wait until the worker is no longer busy.
+        var deferred: [WorkerRequest] = []
+        /// Sources whose decoded images it may hold, most recent last.
+        fileprivate var sources: [String] = []
+    }
+
+    typealias ID = Int
+
+    /// Sources recorded per worker; its cache seldom holds more.
+    private static let maxSources = 64
+    private static let maxDeferred = 64
+
+    private var entries: [ID: Entry] = [:]
+    private var lastID = 0
+    /// Cache statistics of workers that have exited.
+    private var retired = DecodedStatistics()
+
+    var count: Int { entries.count }
+
+    var processes: [WorkerProcess] { entries.values.map(\.process) }
+
+    /// Cache statistics of all workers, exited ones included.
+    var decoded: DecodedStatistics {
+        entries.values.reduce(into: retired) { sum, entry in sum.add(entry.decoded) }
+    }
+
+    /// Workers with a job.
+    var busy: [WorkerProcess] { entries.values.filter(\.isBusy).map(\.process) }
+
+    subscript(id: ID) -> Entry? { entries[id] }
+
+    mutating func add(_ process: WorkerProcess) {
+        lastID += 1
+        entries[lastID] = Entry(process: process)
+    }
+
+    /// Marks an idle worker busy and returns it: one that has the source decoded, else the one with the most free cache.
+    mutating func take(for source: String?) -> ID? {
+        let idle = entries.filter { !$0.value.isBusy }
+        let hot = source.flatMap { source in idle.first { $0.value.sources.contains(source) } }
+        let chosen = hot ?? idle.min { $0.value.rank($0.key) < $1.value.rank($1.key) }
+        guard let id = chosen?.key else { return nil }
+        entries[id]?.isBusy = true
+        entries[id]?.jobs += 1
+        return id
+    }
+
+    /// Marks all idle workers that match the predicate busy.
+    mutating func takeAll(where predicate: (Entry) -> Bool) -> [ID] {
+        let ids = entries.filter { !$0.value.isBusy && predicate($0.value) }.map(\.key)
+        for id in ids { entries[id]?.isBusy = true }
+        return ids
+    }
+
+    /// Queues a request for busy workers that match the predicate.
+    mutating func deferRequest(_ request: WorkerRequest, where predicate: (Entry) -> Bool) {
+        for (id, entry) in entries where entry.isBusy && predicate(entry) {
+            // With that many requests, dropping the whole cache is less work.
+            let isFull = entry.deferred.count >= Self.maxDeferred
+            entries[id]?.deferred = isFull ? [.shrink(fraction: 0)] : entry.deferred + [request]
+        }
+    }
+
+    mutating func deferRequest(_ request: WorkerRequest, to id: ID) {
+        entries[id]?.deferred.append(request)
+    }
+
+    /// Removes and returns the requests that the worker must handle before it is idle again.
+    mutating func takeDeferred(of id: ID) -> [WorkerRequest] {
+        defer { entries[id]?.deferred = [] }
+        return entries[id]?.deferred ?? []
+    }
+
+    mutating func record(_ decoded: DecodedStatistics, of id: ID) {
+        entries[id]?.decoded = decoded
+    }
+
+    /// Records that the worker may hold a decoded image of the source.
+    mutating func record(source: String, of id: ID) {
+        entries[id]?.sources.removeAll { $0 == source }
+        entries[id]?.sources.append(source)
+        if entries[id]?.sources.count ?? 0 > Self.maxSources { entries[id]?.sources.removeFirst() }
+    }
+
+    mutating func release(_ id: ID, needsReplacement: Bool) {
+        entries[id]?.isBusy = false
+        entries[id]?.needsReplacement = needsReplacement
+    }
+
+    @discardableResult
+    mutating func remove(_ id: ID) -> WorkerProcess? {
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
+        retired.hits += entry.decoded.hits
+        retired.misses += entry.decoded.misses
+        return entry.process
+    }
+
+    mutating func removeAll() -> [WorkerProcess] { entries.keys.compactMap { remove($0) } }
+
+    /// An idle worker that is due for replacement.
+    var idleReplaceable: ID? { entries.first { !$0.value.isBusy && $0.value.needsReplacement }?.key }
+
+    /// Whether any worker is due for replacement.
+    var hasReplaceable: Bool { entries.contains { $0.value.needsReplacement } }
+
+    /// Removes the idle workers that have exited.
+    mutating func removeExited() -> [WorkerProcess] {
+        let exited = entries.filter { !$0.value.isBusy && $0.value.process.exitStatus != nil }
+        return exited.keys.compactMap { remove($0) }
+    }
+}
+
+extension WorkerTable.Entry {
+    func mayHold(_ source: String) -> Bool { sources.contains(source) }
+
+    /// A new source goes to the idle worker of the lowest rank.
+    fileprivate func rank(_ id: WorkerTable.ID) -> (Int, Int, Int) { (needsReplacement ? 1 : 0, decoded.bytes, id) }
+}
+
+extension DecodedStatistics {
+    fileprivate mutating func add(_ other: DecodedStatistics) {
+        entries += other.entries
+        bytes += other.bytes
+        hits += other.hits
+        misses += other.misses
+    }
+}

@@ -1,0 +1,48 @@
+import DarkroomWeb
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// What is rendered from the table of settings.
+struct SettingsReferenceTests {
+    private static let page = URL.fixtures.deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("docs/settings.md")
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: page.path)))
+    func `The documentation page is what 'darkroom settings' prints`() throws {
+        #expect(try String(contentsOf: Self.page, encoding: .utf8) == SettingsReference.page)
+    }
+
+    @Test func `Help and page list every setting once, by theme`() {
+        for theme in SettingsTable.themes {
+            #expect(SettingsReference.help.contains("\(theme.title.uppercased()):\n"))
+            #expect(SettingsReference.page.contains("\n## \(theme.title)\n"))
+        }
+        for row in SettingsTable.rows {
+            #expect(SettingsReference.help.components(separatedBy: "  \(row.flag) ").count == 2, "\(row.name)")
+            #expect(SettingsReference.page.components(separatedBy: "| `\(row.name)` |").count == 2, "\(row.name)")
+        }
+        #expect(Set(SettingsTable.rows.map(\.name)).count == SettingsTable.rows.count)
+        #expect(SettingsTable.rows.count == 70)
+    }
+
+    @Test func `Lines of help fit a terminal of 80 columns`() {
+        #expect(SettingsReference.help.split(separator: "\n").allSatisfy { $0.count < 80 })
+    }
+
+    @Test func `The file on the page is a valid file of settings`() throws {
+        let settings = try Settings.reading(file: SettingsReference.exampleFile)
+        #expect(settings.accessRules.presets.names == ["avatar", "hero"])
+        #expect(settings.accessRules.signingKeys.map(\.id) == ["web", "partner"])
+        #expect(settings.limits.maxSourceBytes == 20 << 20)
+    }
+
+    /// A default that depends on the machine has no spelling of its own.
+    @Test func `Every default can be given as a flag and changes nothing`() throws {
+        let byDefault = try Settings.reading().summary
+        for row in SettingsTable.rows where row.defaultText != "none" && !row.defaultText.contains(" ") {
+            #expect(try Settings.reading([row.name: row.defaultText]).summary == byDefault, "\(row.name)")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// The documents' recipes, run against the built executable. A block of `sh` is a recipe; one of `console` is not run.
+@Suite(.timeLimit(.minutes(3)))
+struct RecipeTests {
+    @Test(arguments: try (Document.pages + [Document("README.md")]).filter { !$0.blocks(in: "sh").isEmpty })
+    func `Every recipe of a page works`(page: Document) throws {
+        let server = try DocumentedServer()
+        for recipe in page.blocks(in: "sh") {
+            let run = try server.run(recipe, acceptsProblems: page.path == "docs/errors.md")
+            #expect(run.status == 0, "\(recipe)\n\(run.output)")
+            #expect(!run.output.isEmpty || recipe.contains("-o") || recipe.contains("darkroom transform"), "\(recipe)")
+        }
+    }
+
+    @Test func `The problem of the page on errors looks as described`() throws {
+        let recipe = try #require(try Document("docs/errors.md").blocks(in: "sh").first)
+        let run = try DocumentedServer().run(recipe, acceptsProblems: true)
+        #expect(run.output.contains(#""type":"/problems/invalid-parameter""#))
+        #expect(run.output.contains(#""parameter":"w""#))
+    }
+
+    @Test(arguments: try Document.pages.flatMap { page in page.blocks(in: "yaml").map { (page.path, $0) } })
+    func `A server starts with every settings file`(page: String, settings: String) throws {
+        let folder = try DocumentedServer.temporaryFolder()
+        let file = folder.appendingPathComponent("darkroom.yaml")
+        let keys = folder.appendingPathComponent("keys.json")
+        try Data(settings.utf8).write(to: file)
+        try Data(#"[{"id": "k1", "secret": "0123456789abcdef0123456789abcdef"}]"#.utf8).write(to: keys)
+        var flags = ["--config", file.path, "--host", "127.0.0.1", "--isolation", "auto"]
+        if settings.contains("admin-port:") { flags += ["--admin-port", "0"] }
+        if settings.contains("signing-keys-file:") { flags += ["--signing-keys-file", keys.path] }
+        _ = try DocumentedServer(flags)
+    }
+
+    @Test func `The page on errors lists every problem with its status`() throws {
+        let pattern = /(?<status>[45][0-9]{2})[^\n]*?(?<type>\/problems\/[a-z-]+)/
+        let list = try DocumentedServer().run("curl http://127.0.0.1:8080/problems\n").output
+        let served = Set(list.matches(of: pattern).map { "\($0.status) \($0.type)" })
+        let table = try Document("docs/errors.md").text.split(separator: "\n").filter { $0.hasPrefix("|") }
+        let documented = Set(table.compactMap { try? pattern.firstMatch(in: $0) }.map { "\($0.status) \($0.type)" })
+        #expect(served.count > 30)
+        #expect(documented == served)
+    }
+
+    @Test func `The page on observability lists every metric`() throws {
+        let server = try DocumentedServer()
+        let recipes = try Document("docs/observability.md").blocks(in: "sh").joined()
+        let served = Set(try server.run(recipes).output.matches(of: /# HELP (?<name>[a-z_]+)/).map(\.name))
+        let page = try Document("docs/observability.md").text
+        #expect(served.count > 30)
+        for name in served { #expect(page.contains("`\(name)`"), "\(name)") }
+        let sources = try Self.sources()
+        for match in page.matches(of: /`(?<name>darkroom_[a-z_]+)`/) {
+            #expect(sources.contains("\"\(match.name)\""), "\(match.name)")
+        }
+    }
+
+    /// All Swift of the package's modules.
+    private static func sources() throws -> String {
+        let folder = Document.package.appendingPathComponent("Sources")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    }
+}

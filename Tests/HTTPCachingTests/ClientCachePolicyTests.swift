@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@testable import DarkroomHTTPCaching
+
+struct ClientCachePolicyTests {
+    private func control(
+        _ fields: [String], age: Int = 0, asked: Int? = nil, mayExtend: Bool = false, cap: Int = 1_000_000,
+        policy: FreshnessPolicy = FreshnessPolicy()
+    ) -> String {
+        ClientCachePolicy(Origin.response(fields), policy: policy).cacheControl(
+            age: .seconds(age), asked: asked.map { .seconds($0) }, mayExtend: mayExtend, cap: .seconds(cap)
+        ).description
+    }
+
+    @Test(
+        arguments: [
+            (["Cache-Control: max-age=60"], "public, max-age=60"),
+            (["Cache-Control: max-age=60", "Expires: 0"], "public, max-age=60"),
+            (["Expires: \(Origin.date(60))"], "public, max-age=60"),
+            (["Expires: 0"], "public, max-age=0"),
+            (["Last-Modified: \(Origin.date(-600))"], "public, max-age=60"),
+            ([], "public, max-age=3600"),
+            (["Cache-Control: max-age=nonsense"], "public, max-age=0"),
+            (["Cache-Control: max-age=60, s-maxage=90"], "public, max-age=60, s-maxage=90"),
+            (["Cache-Control: max-age=60, s-maxage=60"], "public, max-age=60"),
+            // Nothing is said to clients' own caches, and the guess is no longer than what is said to ours.
+            (["Cache-Control: s-maxage=60"], "public, max-age=60"),
+            (["CDN-Cache-Control: max-age=60"], "public, max-age=60"),
+            (["CDN-Cache-Control: max-age=60", "Cache-Control: max-age=5"], "public, max-age=5"),
+            (["CDN-Cache-Control: max-age=5", "Cache-Control: max-age=60"], "public, max-age=60"),
+            (["CDN-Cache-Control: max-age=60", "Cache-Control: no-store"], "no-store"),
+            (["Cache-Control: no-store, max-age=60, must-understand"], "no-store"),
+            (["Cache-Control: private, max-age=60, s-maxage=90"], "private, max-age=60"),
+            (["Cache-Control: no-cache, max-age=60"], "public, no-cache"),
+            (["Cache-Control: private, no-cache"], "private, no-cache"),
+            (["Vary: *", "Cache-Control: max-age=60"], "public, no-cache"),
+            (
+                [
+                    "Cache-Control: max-age=60, must-revalidate, proxy-revalidate, immutable, "
+                        + "stale-while-revalidate=5, stale-if-error=6"
+                ],
+                "public, max-age=60, must-revalidate, proxy-revalidate, immutable, stale-while-revalidate=5, "
+                    + "stale-if-error=6"
+            ),
+        ] as [([String], String)])
+    func `clients receive what the origin states for any cache`(fields: [String], text: String) {
+        #expect(control(fields) == text)
+    }
+
+    @Test func `the lifetime is counted from the original's making, as Age is`() {
+        #expect(control(["Cache-Control: max-age=60"], age: 50) == "public, max-age=60")
+        #expect(control(["Cache-Control: max-age=60"], age: 500) == "public, max-age=60")
+    }
+
+    @Test(arguments: [(5, false, 15), (500, false, 60), (5, true, 15), (500, true, 510), (0, false, 10)])
+    func `who asks for a time shortens what is left, and lengthens it only where that is allowed`(
+        asked: Int, mayExtend: Bool, maxAge: Int
+    ) {
+        let text = control(["Cache-Control: max-age=60"], age: 10, asked: asked, mayExtend: mayExtend)
+        #expect(text == "public, max-age=\(maxAge)")
+    }
+
+    @Test func `the operator's cap limits the remaining lifetime, whatever was asked for`() {
+        #expect(control(["Cache-Control: max-age=60"], age: 10, cap: 20) == "public, max-age=30")
+        let text = control(["Cache-Control: max-age=60"], age: 10, asked: 500, mayExtend: true, cap: 20)
+        #expect(text == "public, max-age=30")
+        #expect(control(["Cache-Control: max-age=60, s-maxage=90"], age: 10, cap: 20) == "public, max-age=30")
+        #expect(control(["Cache-Control: max-age=60, s-maxage=90"], cap: 70) == "public, max-age=60, s-maxage=70")
+    }
+
+    @Test func `asking does not lift a restriction`() {
+        #expect(control(["Cache-Control: no-store"], asked: 60, mayExtend: true) == "no-store")
+        #expect(control(["Cache-Control: no-cache"], asked: 60, mayExtend: true) == "public, no-cache")
+        #expect(control(["Cache-Control: private"], asked: 60, mayExtend: true) == "private, max-age=60")
+    }
+
+    @Test func `the operator's bounds on lifetimes hold for clients too, and so does being deaf to origins`() {
+        let policy = FreshnessPolicy(defaultFresh: .seconds(50), minFresh: .seconds(20), maxFresh: .seconds(40))
+        #expect(control(["Cache-Control: max-age=1"], policy: policy) == "public, max-age=20")
+        #expect(control(["Cache-Control: max-age=99"], policy: policy) == "public, max-age=40")
+        #expect(control([], policy: policy) == "public, max-age=40")
+        let deaf = FreshnessPolicy(defaultFresh: .seconds(50), respectsOrigin: false)
+        #expect(control(["Cache-Control: no-store, must-revalidate"], policy: deaf) == "public, max-age=50")
+    }
+
+    @Test func `no client is left more time than we have ourselves, where the origin says nothing to clients`() {
+        var numbers = SystemRandomNumberGenerator()
+        for _ in 0..<1_000 {
+            let fields = [
+                "Last-Modified: \(Origin.date(-Int.random(in: 0...99_999, using: &numbers)))",
+                ["Cache-Control: s-maxage=", "CDN-Cache-Control: max-age=", "X: "].randomElement(using: &numbers)
+                    .map { $0 + String(Int.random(in: 0...5_000, using: &numbers)) } ?? "",
+            ]
+            let stored = Origin.response(fields)
+            let age = Duration.seconds(Int.random(in: 0...5_000, using: &numbers))
+            let control = ClientCachePolicy(stored, policy: FreshnessPolicy()).cacheControl(
+                age: age, asked: nil, mayExtend: false, cap: .seconds(99_999))
+            guard case .public(let maxAge) = control.storage else {
+                Issue.record("\(control) is for nobody")
+                continue
+            }
+            #expect(maxAge <= stored.freshness(FreshnessPolicy()).lifetime)
+        }
+    }
+}
+
+struct CacheControlTests {
+    @Test(arguments: [
+        (CacheControl(.public(maxAge: .seconds(86_400))), "public, max-age=86400"),
+        (CacheControl(.public(maxAge: .milliseconds(1_999))), "public, max-age=1"),
+        (CacheControl(.public(maxAge: .seconds(-5))), "public, max-age=0"),
+        (CacheControl(.public(maxAge: .seconds(Int64(1) << 40))), "public, max-age=2147483647"),
+        (CacheControl(.private(maxAge: .seconds(5))), "private, max-age=5"),
+        (CacheControl.noStore, "no-store"),
+    ])
+    func `freshness is given in whole seconds`(control: CacheControl, text: String) {
+        #expect(control.description == text)
+    }
+}

@@ -1,0 +1,195 @@
+import Logging
+import Synchronization
+import Testing
+
+@testable import DarkroomMachine
+
+@Suite struct PressureReliefTests {
+    private static let high = MemoryPressureTests.reading(used: 950)
+    private static let between = MemoryPressureTests.reading(used: 850)
+    private static let stalled = MemoryPressureTests.reading(used: 700, stalled: 0.2)
+    private static let low = MemoryPressureTests.reading(used: 700)
+
+    static let cases: [(title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)])] = [
+        ("without pressure nothing is done", [(low, .rest), (between, .rest), (low, .rest)]),
+        (
+            "it begins once and ends once",
+            [(high, .relieve(isRepeated: false)), (between, .rest), (low, .end), (low, .rest)]
+        ),
+        (
+            "while memory is as short as when it began, caches shrink again and again",
+            [(high, .relieve(isRepeated: false))] + Array(repeating: (high, .relieve(isRepeated: true)), count: 3)
+                + [(low, .end)]
+        ),
+        (
+            "while it lasts caches shrink again after a pause",
+            [(high, .relieve(isRepeated: false))] + Array(repeating: (between, .rest), count: 9)
+                + [(between, .relieve(isRepeated: true))] + Array(repeating: (stalled, .rest), count: 9)
+                + [(stalled, .relieve(isRepeated: true)), (low, .end)]
+        ),
+        (
+            "a new pressure is met at once",
+            [
+                (high, .relieve(isRepeated: false)), (low, .end), (between, .rest), (high, .relieve(isRepeated: false)),
+                (between, .rest),
+            ]
+        ),
+    ]
+
+    @Test(arguments: cases)
+    func `a watch decides at each reading, once a second`(
+        title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)]
+    ) {
+        var watch = PressureWatch()
+        for (number, (reading, step)) in steps.enumerated() {
+            #expect(watch.next(reading, after: .seconds(1)) == step, "\(title), step \(number)")
+        }
+    }
+
+    @Test func `caches shrink under pressure, and the log has the sizes before and after, and the end`() async throws {
+        let kernel = try FakeKernel()
+        let log = LogRecorder()
+        let (first, second) = (FakeCache(bytes: 10_000), FakeCache(bytes: 1000))
+        let relief = PressureRelief(
+            [first.shrinking(toBytes: 4000), second.shrinking(toBytes: 10)], pressure: kernel.pressure,
+            logger: log.logger)
+        let clock = NapClock()
+        let run = Task { await relief.run(clock: clock) }
+
+        await clock.passNap()
+        #expect(log.lines == [])
+        try kernel.setAvailable(miB: 49)
+        await clock.passNap()
+        #expect(first.bytes == 4000)
+        #expect(second.bytes == 10)
+        #expect(second.shrinks == 1)
+        let line = try #require(log.lines.first)
+        #expect(line.hasPrefix("warning: memory is short: caches shrunk"))
+        #expect(line.contains("\"cache-bytes-before\": 11000"))
+        #expect(line.contains("\"cache-bytes-after\": 4010"))
+        #expect(line.contains("\"available-bytes\": \(49 << 20)"))
+
+        // Caches that can release nothing more are asked again, without a log line.
+        for _ in 0..<25 { await clock.passNap() }
+        #expect(second.shrinks == 26)
+        #expect(log.lines.count == 1)
+        try kernel.setAvailable(miB: 101)
+        await clock.passNap()
+        #expect(log.lines.count { $0.contains("notice: memory is no longer short") } == 1)
+        #expect(log.lines.count == 2)
+
+        run.cancel()
+        await clock.passLastNap()
+        await run.value
+    }
+
+    @Test func `a cache that filled up during a long pressure shrinks again, and that is logged`() async throws {
+        let kernel = try FakeKernel(availableMiB: 1)
+        let log = LogRecorder()
+        let cache = FakeCache(bytes: 1000)
+        let relief = PressureRelief([cache.shrinking(toBytes: 0)], pressure: kernel.pressure, logger: log.logger)
+        let clock = NapClock()
+        let run = Task { await relief.run(clock: clock) }
+        await clock.passNap()
+        #expect(cache.bytes == 0)
+        cache.fill(bytes: 500)
+        try kernel.setAvailable(miB: 80)
+        for _ in 0..<9 { await clock.passNap() }
+        #expect(cache.bytes == 500)
+        await clock.passNap()
+        #expect(cache.bytes == 0)
+        #expect(log.lines.count { $0.contains("memory is short") } == 2)
+        run.cancel()
+        await clock.passLastNap()
+        await run.value
+    }
+}
+
+/// A cache of which only the size exists.
+private final class FakeCache: Sendable {
+    private let state: Mutex<(bytes: Int, shrinks: Int)>
+
+    init(bytes: Int) { state = Mutex((bytes, 0)) }
+
+    var bytes: Int { state.withLock { $0.bytes } }
+    var shrinks: Int { state.withLock { $0.shrinks } }
+
+    func fill(bytes: Int) { state.withLock { $0.bytes = bytes } }
+
+    func shrinking(toBytes target: Int) -> PressureRelief.Cache {
+        PressureRelief.Cache(
+            bytes: { self.bytes },
+            shrink: {
+                self.state.withLock {
+                    $0.bytes = min($0.bytes, target)
+                    $0.shrinks += 1
+                }
+            })
+    }
+}
+
+/// Records log lines as `level: message [metadata]`.
+private final class LogRecorder: Sendable {
+    private let recorded = Mutex<[String]>([])
+
+    var lines: [String] { recorded.withLock { $0 } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(recorder: self) } }
+
+    private struct Handler: LogHandler {
+        let recorder: LogRecorder
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            recorder.recorded.withLock { $0.append("\(event.level): \(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+}
+
+/// A clock whose sleepers the test wakes, one after the other.
+private final class NapClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+    typealias Nap = CheckedContinuation<Void, Never>
+
+    private let naps: AsyncStream<Nap>
+    private let begun: AsyncStream<Nap>.Continuation
+    private let current = Mutex<Nap?>(nil)
+    private let start = ContinuousClock.now
+
+    init() {
+        (naps, begun) = AsyncStream.makeStream()
+    }
+
+    var now: Instant { start }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        await withCheckedContinuation { _ = begun.yield($0) }
+        try Task.checkCancellation()
+    }
+
+    /// Ends the nap under way or the next one, and waits for the one after it.
+    func passNap() async {
+        await passLastNap()
+        let next = await nextNap()
+        current.withLock { $0 = next }
+    }
+
+    /// Ends the nap under way or the next one.
+    func passLastNap() async {
+        var nap = current.withLock { $0.take() }
+        if nap == nil { nap = await nextNap() }
+        nap?.resume()
+    }
+
+    private func nextNap() async -> Nap? {
+        var iterator = naps.makeAsyncIterator()
+        return await iterator.next()
+    }
+}

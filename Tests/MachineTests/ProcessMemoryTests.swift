@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@testable import DarkroomMachine
+
+@Suite struct ProcessMemoryTests {
+    @Test func `the first two numbers are the pages that are mapped and resident`() {
+        let memory = ProcessMemory(statm: "500 30 20 1 0 40 0\n")
+        #expect(memory?.mappedBytes == 500 * Int(getpagesize()))
+        #expect(memory?.residentBytes == 30 * Int(getpagesize()))
+    }
+
+    @Test(arguments: ["", "\n", "500", "x 30", "500 x", "-1 30", "500 9223372036854775807"])
+    func `a malformed file has no figures`(text: String) {
+        #expect(ProcessMemory(statm: text) == nil)
+    }
+
+    #if os(Linux)
+        @Test func `this process has memory, the same by its identifier`() throws {
+            let memory = try #require(ProcessMemory.current)
+            #expect(memory.residentBytes > 1 << 20)
+            #expect(memory.mappedBytes >= memory.residentBytes)
+            let same = try #require(ProcessMemory.ofProcess(getpid()))
+            #expect(abs(same.residentBytes - memory.residentBytes) < 64 << 20)
+        }
+
+        @Test func `a process that doesn't exist has none`() {
+            #expect(ProcessMemory.ofProcess(0) == nil)
+        }
+    #endif
+
+    @Test func `an opened file is one descriptor more`() throws {
+        let before = try #require(FileDescriptors.openCount)
+        let descriptors = (0..<50).map { _ in open("/dev/null", O_RDONLY) }
+        defer { for descriptor in descriptors { close(descriptor) } }
+        let after = try #require(FileDescriptors.openCount)
+        // Other tests open and close files at the same time.
+        #expect((30...70).contains(after - before))
+    }
+}

@@ -1,0 +1,188 @@
+import Synchronization
+import Testing
+
+@testable import DarkroomOrigin
+
+struct DownloadLimiterTests {
+    /// Downloads that report their start and run until they are finished by name.
+    private final class Downloads: Sendable {
+        let limiter: DownloadLimiter
+        let started: AsyncStream<String>
+        private let start: AsyncStream<String>.Continuation
+        private let queued: AsyncStream<Void>
+        private let ends = Mutex<[String: CheckedContinuation<Void, Never>]>([:])
+
+        init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder = .fifo) {
+            (started, start) = AsyncStream.makeStream()
+            let (queued, didQueue) = AsyncStream<Void>.makeStream()
+            self.queued = queued
+            limiter = DownloadLimiter(
+                downloadsPerHost: downloadsPerHost, maxDownloads: maxDownloads, order: order
+            ) { didQueue.yield() }
+        }
+
+        func run(
+            _ name: String, host: String = "h", client: String = "",
+            _ urgency: @escaping @autoclosure @Sendable () -> OriginRequest.Priority = .normal
+        ) -> Task<Bool, Never> {
+            Task {
+                do throws(OriginError) {
+                    try await limiter.withSlot(host: host, client: client, urgency: urgency) {
+                        await withCheckedContinuation { end in
+                            ends.withLock { $0[name] = end }
+                            start.yield(name)
+                        }
+                    }
+                    return true
+                } catch {
+                    return false
+                }
+            }
+        }
+
+        func finish(_ name: String) { ends.withLock { $0.removeValue(forKey: name) }?.resume() }
+
+        /// Finishes the running download and then each one that starts, and expects this order of starts.
+        func expectStarts(
+            _ names: [String], after running: String, _ starts: inout AsyncStream<String>.Iterator
+        ) async {
+            var previous = running
+            for name in names {
+                finish(previous)
+                previous = await starts.next() ?? ""
+                #expect(previous == name)
+            }
+            finish(previous)
+        }
+
+        /// Starts a download and returns once it is queued.
+        func enqueue(
+            _ name: String, host: String = "h", client: String = "",
+            _ urgency: @escaping @autoclosure @Sendable () -> OriginRequest.Priority = .normal
+        ) async -> Task<Bool, Never> {
+            let before = limiter.waitingCount
+            let task = run(name, host: host, client: client, urgency())
+            for await _ in queued where limiter.waitingCount > before { break }
+            return task
+        }
+    }
+
+    @Test func `the queue of a host is ordered by priority, then by arrival`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        for (name, priority) in Self.arrivals { _ = await downloads.enqueue(name, priority) }
+        await downloads.expectStarts(["high", "a", "b", "c", "low", "background"], after: "first", &starts)
+    }
+
+    @Test func `where the last come is served first, priority still counts more`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9, order: .lifo)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        for (name, priority) in Self.arrivals { _ = await downloads.enqueue(name, priority) }
+        await downloads.expectStarts(["high", "c", "b", "a", "low", "background"], after: "first", &starts)
+    }
+
+    @Test(arguments: [(DownloadOrder.fifo, ["a", "b", "c"]), (.lifo, ["c", "b", "a"])])
+    func `the order holds across hosts`(order: DownloadOrder, names: [String]) async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1, order: order)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        for name in ["a", "b", "c"] { _ = await downloads.enqueue(name, host: name) }
+        await downloads.expectStarts(names, after: "first", &starts)
+    }
+
+    @Test func `among equals the client with the fewest downloads goes first`() async {
+        let downloads = Downloads(downloadsPerHost: 9, maxDownloads: 2)
+        var starts = downloads.started.makeAsyncIterator()
+        for name in ["greedy 1", "greedy 2"] {
+            _ = downloads.run(name, host: name, client: "greedy")
+            #expect(await starts.next() == name)
+        }
+        for number in 3...5 { _ = await downloads.enqueue("greedy \(number)", client: "greedy") }
+        _ = await downloads.enqueue("polite", client: "polite")
+        await downloads.expectStarts(["polite", "greedy 3", "greedy 4", "greedy 5"], after: "greedy 1", &starts)
+        downloads.finish("greedy 2")
+    }
+
+    @Test func `a priority that rises while waiting counts when a slot comes free`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9)
+        let rising = Mutex(OriginRequest.Priority.background)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        _ = await downloads.enqueue("rising", rising.withLock { $0 })
+        _ = await downloads.enqueue("a")
+        _ = await downloads.enqueue("b")
+        downloads.finish("first")
+        let second = await starts.next() ?? ""
+        #expect(second == "a")
+        rising.withLock { $0 = .high }
+        await downloads.expectStarts(["rising", "b"], after: second, &starts)
+    }
+
+    private static let arrivals: [(String, OriginRequest.Priority)] = [
+        ("background", .background), ("low", .low), ("a", .normal), ("b", .normal), ("high", .high), ("c", .normal),
+    ]
+
+    @Test func `a host at its limit does not delay another one`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 2)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("h1")
+        #expect(await starts.next() == "h1")
+        let waiting = await downloads.enqueue("h2", .high)
+        let other = downloads.run("other", host: "o")
+        #expect(await starts.next() == "other")
+        downloads.finish("other")
+        #expect(await other.value)
+        #expect(downloads.limiter.waitingCount == 1)
+        downloads.finish("h1")
+        #expect(await starts.next() == "h2")
+        downloads.finish("h2")
+        #expect(await waiting.value)
+    }
+
+    @Test func `all hosts together stay under the total`() async {
+        let downloads = Downloads(downloadsPerHost: 2, maxDownloads: 2)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("a", host: "a")
+        #expect(await starts.next() == "a")
+        _ = downloads.run("b", host: "b")
+        #expect(await starts.next() == "b")
+        _ = await downloads.enqueue("c", host: "c")
+        downloads.finish("a")
+        #expect(await starts.next() == "c")
+        downloads.finish("b")
+        downloads.finish("c")
+    }
+
+    @Test func `a canceled download leaves the queue, and the next one starts`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first")
+        #expect(await starts.next() == "first")
+        let cancelled = await downloads.enqueue("cancelled")
+        let next = await downloads.enqueue("next")
+        cancelled.cancel()
+        #expect(await !cancelled.value)
+        downloads.finish("first")
+        #expect(await starts.next() == "next")
+        downloads.finish("next")
+        #expect(await next.value)
+        #expect(downloads.limiter.waitingCount == 0)
+    }
+
+    @Test func `a download canceled before it is queued never gets a slot`() async {
+        let limiter = DownloadLimiter(downloadsPerHost: 1, maxDownloads: 1)
+        let urgency: @Sendable () -> OriginRequest.Priority = { .normal }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await limiter.withSlot(host: "h", urgency: urgency) { true }
+        }
+        await #expect(throws: OriginError.cancelled) { try await task.value }
+        #expect((try? await limiter.withSlot(host: "h", urgency: urgency) { true }) == true)
+    }
+}

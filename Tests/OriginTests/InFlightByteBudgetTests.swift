@@ -1,0 +1,143 @@
+import DarkroomTestOrigin
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import DarkroomOrigin
+
+@Suite(.timeLimit(.minutes(1)))
+struct InFlightByteBudgetTests {
+    private let loop = MultiThreadedEventLoopGroup.singleton.next()
+    private let budget = InFlightByteBudget(budgetBytes: 100)
+
+    private enum State {
+        case pending, granted, failed
+    }
+
+    /// A request for bytes and its state.
+    private final class Request: Sendable {
+        private let current = Mutex(State.pending)
+        private let loop: any EventLoop
+
+        init(_ future: EventLoopFuture<Void>) {
+            loop = future.eventLoop
+            future.whenComplete { result in
+                self.current.withLock { if case .success = result { $0 = .granted } else { $0 = .failed } }
+            }
+        }
+
+        /// The state after the event loop has run its pending tasks.
+        var state: State {
+            get async throws {
+                try await loop.submit {}.get()
+                return current.withLock(\.self)
+            }
+        }
+    }
+
+    private func reserve(_ count: Int, _ reservation: ByteReservation) -> Request {
+        Request(reservation.reserve(count, on: loop))
+    }
+
+    @Test func `Reservations that do not fit wait until bytes are released, the oldest first`() async throws {
+        var first: ByteReservation? = budget.makeReservation()
+        let (second, third) = (budget.makeReservation(), budget.makeReservation())
+        _ = first.map { reserve(80, $0) }
+        let large = reserve(60, second)
+        let small = reserve(10, third)
+        #expect(budget.usedBytes == 80)
+        #expect(try await large.state == .pending)
+        #expect(try await small.state == .pending)
+        first = nil
+        #expect(try await large.state == .granted)
+        #expect(try await small.state == .granted)
+        #expect(budget.usedBytes == 70)
+    }
+
+    @Test func `If only running downloads hold bytes, the oldest one exceeds the budget`() async throws {
+        let (first, second) = (budget.makeReservation(), budget.makeReservation())
+        _ = reserve(60, first)
+        _ = reserve(40, second)
+        let more = reserve(60, second)
+        #expect(try await more.state == .pending)
+        #expect(try await reserve(90, first).state == .granted)
+        #expect(budget.usedBytes == 130)
+        #expect(budget.isFull)
+        first.finish(bytes: 90)
+        // Finished but still in use: its bytes are released without more reservations.
+        #expect(try await more.state == .pending)
+    }
+
+    @Test func `A single download is granted any number of bytes`() async throws {
+        let only = budget.makeReservation()
+        #expect(try await reserve(1000, only).state == .granted)
+    }
+
+    @Test func `A finished download releases unused bytes at once and the rest with its last reference`() {
+        var whole: ByteReservation? = budget.makeReservation()
+        _ = whole.map { reserve(100, $0) }
+        whole?.finish(bytes: 30)
+        #expect(budget.usedBytes == 30)
+        whole = nil
+        #expect(budget.usedBytes == 0)
+    }
+
+    @Test func `A download that ends while it waits is removed`() async throws {
+        let first = budget.makeReservation()
+        _ = reserve(100, first)
+        var second: ByteReservation? = budget.makeReservation()
+        let request = second.map { reserve(50, $0) }
+        second = nil
+        #expect(try await request?.state == .failed)
+        #expect(budget.usedBytes == 100)
+    }
+
+    @Test func `No download starts while the byte budget is exhausted`() async {
+        let (queued, didQueue) = AsyncStream<Void>.makeStream()
+        let limiter = DownloadLimiter(downloadsPerHost: 9, maxDownloads: 9, budget: budget) { didQueue.yield() }
+        var reservation: ByteReservation? = budget.makeReservation()
+        _ = reservation.map { reserve(100, $0) }
+        reservation?.finish(bytes: 100)
+        let download = Task { (try? await limiter.withSlot(host: "h", urgency: { .normal }) { () }) != nil }
+        for await _ in queued { break }
+        #expect(limiter.waitingCount == 1)
+        reservation = nil
+        #expect(await download.value)
+    }
+
+    @Test func `Concurrent downloads that exceed the budget together all complete, with and without Content-Length`()
+        async throws
+    {
+        var settings = try GuardedHTTPClient.Settings.loopback()
+        settings.maxInFlightBytes = 300_000
+        let body = String(repeating: "x", count: 400_000)
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+        try await withOrigin(settings) { request in
+            let length = request.index.isMultiple(of: 2) ? "Content-Length: 400000\r\n" : ""
+            return [.send("\(head)\(length)\r\n"), .send(body), .close]
+        } _: { client, origin in
+            let sizes = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<12 {
+                    let url = try origin.url("/\(number)")
+                    group.addTask { try await client.fetch(url).body.readableBytes }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(sizes == Array(repeating: 400_000, count: 12))
+            #expect(client.inFlightBytes == 0)
+        }
+    }
+
+    @Test func `An original counts as long as its response is referenced`() async throws {
+        try await withOrigin { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")]
+        } _: { client, origin in
+            var response: OriginResponse? = try await client.fetch(try origin.url())
+            #expect(client.inFlightBytes == 5)
+            #expect(response != nil)
+            response = nil
+            #expect(client.inFlightBytes == 0)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import DarkroomTestOrigin
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
+
+struct SourceGuardTests {
+    @Test(arguments: ["127.0.0.1", "::1", "2001:db8::8:800:200c:417a", "::ffff:10.0.0.1"])
+    func `socket addresses carry over`(text: String) throws {
+        #expect(IPAddress(try SocketAddress(ipAddress: text, port: 80)) == IPAddress(text))
+        #expect(IPAddress(try SocketAddress(unixDomainSocketPath: "/x")) == nil)
+    }
+
+    @Test func `a name is resolved once per download, and the connection goes to that answer`() async throws {
+        let resolver = ScriptedResolver(["rebind.test": [["127.0.0.1"], ["10.0.0.1"]]])
+        try await withOrigin(resolver: resolver) { _ in
+            [.respond()]
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url(host: "rebind.test"))
+            #expect(resolver.questions == ["rebind.test"])
+            #expect(origin.requests.map { $0.fields["host"] } == ["rebind.test:\(origin.port)"])
+            #expect(try await client.failure(of: origin.url(host: "rebind.test")) == .notAllowed(.address))
+            #expect(origin.requests.count == 1)
+        }
+    }
+
+    @Test func `one forbidden address makes the name forbidden`() async throws {
+        let resolver = ScriptedResolver([
+            "mixed.test": [["127.0.0.1", "10.0.0.1"]], "six.test": [["127.0.0.1", "::1"]],
+        ])
+        try await withOrigin(resolver: resolver) { _ in
+            [.respond()]
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url(host: "mixed.test")) == .notAllowed(.address))
+            #expect(try await client.failure(of: origin.url(host: "six.test")) == .notAllowed(.address))
+            #expect(origin.connectionCount == 0)
+        }
+    }
+
+    @Test func `the next vetted address is tried if one cannot be connected to`() async throws {
+        let resolver = ScriptedResolver(["two.test": [["127.0.0.2", "127.0.0.1"]], "dead.test": [["127.0.0.2"]]])
+        let settings = try GuardedHTTPClient.Settings.loopback {
+            // Waiting out the connect timeout at an address that refused would end as timed out.
+            $0.connectTimeout = .seconds(60)
+            $0.downloadTimeout = .seconds(5)
+        }
+        try await withOrigin(settings, resolver: resolver) { _ in
+            [.respond()]
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url(host: "two.test"))
+            #expect(try await client.failure(of: origin.url(host: "dead.test")) == .unreachable(.refused))
+        }
+    }
+
+    @Test func `international and unusual names are resolved in their canonical spelling`() async throws {
+        let resolver = ScriptedResolver(["xn--bcher-kva.test": [["127.0.0.1"]], "a_b.test.": [["127.0.0.1"]]])
+        try await withOrigin(resolver: resolver) { _ in
+            [.respond()]
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url(host: "BÜCHER.test"))
+            _ = try await client.fetch(origin.url(host: "a_b.test."))
+            #expect(resolver.questions == ["xn--bcher-kva.test", "a_b.test."])
+        }
+    }
+
+    @Test func `a name without addresses is unreachable`() async throws {
+        try await withOrigin(resolver: ScriptedResolver(["empty.test": [[]]])) { _ in
+            []
+        } _: { client, origin async throws in
+            #expect(try await client.failure(of: origin.url(host: "none.test")) == .unreachable(.dns))
+            #expect(try await client.failure(of: origin.url(host: "empty.test")) == .unreachable(.dns))
+        }
+    }
+
+    @Test(
+        "host and port are checked before any lookup if that suffices",
+        arguments: [
+            ("http://listed.test/", [], nil), ("http://listed.test:81/", [], .port), ("http://other.test/", [], .host),
+            ("http://listed.test:81/", ["10.0.0.0/8"], .port), ("http://inside.test:81/", ["10.0.0.0/8"], nil),
+            ("http://inside.test/", [], .address),
+        ] as [(String, [String], OriginError.Denial?)])
+    func policies(text: String, networks: [String], expected: OriginError.Denial?) async throws {
+        let resolver = ScriptedResolver(["listed.test": [["9.9.9.9"]], "inside.test": [["10.0.0.1"]]])
+        let vetting = SourceGuard(
+            hosts: HostPolicy(allowHosts: ["listed.*", "inside.*"]),
+            addresses: AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) }), resolver: resolver)
+        let url = try SourceURL(parsing: text)
+        do throws(OriginError) {
+            _ = try await vetting.vet(url)
+            #expect(expected == nil)
+        } catch {
+            #expect(error == expected.map { .notAllowed($0) })
+        }
+        #expect(resolver.questions.isEmpty == (expected == .host || expected == .port && networks.isEmpty))
+    }
+
+    @Test func `a connection to an address other than the vetted one is closed before it is used`() async throws {
+        try await withOrigin { _ in
+            [.respond()]
+        } _: { _, origin async throws in
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: origin.port).get()
+            try await PinnedTransport.checkPeer(of: channel, is: .v4(0x7f00_0001)).get()
+            #expect(channel.isActive)
+            await #expect(throws: UnvettedPeer.self) {
+                try await PinnedTransport.checkPeer(of: channel, is: .v4(1)).get()
+            }
+            #expect(!channel.isActive)
+        }
+    }
+
+    @Test func `the system's resolver knows localhost and no impossible name`() async throws {
+        let resolver = SystemResolver()
+        let addresses = try await resolver.addresses(of: "localhost")
+        #expect(!addresses.isEmpty && addresses.allSatisfy { [.v4(0x7f00_0001), .v6(1)].contains($0) })
+        // No label is longer than 63 bytes, so that no server is asked.
+        let impossible = String(repeating: "x", count: 64) + ".invalid"
+        await #expect(throws: OriginError.unreachable(.dns)) { try await resolver.addresses(of: impossible) }
+    }
+
+    @Test func `a canceled lookup is abandoned`() async throws {
+        let resolver = SystemResolver()
+        let lookUp = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await resolver.addresses(of: "localhost")
+        }
+        await #expect(throws: OriginError.cancelled) { try await lookUp.value }
+    }
+}

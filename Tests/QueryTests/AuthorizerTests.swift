@@ -1,0 +1,118 @@
+import DarkroomPipeline
+import Foundation
+import Testing
+
+@testable import DarkroomQuery
+
+/// The decision who may ask for what. Its HTTP responses are tested in the room Web.
+struct AuthorizerTests {
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private let source = "url=https%3A%2F%2Fexample.com%2Fa.jpg"
+
+    private func key(_ id: String = "k1", hosts: [String] = [], presets: Set<String>? = nil) throws -> SigningKey {
+        try SigningKey(id: id, secret: String(repeating: "secret-", count: 6) + id, hosts: hosts, presets: presets)
+    }
+
+    private func authorizer(_ keys: SigningKey..., presetsOnly: Bool = false) throws -> Authorizer {
+        var presets = Presets()
+        try presets.add("avatar", "w=96&h=96&fit=cover", limits: QueryLimits())
+        return Authorizer(keys: keys, presets: presets, presetsOnly: presetsOnly) { Self.now }
+    }
+
+    private func signed(_ query: String, by key: SigningKey, path: String = "/image") throws -> QueryString {
+        var parameters = try QueryString(parsing: query)
+        let signature = key.sign(SignedRequest(path: path, parameters: parameters))
+        parameters.append("s", signature.text)
+        return parameters
+    }
+
+    @Test func `without keys every request is authorized as it is`() throws {
+        let query = try QueryString(parsing: source + "&w=9")
+        let authorization = try authorizer().authorize(query, path: "/image", presets: .accepted, isAdmin: false)
+        #expect(authorization.query == query)
+        #expect(authorization.key == nil && !authorization.isPersonal)
+    }
+
+    @Test func `with keys a request needs a signature or the admin token`() throws {
+        let key = try key()
+        let authorizer = try authorizer(key)
+        let query = try QueryString(parsing: source)
+        #expect(throws: AuthorizationError.signatureRequired) {
+            try authorizer.authorize(query, path: "/image", presets: .accepted, isAdmin: false)
+        }
+        #expect(try authorizer.authorize(query, path: "/image", presets: .accepted, isAdmin: true).isPersonal)
+        let signed = try signed(source, by: key)
+        let authorization = try authorizer.authorize(signed, path: "/image", presets: .accepted, isAdmin: false)
+        #expect(authorization.key == key)
+        #expect(authorization.query == query)
+        #expect(throws: AuthorizationError.signatureWrong) {
+            try authorizer.authorize(signed, path: "/info", presets: .irrelevant, isAdmin: true)
+        }
+    }
+
+    @Test func `a signed URL expires at the second that it names`() throws {
+        let key = try key()
+        let authorizer = try authorizer(key)
+        let good = try signed(source + "&exp=1800000001", by: key)
+        let authorization = try authorizer.authorize(good, path: "/image", presets: .accepted, isAdmin: false)
+        #expect(authorization.remaining(at: Self.now) == .seconds(1))
+        #expect(!authorization.query.contains("exp"))
+        let late = try signed(source + "&exp=1800000000", by: key)
+        #expect(throws: AuthorizationError.signatureExpired) {
+            try authorizer.authorize(late, path: "/image", presets: .accepted, isAdmin: false)
+        }
+    }
+
+    @Test(arguments: [
+        ("&preset=avatar", nil), ("&preset=avatar&filename=a.jpg", nil),
+        ("", AuthorizationError.presetsOnly(parameter: nil)), ("&w=96", .presetsOnly(parameter: "w")),
+        ("&preset=avatar&w=96", .presetsOnly(parameter: "w")),
+    ])
+    func `where images are made with presets only, other parameters are refused`(
+        query: String, error: AuthorizationError?
+    ) throws {
+        let authorizer = try authorizer(presetsOnly: true)
+        let query = try QueryString(parsing: source + query)
+        let authorize = { () throws(AuthorizationError) in
+            try authorizer.authorize(query, path: "/image", presets: .accepted, isAdmin: false)
+        }
+        if let error {
+            #expect(throws: error) { try authorize() }
+        } else {
+            #expect(try authorize().query.contains("fit"))
+        }
+        #expect(throws: AuthorizationError.self) {
+            try authorizer.authorize(query, path: "/srcset", presets: .unsupported, isAdmin: false)
+        }
+    }
+
+    @Test func `a key allows its own presets and hosts`() throws {
+        let key = try key(hosts: ["example.com"], presets: ["hero"])
+        let authorizer = try authorizer(key)
+        #expect(throws: AuthorizationError.presetNotAllowed) {
+            try authorizer.authorize(
+                signed(source + "&preset=avatar", by: key), path: "/image", presets: .accepted, isAdmin: false)
+        }
+        let authorization = Authorization(key: key)
+        try authorization.requireSources(of: ImageRequest("https://example.com/a.jpg", givenAs: "url"))
+        let request = try ImageRequest("https://example.org/a.jpg", givenAs: "url")
+        #expect(throws: AuthorizationError.sourceNotAllowed) { try authorization.requireSources(of: request) }
+    }
+
+    @Test func `a repeated parameter is refused before the signature is checked`() throws {
+        let error = #expect(throws: AuthorizationError.self) {
+            try authorizer(key()).authorize(
+                QueryString(parsing: "url=x&s=a&s=b"), path: "/image", presets: .accepted, isAdmin: false)
+        }
+        #expect(error?.parameter == "s")
+        #expect(error?.detail == "Parameter 's' must be given only once.")
+    }
+
+    @Test(arguments: [
+        AuthorizationError.signatureRequired, .signatureWrong, .signatureExpired, .presetsOnly(parameter: nil),
+        .presetsOnly(parameter: "w"), .presetNotAllowed, .sourceNotAllowed,
+    ])
+    func `every refusal is a sentence`(error: AuthorizationError) {
+        #expect(error.detail.hasSuffix("."))
+    }
+}

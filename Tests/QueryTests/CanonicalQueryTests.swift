@@ -1,0 +1,86 @@
+import DarkroomTransforms
+import Testing
+
+@testable import DarkroomQuery
+
+/// One meaning, one text.
+struct CanonicalQueryTests {
+    private static let limits = QueryLimits()
+    private let grammar = ImageQueryGrammar(limits: limits)
+
+    private func canonical(_ query: String) throws -> String {
+        CanonicalQuery(try grammar.parse(query), limits: Self.limits).text
+    }
+
+    @Test(arguments: [
+        ("url=x", "url=x"),
+        ("w=400&url=https://example.com/photo.jpg", "url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400"),
+        ("url=https://a.org/%25c3?q=1%262,~-._+é", "url=https%3A%2F%2Fa.org%2F%25c3%3Fq%3D1%262%2C~-._%2B%C3%A9"),
+        ("url=x&w=400&h=300&dpr=1.5&fit=cover&a=c", "url=x&w=600&h=450&fit=cover"),
+        ("url=x&w=9&h=9&fit=cover&a=tl&enlarge", "url=x&w=9&h=9&fit=cover&enlarge=true&a=top-left"),
+        ("url=x&w=9&h=9&fit=cover&a=focal&fpy=0.250", "url=x&w=9&h=9&fit=cover&a=focal&fpy=0.25"),
+        ("url=x&w=9&h=9&fit=contain&a=focal&fpx=0.00001", "url=x&w=9&h=9&fit=contain&a=focal&fpx=0.00001"),
+        ("url=x&w=9&h=9&fit=contain&a=focal&fpx=1&fpy=0", "url=x&w=9&h=9&fit=contain&a=top-right"),
+        ("url=x&blur&sharp=1.50&trim&gam&sat=2.0", "url=x&trim=10&sat=2&gam=2.2&blur=&sharp=1.5"),
+        ("url=x&bg=red&tint=00F8", "url=x&bg=ff0000ff&tint=0000ffff"),
+        ("url=x&flop=1&flip&ro=90", "url=x&ro=90&flip=true&flop=true"),
+        ("url=x&output=jpeg&q=80&il", "url=x&output=jpg&il=true"), ("url=x&q=75&ll=false", "url=x&q=75"),
+        ("url=x&output=json&fields=lqip,color,lqip", "url=x&output=json&fields=color%2Clqip"),
+        ("url=x&placeholder=lqip,blurhash", "url=x&placeholder=blurhash%2Clqip"),
+        ("url=x&orient=1&page=02&n=3", "url=x&orient=none&n=3&page=2"),
+        (
+            "url=x&maxage=1h&store=none&wait=stored&priority=low",
+            "url=x&store=none&wait=stored&priority=low&maxage=3600s"
+        ),
+        (
+            "url=x&cache=force-cache&filename=a.jpg&default=y&scaledown&resample=linear&w=1",
+            "url=x&default=y&w=1&scaledown=true&resample=linear&cache=force-cache&filename=a.jpg"
+        ),
+    ])
+    func `a query has one spelling, in the documentation's order`(query: String, text: String) throws {
+        #expect(try canonical(query) == text)
+        #expect(try canonical(text) == text)
+    }
+
+    @Test(arguments: ImageParametersTests.rows)
+    func `each value of each parameter means the same when it is written down`(row: ImageParametersTests.Row) throws {
+        for value in row.good {
+            for rest in ["", "&w=30&h=20&fit=cover", "&w=30&h=20&fit=contain", "&output=webp"] {
+                let pair = row.name + (value.map { "=\($0)" } ?? "")
+                guard let query = try? grammar.parse("url=x\(row.beside)&\(pair)\(rest)") else { continue }
+                #expect(try grammar.parse(CanonicalQuery(query, limits: Self.limits).text) == query, "\(pair)\(rest)")
+            }
+        }
+    }
+
+    @Test func `five thousand random queries mean the same when they are written down`() throws {
+        var numbers = SystemRandomNumberGenerator()
+        var parsed = 0
+        for _ in 0..<5_000 {
+            var pairs = ["url=https://example.com/a.jpg?b=1"]
+            for row in ImageParametersTests.rows where Int.random(in: 0..<6, using: &numbers) == 0 {
+                let value = row.good.randomElement(using: &numbers) ?? nil
+                pairs.append(row.name + (value.map { "=\($0)" } ?? ""))
+            }
+            if Bool.random(using: &numbers) {
+                pairs += ["w=\(Int.random(in: 1...900, using: &numbers))", "h=77", "fit=contain"]
+            }
+            // Some contradict themselves.
+            guard let query = try? grammar.parse(pairs.shuffled(using: &numbers).joined(separator: "&")) else {
+                continue
+            }
+            parsed += 1
+            let text = CanonicalQuery(query, limits: Self.limits).text
+            #expect(try grammar.parse(text) == query, "\(pairs) \(text)")
+            #expect(try canonical(text) == text)
+        }
+        #expect(parsed > 500)
+    }
+
+    @Test func `what a server takes as given is left out there, and said elsewhere`() throws {
+        let linear = QueryLimits(defaultResampling: .linear)
+        let query = try ImageQueryGrammar(limits: linear).parse("url=x&w=5")
+        #expect(CanonicalQuery(query, limits: linear).text == "url=x&w=5")
+        #expect(CanonicalQuery(query, limits: Self.limits).text == "url=x&w=5&resample=linear")
+    }
+}

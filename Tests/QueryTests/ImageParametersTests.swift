@@ -1,0 +1,234 @@
+import DarkroomTransforms
+import Testing
+
+@testable import DarkroomQuery
+
+/// Every parameter with values that it accepts and values that it refuses.
+struct ImageParametersTests {
+    private let grammar = ImageQueryGrammar()
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        var good: [String?]
+        var bad: [String?]
+        /// What must be given with it.
+        var beside = ""
+
+        init(_ name: String, good: [String?], bad: [String?], beside: String = "") {
+            (self.name, self.good, self.bad, self.beside) = (name, good, bad, beside)
+        }
+
+        var testDescription: String { name }
+    }
+
+    private static let notWhole: [String?] = [
+        "", nil, "x", "1.5", "+1", "0x10", "1e3", "１", " 1", "99999999999999999999",
+    ]
+    private static let notNumbers: [String?] = [
+        "x", "-1", "nan", "inf", "0x1p1", ".", "1.", ".5", "1,5", "1.5.1", "1e", "e0", "1e0.0", "1e-", "1e0e0",
+        "1e+0000",
+    ]
+    private static let booleans: [String?] = [nil, "", "true", "false", "1", "0"]
+    private static let colors: [String?] = [
+        "f00", "F00", "f008", "ff0000", "ff000080", "%23f00", "red", "RebeccaPurple",
+    ]
+    private static let notColors: [String?] = [nil, "", "f", "ff", "fffff", "ggg", "reddish", "rgb(1,2,3)", "ｆｆｆ"]
+
+    static let rows = [
+        Row("w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
+        Row("h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
+        Row(
+            "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00", "125e-2", "1.1500000000000001"],
+            bad: ["0", "0.99", "8.01", "1.255", "1255e-3", "1e1", "", nil] + notNumbers),
+        Row("fit", good: ["inside", "outside", "cover", "contain", "fill"], bad: ["", nil, "Cover", "stretch"]),
+        Row("enlarge", good: booleans, bad: ["yes", "TRUE", "2"]),
+        Row("scaledown", good: booleans, bad: ["yes", "TRUE", "2"]),
+        Row("we", good: booleans, bad: ["yes", "TRUE", "2"]),
+        Row(
+            "a",
+            good: [
+                "center", "top", "top-right", "right", "bottom-right", "bottom", "bottom-left", "left", "top-left",
+                "entropy",
+                "attention", "focal", "c", "t", "tr", "r", "br", "b", "bl", "l", "tl", "right-top", "left-bottom",
+            ], bad: ["", nil, "middle", "top-bottom", "focal-1-2"]),
+        Row(
+            "fpx", good: ["0", "0.25", "1", "1.0", "0.3333333333333333"], bad: ["1.01", "", nil] + notNumbers,
+            beside: "&a=focal"),
+        Row("fpy", good: ["0", "0.25", "1", "1.0"], bad: ["1.01", "", nil] + notNumbers, beside: "&a=focal"),
+        Row("resample", good: ["fast", "accurate", "linear"], bad: ["", nil, "best"]),
+        Row(
+            "crop", good: ["0,0,1,1", "10,20,300,400", "0%2C0%2C1%2C1"],
+            bad: [
+                "", nil, "1,2,3", "1,2,3,4,5", "-1,0,1,1", "0,0,0,1", "0,0,1,0", "a,b,c,d", "0,0,1,1.5", "1,,2,3",
+                "0,0,1,9999999999",
+            ]),
+        Row("trim", good: [nil, "", "1", "10", "254"], bad: ["0", "255", "-1", "x", "true"]),
+        Row("orient", good: ["auto", "none", "1", "8"], bad: ["", nil, "0", "9", "Auto"]),
+        Row("ro", good: ["0", "90", "359"], bad: ["360", "-90"] + notWhole),
+        Row("flip", good: booleans, bad: ["yes"]),
+        Row("flop", good: booleans, bad: ["yes"]),
+        Row("bg", good: colors, bad: notColors),
+        Row("blur", good: [nil, "", "0.3", "5", "1000"], bad: ["0", "0.2", "1001"] + notNumbers),
+        Row(
+            "sharp", good: [nil, "", "0.000001", "1e-06", "1E-6", "5", "10"],
+            bad: ["0", "10.1", "9e-7", "1e-999"] + notNumbers),
+        Row("bri", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
+        Row("con", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
+        Row("sat", good: ["0", "1", "1.5", "10"], bad: ["10.1", "", nil] + notNumbers),
+        Row("hue", good: ["0", "180", "359"], bad: ["360", "-1"] + notWhole),
+        Row("gam", good: [nil, "", "1", "2.2", "3"], bad: ["0.9", "3.1"] + notNumbers),
+        Row("tint", good: colors, bad: notColors),
+        Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
+        Row(
+            "output",
+            good: [
+                "auto", "jpg", "jpeg", "png", "webp", "avif", "gif", "jxl", "tiff", "tif", "json", "blurhash",
+                "thumbhash", "color", "lqip",
+            ], bad: ["", nil, "svg", "JPG", "JSON", "blurHash", "heic"]),
+        Row(
+            "fields",
+            good: ["color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "all,all", "color%2Clqip"],
+            bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "All", "gps"],
+            beside: "&output=json"),
+        Row(
+            "placeholder",
+            good: ["color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip"],
+            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "Color", "color lqip"]),
+        Row("q", good: ["1", "100"], bad: ["0", "101"] + notWhole),
+        Row("ll", good: booleans, bad: ["yes"]),
+        Row("il", good: booleans, bad: ["yes"]),
+        Row("n", good: ["1", "256"], bad: ["0", "257", "-1"] + notWhole),
+        Row("page", good: ["1", "999"], bad: ["0", "-1"] + notWhole),
+        Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
+        Row(
+            "cache",
+            good: ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached", "refresh"],
+            bad: ["", nil, "standard", "noStore", "No-Cache", "max-age=0"]),
+        Row(
+            "store", good: ["all", "memory", "original", "variant", "none"], bad: ["", nil, "disk", "originals", "All"]),
+        Row("wait", good: ["stored"], bad: ["", nil, "true", "Stored"]),
+        Row("priority", good: ["low", "normal", "high"], bad: ["", nil, "background", "3", "High"]),
+        Row(
+            "maxage", good: ["1s", "1h", "60m", "59m", "1d", "2w", "1y", "365d", "525600m", "31536000s"],
+            bad: [
+                "", nil, "0s", "0h", "366d", "2y", "31536001s", "3600", "1S", "1M", "h", "1.5h", "-1d", "1 d", "+1d",
+                "99999999y",
+            ]),
+        Row(
+            "filename", good: ["a", "photo.jpg", "A-b_c.1", String(repeating: "x", count: 100)],
+            bad: ["", nil, ".hidden", "a/b", "a b", "a%22b", "a%0d%0ab", "é", String(repeating: "x", count: 101)]),
+    ]
+
+    @Test(arguments: rows)
+    func `each parameter accepts its values and refuses others by name`(row: Row) throws {
+        for value in row.good {
+            #expect(throws: Never.self, "\(value ?? "bare")") { try grammar.parse(query(row, value)) }
+        }
+        for value in row.bad {
+            let error = #expect(throws: InvalidParameter.self, "\(value ?? "bare")") {
+                try grammar.parse(query(row, value))
+            }
+            #expect(error?.parameter == row.name)
+        }
+    }
+
+    @Test func `the table above has every parameter but the url`() {
+        #expect(Set(Self.rows.map(\.name)).union(["url"]) == Set(grammar.table.parameters.map(\.name)))
+    }
+
+    private func query(_ row: Row, _ value: String?) -> String {
+        "url=https://example.com/a.jpg\(row.beside)&\(row.name)" + (value.map { "=\($0)" } ?? "")
+    }
+
+    @Test(arguments: [
+        ("w=0", "w", "Parameter 'w' must be an integer from 1 to 8192, got '0'."),
+        ("w", "w", "Parameter 'w' must be an integer from 1 to 8192, got no value."),
+        (
+            "blur=0", "blur",
+            "Parameter 'blur' must be a number from 0.3 to 1000 or have no value, got '0'."
+        ),
+        (
+            "sharp=x", "sharp",
+            "Parameter 'sharp' must be a number from 0.000001 to 10 or have no value, got 'x'."
+        ),
+        (
+            "dpr=9", "dpr",
+            "Parameter 'dpr' must be a number from 1 to 8 with at most 2 decimals, got '9'."
+        ),
+        ("dpr=2&w=5000", "dpr", "Parameter 'w' times 'dpr' must be at most 8192 pixels, got 10000."),
+        ("fpx=0.25", "fpx", "Parameters 'fpx' and 'fpy' require a=focal."),
+        ("fpx=0.5&fpy=0.75&a=top", "fpy", "Parameters 'fpx' and 'fpy' require a=focal."),
+        ("fields=color", "fields", "Parameter 'fields' requires output=json."),
+        ("fields=color&output=lqip", "fields", "Parameter 'fields' requires output=json."),
+        (
+            "placeholder=color&output=json", "placeholder",
+            "Parameter 'placeholder' requires an image, and output=json is not one."
+        ),
+        ("we&enlarge", "we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true."),
+        ("w=1&w=1", "w", "Parameter 'w' must be given only once."),
+        ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
+        ("W=1", "W", "There is no parameter 'W'. Did you mean 'w'?"),
+        ("fti=cover", "fti", "There is no parameter 'fti'. Did you mean 'fit'?"),
+        (
+            "cache=always", "cache",
+            "Parameter 'cache' must be one of default, no-store, reload, no-cache, force-cache, only-if-cached, "
+                + "refresh, got 'always'."
+        ),
+        ("zzzzzz", "zzzzzz", "There is no parameter 'zzzzzz'."),
+    ])
+    func `a refusal names the parameter, the allowed values and the value received`(
+        query: String, parameter: String, detail: String
+    ) {
+        let error = #expect(throws: InvalidParameter.self) {
+            try grammar.parse("url=https://example.com/a.jpg&" + query)
+        }
+        #expect(error?.parameter == parameter)
+        #expect(error?.detail == detail)
+    }
+
+    @Test func `a query to info equals the one to image for its document`() throws {
+        let info = ImageQueryGrammar.info()
+        var caching = try info.parse("url=x&fields=cache,color")
+        #expect(caching.includesCaching)
+        caching.includesCaching = false
+        #expect(try caching == info.parse("url=x&fields=color"))
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&fields=cache") }
+        let rest = "&fields=exif,color&page=2&cache=force-cache&store=memory&maxage=1h"
+        #expect(try info.parse("url=x" + rest) == grammar.parse("url=x&output=json" + rest))
+        #expect(try info.parse("url=x") == grammar.parse("url=x&output=json"))
+        #expect(try info.parse("url=x&gps") == info.parse("url=x&gps=true"))
+        #expect(try info.parse("url=x&gps=false") == info.parse("url=x"))
+        #expect(try info.parse("url=x&gps").includesPosition)
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&output=json&gps") }
+        for query in [
+            "url=x&gps=yes", "url=x&w=1", "url=x&output=json", "url=x&default=y", "url=x&fields=gps", "fields=all",
+        ] {
+            #expect(throws: InvalidParameter.self, "\(query)") { try info.parse(query) }
+        }
+    }
+
+    @Test func `a source is required`() {
+        for query in ["", "w=1", "url", "url="] {
+            let error = #expect(throws: InvalidParameter.self) { try grammar.parse(query) }
+            #expect(error?.parameter == "url")
+        }
+    }
+
+    @Test func `text of the client is echoed up to 100 characters`() {
+        let long = String(repeating: "y", count: 5_000)
+        for query in ["w=\(long)", "\(long)=1", "w=1&w=\(long)", "fit=\(long)", "filename=\(long)"] {
+            let error = #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&" + query) }
+            #expect((error?.detail.count ?? .max) < 400)
+            #expect((error?.parameter?.count ?? .max) <= 101)
+        }
+    }
+
+    @Test func `limits are those of the server`() throws {
+        let narrow = ImageQueryGrammar(
+            limits: QueryLimits(maxOutputSide: 100, maxFrames: 2, defaultResampling: .linear))
+        #expect(try narrow.parse("url=x&w=100&n=2").recipe.resampling == .linear)
+        #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&w=101") }
+        #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&w=60&dpr=2") }
+        #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&n=3") }
+    }
+}

@@ -1,0 +1,131 @@
+import DarkroomTransforms
+import Testing
+
+@testable import DarkroomQuery
+
+/// Queries are equal exactly where they mean the same.
+struct ImageQueryTests {
+    private let grammar = ImageQueryGrammar()
+
+    private func parse(_ query: String) throws -> ImageQuery {
+        try grammar.parse("url=https://example.com/a.jpg" + query)
+    }
+
+    @Test func `a query of nothing but a source changes nothing`() throws {
+        let query = try parse("")
+        #expect(query.recipe == Recipe(resampling: .fast))
+        #expect(query.pages == PageSelection())
+        #expect(query.output(acceptingWebP: false) == OutputOptions())
+    }
+
+    @Test(arguments: [
+        "&bri=0", "&con=0", "&sat=1.0", "&hue=0", "&gam=1", "&ro=0", "&orient=auto", "&dpr=2", "&dpr=1", "&fit=cover",
+        "&a=top", "&a=focal&fpx=0.1", "&enlarge=true", "&enlarge=false", "&we", "&we=false", "&resample=linear",
+        "&flip=false", "&flop=0", "&ll=false", "&il=false", "&output=auto", "&page=1", "&bg=0000", "&bg=transparent",
+        "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false", "&fpx=0.5&fpy=0.5",
+    ])
+    func `a value that does nothing by itself is as good as absent`(query: String) throws {
+        #expect(try parse(query) == parse(""))
+    }
+
+    @Test(arguments: [
+        ("&w=100&fit=cover", "&w=100"), ("&h=100&a=entropy&fit=contain", "&h=100"), ("&w=10&h=10&a=top", "&w=10&h=10"),
+        ("&w=10&h=10&fit=outside&a=top", "&w=10&h=10&fit=outside"),
+        ("&w=10&h=10&fit=fill&a=focal", "&w=10&h=10&fit=fill"),
+        ("&w=10&h=10&fit=contain&a=entropy", "&w=10&h=10&fit=contain"),
+        ("&w=10&h=10&fit=contain&a=focal&fpx=1&fpy=0", "&w=10&h=10&fit=contain&a=top-right"),
+        ("&w=10&h=10&fit=cover&a=tl", "&w=10&h=10&fit=cover&a=left-top"),
+        ("&w=10&h=10&fit=cover&a=focal&fpx=0.5", "&w=10&h=10&fit=cover&a=focal&fpy=0.50"),
+        ("&w=100&dpr=2", "&w=200"), ("&w=101&dpr=1.5", "&w=152"), ("&w=101&dpr=1.25", "&w=126"),
+        ("&we&w=100", "&w=100&enlarge=false"), ("&trim", "&trim=10"), ("&gam", "&gam=2.2"), ("&blur=5", "&blur=5.0"),
+        ("&orient=1", "&orient=none"), ("&tint=f00", "&tint=ff000080"), ("&bg=white", "&bg=FFF"),
+        ("&output=jpeg", "&output=jpg"), ("&output=tif", "&output=tiff"), ("&output=jpg&q=80", "&output=jpg"),
+        ("&output=png&q=10", "&output=png"), ("&output=jpg&ll", "&output=jpg"),
+        ("&output=webp&ll&q=10", "&output=webp&ll"),
+        ("&output=webp&il", "&output=webp"), ("&ll&q=10", "&ll"), ("&maxage=60m", "&maxage=1h"),
+        ("&maxage=60s", "&maxage=1m"), ("&scaledown", "&scaledown=1"),
+        ("&maxage=1y", "&maxage=365d"), ("&placeholder=lqip,color,lqip", "&placeholder=color,lqip"),
+    ])
+    func `two spellings of one meaning are equal`(one: String, other: String) throws {
+        #expect(try parse(one) == parse(other))
+        #expect(try parse(one) != parse(""))
+    }
+
+    @Test(arguments: [
+        ("&w=100", "&h=100"), ("&w=100", "&w=101"), ("&w=9&h=9&fit=cover", "&w=9&h=9&fit=contain"),
+        ("&w=100", "&w=100&enlarge"), ("&w=100", "&w=100&resample=linear"), ("&blur", "&blur=1"),
+        ("&sharp", "&sharp=1"),
+        ("&flip", "&flop"), ("&orient=none", "&orient=auto"), ("&output=auto", "&output=jpg"), ("&n=1", "&page=1"),
+        ("&n=1", "&n=2"), ("&page=2", "&page=3"), ("&bg=fff", "&bg=fffe"), ("&sat=0", "&filt=greyscale"),
+        ("&q=50", "&q=51"),
+        ("&maxage=1h", "&maxage=2h"), ("&cache=reload", "&cache=refresh"), ("&store=none", "&store=memory"),
+        ("&wait=stored", "&store=all"),
+        ("&priority=low", "&priority=normal"), ("&priority=normal", ""), ("&default=a", "&default=b"),
+        ("&scaledown", ""), ("&filename=a", "&filename=b"), ("&placeholder=color", ""),
+        ("&placeholder=color", "&placeholder=lqip"),
+        ("&w=9&h=9&fit=cover&a=focal", "&w=9&h=9&fit=cover&a=center"),
+    ])
+    func `two meanings differ`(one: String, other: String) throws {
+        #expect(try parse(one) != parse(other))
+    }
+
+    @Test func `two thousand random meanings are equal in every spelling, and only in theirs`() throws {
+        var numbers = SystemRandomNumberGenerator()
+        var seen: [ImageQuery: [String: String]] = [:]
+        for _ in 0..<2_000 {
+            let meaning = RandomMeaning.make(using: &numbers)
+            let first = try parse(meaning.spelling(using: &numbers))
+            for _ in 0..<3 {
+                let spelling = meaning.spelling(using: &numbers)
+                #expect(try parse(spelling) == first, "\(spelling)")
+            }
+            if let other = seen.updateValue(meaning.values, forKey: first) { #expect(other == meaning.values) }
+        }
+        #expect(seen.count > 1_900)
+    }
+}
+
+/// Values that each mean something, with several ways to write each of them.
+private struct RandomMeaning {
+    var values: [String: String]
+
+    /// Spellings of a value, the first one naming it.
+    private static let choices: [String: [[String]]] = [
+        "ro": [["90"], ["1"], ["270", "0270"]], "flip": [["", "=true", "=1", "="]], "flop": [["", "=true"]],
+        "trim": [["10", "", "="], ["20"]], "crop": [["0,0,5,5", "00,0,5,5", "0%2C0,5,5"], ["1,1,5,5"]],
+        "orient": [["none", "1"], ["6"]], "bg": [["fff", "FFFFFF", "white", "%23fff", "ffffffff"], ["f00", "red"]],
+        "blur": [["", "="], ["1", "1.0"], ["2.5", "2.50"]], "sharp": [["", "="], ["1", "1.00"]],
+        "bri": [["5", "05"], ["-5"]], "con": [["5"], ["-5", "-05"]], "sat": [["0", "0.0"], ["2", "2.0"]],
+        "hue": [["5"], ["6"]], "gam": [["2.2", "", "="], ["3", "3.0"]], "tint": [["red", "f00", "F00F"], ["blue"]],
+        "filt": [["sepia"], ["negate"], ["greyscale"]], "page": [["2", "02"], ["3"]], "n": [["1"], ["2"]],
+        "maxage": [["1h", "60m", "3600s"], ["1d", "24h"], ["1w", "7d"]], "cache": [["reload"], ["force-cache"]],
+        "store": [["none"], ["memory"]], "wait": [["stored"]], "priority": [["low"], ["normal"], ["high"]],
+        "default": [["https://b.example/", "https%3A//b.example/"]], "scaledown": [["", "=true", "=1"]],
+        "filename": [["a"], ["b"]],
+        "output": [["jpg", "jpeg"], ["tiff", "tif"], ["png"], ["webp"]],
+    ]
+    private static let nothings = [
+        ["dpr=1", "dpr=1.0"], ["we", "we=true", "enlarge=false", "we=false"], ["ll=false", "ll=0"], ["il=0"],
+    ]
+
+    static func make(using numbers: inout some RandomNumberGenerator) -> RandomMeaning {
+        var values: [String: String] = ["w": "\(Int.random(in: 1...4_000, using: &numbers))"]
+        for (name, spellings) in choices where Int.random(in: 0..<3, using: &numbers) == 0 {
+            values[name] = spellings.randomElement(using: &numbers)?.first
+        }
+        return RandomMeaning(values: values)
+    }
+
+    func spelling(using numbers: inout some RandomNumberGenerator) -> String {
+        var parts: [String] = []
+        for (name, value) in values {
+            let same = Self.choices[name]?.first { $0.first == value } ?? [value]
+            let chosen = same.randomElement(using: &numbers) ?? value
+            parts.append(chosen.isEmpty || chosen.hasPrefix("=") ? name + chosen : "\(name)=\(chosen)")
+        }
+        for group in Self.nothings where Bool.random(using: &numbers) {
+            parts.append(group.randomElement(using: &numbers) ?? "")
+        }
+        return "&" + parts.shuffled(using: &numbers).joined(separator: "&")
+    }
+}

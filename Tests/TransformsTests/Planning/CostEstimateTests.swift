@@ -1,0 +1,127 @@
+import Testing
+
+@testable import DarkroomTransforms
+
+/// Estimates against measurements of single jobs: one process each, its peak minus that of a tiny job.
+struct CostEstimateTests {
+    struct Row: CustomTestStringConvertible, Sendable {
+        let name: String
+        let facts: CostEstimate.Facts
+        let measuredMiB: Int
+
+        var testDescription: String { name }
+
+        init(_ name: String, _ facts: CostEstimate.Facts, _ measuredMiB: Int) {
+            self.name = name
+            self.facts = facts
+            self.measuredMiB = measuredMiB
+        }
+    }
+
+    /// An image of 6000×4000 pixels in a file of `sourceMiB`, shrunk on load, then scaled to `width`.
+    private static func job(
+        _ format: SourceFormat, sourceMiB: Double, bands: Int = 3, needsWholeSource: Bool = false, shrink: Double = 1,
+        width: Int? = nil, as output: OutputFormat, lossless: Bool = false, isRotated: Bool = false,
+        isLinear: Bool = false
+    ) -> CostEstimate.Facts {
+        let area = Int(24_000_000 / shrink / shrink)
+        let result = (width ?? 6000) * (width ?? 6000) * 2 / 3
+        return CostEstimate.Facts(
+            sourceBytes: Int(sourceMiB * 1_048_576), format: format, sourceArea: 24_000_000, frames: 1,
+            needsWholeSource: needsWholeSource, rasterArea: area, rasterBytes: area * bands, rasterHasAlpha: bands == 4,
+            isScaled: width != nil, isLinear: isLinear, steps: isRotated ? Rotate(degrees: 30).cost : .none,
+            output: OutputOptions(format: output, lossless: lossless), outputFormat: output,
+            resultArea: isRotated ? result * 19 / 10 : result, resultFrames: 1,
+            resultHasAlpha: isRotated || (bands == 4 && output.supportsAlpha))
+    }
+
+    static let rows = [
+        Row("a JPEG as it is", job(.jpeg, sourceMiB: 3.1, as: .jpeg), 211),
+        Row("a JPEG as PNG", job(.jpeg, sourceMiB: 3.1, as: .png), 235),
+        Row("a JPEG as WebP", job(.jpeg, sourceMiB: 3.1, as: .webp), 269),
+        Row(
+            "half a JPEG as lossless WebP",
+            job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 3000, as: .webp, lossless: true), 219),
+        Row("half a JPEG as AVIF", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .avif), 73),
+        Row("half a JPEG as GIF", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .gif), 82),
+        Row("half a JPEG as JPEG XL", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .jxl), 105),
+        Row("half a JPEG as TIFF", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .tiff), 34),
+        Row("half a JPEG, tilted", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .png, isRotated: true), 161),
+        Row("all of a JPEG, scaled", job(.jpeg, sourceMiB: 3.1, width: 1600, as: .jpeg), 89),
+        Row(
+            "a progressive JPEG, small",
+            job(.jpeg, sourceMiB: 2.9, needsWholeSource: true, shrink: 8, width: 400, as: .jpeg), 70),
+        Row(
+            "a progressive JPEG, whole", job(.jpeg, sourceMiB: 2.9, needsWholeSource: true, width: 1600, as: .jpeg), 146
+        ),
+        Row("a PNG", job(.png, sourceMiB: 47.8, width: 400, as: .jpeg), 131),
+        Row("an interlaced PNG", job(.png, sourceMiB: 52.2, needsWholeSource: true, width: 400, as: .jpeg), 185),
+        Row("a PNG with alpha", job(.png, sourceMiB: 53.9, bands: 4, width: 400, as: .webp), 239),
+        Row("a PNG with alpha, of average width", job(.png, sourceMiB: 17.4, bands: 4, width: 800, as: .webp), 247),
+        Row("half a PNG with alpha", job(.png, sourceMiB: 17.4, bands: 4, width: 3000, as: .webp), 314),
+        Row(
+            "half a PNG with alpha, in linear light",
+            job(.png, sourceMiB: 17.4, bands: 4, width: 3000, as: .webp, isLinear: true), 372),
+        Row("a PNG in linear light", job(.png, sourceMiB: 12.7, width: 800, as: .jpeg, isLinear: true), 138),
+        Row("a PNG with alpha as WebP", job(.png, sourceMiB: 53.9, bands: 4, as: .webp), 556),
+        Row("a PNG of 16 bits", job(.png, sourceMiB: 68.6, bands: 6, width: 400, as: .jpeg), 239),
+        Row("a WebP as it is", job(.webp, sourceMiB: 1.7, as: .webp), 280),
+        Row(
+            "a lossless WebP, small",
+            job(.webp, sourceMiB: 16.3, needsWholeSource: true, shrink: 8, width: 400, as: .jpeg),
+            106),
+        Row("a lossless WebP", job(.webp, sourceMiB: 16.3, needsWholeSource: true, as: .png), 255),
+    ]
+
+    @Test(arguments: rows)
+    func `An estimate is between 80 and 200 percent of the measurement`(_ row: Row) {
+        let estimatedMiB = Double(CostEstimate(row.facts).bytes) / 1_048_576
+        #expect(estimatedMiB >= 0.8 * Double(row.measuredMiB))
+        #expect(estimatedMiB <= 2 * Double(row.measuredMiB))
+    }
+
+    @Test func `A small thumbnail of a large JPEG costs little more than the file`() {
+        let cost = CostEstimate(Self.job(.jpeg, sourceMiB: 3.1, shrink: 8, width: 400, as: .jpeg))
+        #expect(cost.bytes < 10 << 20)
+    }
+
+    @Test func `Estimated work has the order of the codecs' measured times`() {
+        let work = [OutputFormat.jpeg, .webp, .png, .tiff, .avif, .gif].map {
+            CostEstimate(Self.job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: $0)).work
+        }
+        #expect(work == work.sorted())
+    }
+
+    @Test func `Steps that compute every pixel anew add work, and other steps do not`() {
+        func cost(_ chain: TransformChain) -> CostEstimate {
+            var facts = Self.job(.jpeg, sourceMiB: 3.1, width: 1600, as: .jpeg)
+            facts.steps = chain.cost
+            return CostEstimate(facts)
+        }
+        let plain = cost(TransformChain([]))
+        #expect(cost(TransformChain([Flip(), Brightness(percent: 5), Rotate(degrees: 90)])) == plain)
+        for step in [Blur(sigma: 2), Trim(threshold: 9), Filter.sepia, Rotate(degrees: 9)] as [any Transform] {
+            #expect(cost(TransformChain([step])).work > plain.work)
+            #expect(cost(TransformChain([step, step])).work > cost(TransformChain([step])).work)
+        }
+        #expect(cost(TransformChain([Rotate(degrees: 9)])).bytes > plain.bytes)
+    }
+
+    @Test func `Each frame of an animation adds to memory and work`() {
+        var facts = Self.job(.gif, sourceMiB: 1, bands: 4, as: .webp)
+        facts.sourceArea = 1_000_000
+        (facts.rasterArea, facts.rasterBytes, facts.resultArea) = (1_000_000, 4_000_000, 1_000_000)
+        let one = CostEstimate(facts)
+        (facts.frames, facts.resultFrames) = (30, 30)
+        (facts.rasterArea, facts.rasterBytes, facts.resultArea) = (30_000_000, 120_000_000, 30_000_000)
+        let all = CostEstimate(facts)
+        #expect(all.bytes > one.bytes + 29 * 8_000_000)
+        #expect(all.work > 25 * one.work)
+    }
+
+    @Test func `Absurd sizes give a large number instead of an overflow`() {
+        var facts = Self.job(.png, sourceMiB: 1, as: .gif)
+        (facts.sourceArea, facts.resultArea, facts.rasterBytes) = (.max, .max, .max)
+        #expect(CostEstimate(facts).bytes > 1 << 60)
+    }
+}
