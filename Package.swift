@@ -110,20 +110,22 @@ let package = Package(
         room("Metrics", packages: [coreMetrics]),
         room("Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
         room(
-            "Web", sees: ["Query", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            "HTTPServer", sees: ["Network"],
             packages: [
-                coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, crypto, distributedTracing,
-                logging, serviceContext, yams,
-            ],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("Playground/playground.html")]),
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioHTTP1, serviceContext,
+            ]),
+        room(
+            "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Network", "HTTPCaching"],
+            packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("Pages/playground.html")]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "DarkroomMetrics", "DarkroomWeb", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
-                argumentParser, coreMetrics, httpTypes, serviceLifecycle, hummingbird, logging, nioCore,
-                nioPosix,
-                distributedTracing, serviceContext, unixSignals, yams,
+                "DarkroomMetrics", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
+                "DarkroomPipeline", "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomOrigin",
+                "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser, coreMetrics, httpTypes, serviceLifecycle,
+                hummingbird, logging, nioCore, nioPosix, distributedTracing, serviceContext, unixSignals, yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
@@ -150,7 +152,14 @@ let package = Package(
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
         tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"]),
         tests(
-            of: "Web", sees: ["Query", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            of: "HTTPServer", sees: ["Network"],
+            packages: [
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
+            ]),
+        tests(
+            of: "Web",
+            sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,
@@ -158,7 +167,8 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestOrigin", "Workers", "Web", "Query", "Transforms", "HTTPCaching", "Origin", "Network", "Pipeline",
+                "TestOrigin", "Workers", "Web", "HTTPServer", "Query", "Transforms", "HTTPCaching", "Origin", "Network",
+                "Pipeline",
                 "Store",
             ],
             packages: [
@@ -168,7 +178,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "DarkroomCommand", "DarkroomWeb", "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline",
+                "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
+                "DarkroomPipeline",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
                 logging, httpTypes,
                 nioCore, nioHTTP1,

@@ -1,52 +1,54 @@
 package import DarkroomQuery
+package import DarkroomHTTPServer
 package import Foundation
 
-/// What the HTTP shell needs to know.
+/// The configuration of the endpoints and listeners.
 package struct WebConfiguration: Sendable {
-    /// The address to listen on: a name or an IP address.
+    /// The bind address of the main listener: a host name or an IP address.
     package var host: String
-    /// 0 = any free port.
+    /// The port of the main listener; 0 = any free port.
     package var port: Int
-    /// The address of the port for administration.
+    /// The bind address of the admin listener.
     package var adminHost: String
-    /// A port for administration alone, which the other one then does not answer: 0 = any free port; nil = there is none.
+    /// The port of a listener for administration, which the main listener then does not serve. 0 = any free port; nil =
+    /// no such listener.
     package var adminPort: Int?
-    /// The longest that a client may use an answer from when it gets it.
+    /// The maximum lifetime that `Cache-Control` grants to clients.
     package var variantMaxAge: Duration
-    /// Whether `maxage` may give clients more time than the origin does.
+    /// Whether `maxage` may exceed the lifetime that the origin grants.
     package var allowLongerMaxAge: Bool
-    /// Whether anybody may have the origin asked although there is a fresh answer.
+    /// Whether all clients may force contact with the origin although a fresh response is cached.
     package var allowForcedRefresh: Bool
-    /// Whether `/info` tells anybody where a picture was taken.
+    /// Whether `/info` discloses GPS positions.
     package var allowGPS: Bool
-    /// Lets its bearer use what is for administration, and have the origin asked; nil = nobody, but at `adminPort` everybody
-    /// may do the former.
+    /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
+    /// without authentication.
     package var adminToken: String?
-    /// The status of answers with a fallback picture: 200…599, one that may have a body.
+    /// The status of responses with a fallback image: 200…599, one that may have a body.
     package var fallbackStatus: Int
-    /// What stands before the paths of addresses that are given out, without a slash at its end; nil = nothing: they are relative.
+    /// The prefix of URLs that the server hands out, without a trailing slash; nil = URLs are relative.
     package var publicURL: String?
-    /// Our own name in `Via` fields: a request that carries it has come through here already.
+    /// This server's pseudonym in `Via`. A request that has it already passed through this server.
     package var viaPseudonym: String
-    /// What queries may ask for.
+    /// The limits of query parameters.
     package var limits: QueryLimits
-    /// Bytes of a source that are downloaded.
+    /// The maximum size of a source in bytes.
     package var maxSourceBytes: Int
-    /// Who clients are, and what each of them may do.
-    package var visitors: Visitors
-    /// Who may ask for what.
+    /// The identity of clients, and the limits for each.
+    package var clientLimits: ClientLimits
+    /// The access control of image requests.
     package var access: Access
-    /// Tells the time that signatures expire by.
+    /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 
-    /// Every default is that of the command line.
+    /// Creates a configuration with the same defaults as the command line.
     package init(
         host: String = "127.0.0.1", port: Int = 8080, adminHost: String = "127.0.0.1", adminPort: Int? = nil,
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
-        visitors: Visitors = Visitors(), access: Access = Access()
+        clientLimits: ClientLimits = ClientLimits(), access: Access = Access()
     ) {
         self.host = host
         self.port = port
@@ -62,7 +64,7 @@ package struct WebConfiguration: Sendable {
         self.viaPseudonym = viaPseudonym
         self.limits = limits
         self.maxSourceBytes = maxSourceBytes
-        self.visitors = visitors
+        self.clientLimits = clientLimits
         self.access = access
     }
 }

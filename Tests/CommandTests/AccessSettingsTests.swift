@@ -1,3 +1,4 @@
+@testable import DarkroomHTTPServer
 import DarkroomQuery
 import DarkroomWeb
 import Foundation

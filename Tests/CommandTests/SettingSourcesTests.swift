@@ -1,3 +1,5 @@
+@testable import DarkroomQuery
+@testable import DarkroomHTTPServer
 import ArgumentParser
 import DarkroomPipeline
 import DarkroomWeb

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomStore
@@ -49,7 +50,7 @@ struct SettingsTests {
         #expect(settings.access.adminToken == nil && settings.listeners.adminPort == nil)
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
-        #expect(settings.visitors == Visitors())
+        #expect(settings.clientLimits == ClientLimits())
         #expect(settings.processing.fallbackStatus == 200)
         #expect(settings.processing.resample == .fast)
         #expect(settings.logging.format == .text)

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
@@ -33,12 +34,12 @@ struct CacheDemandTests {
         ("", CacheMode.default), ("&cache=default", .default), ("&cache=force-cache", .forceCache),
         ("&cache=only-if-cached", .onlyIfCached),
     ])
-    func `everybody may take the cache's word`(query: String, mode: CacheMode) async throws {
+    func `all clients may use modes that do not contact the origin`(query: String, mode: CacheMode) async throws {
         #expect(try await asked(query).cache.policy == RequestCachePolicy(mode: mode))
     }
 
     @Test(arguments: CacheMode.allCases.filter(\.forcesOriginRequest))
-    func `a mode that asks the origin takes the token or the setting`(mode: CacheMode) async throws {
+    func `a mode that contacts the origin requires the token or the setting`(mode: CacheMode) async throws {
         let query = "&cache=\(mode.rawValue)"
         for configuration in [WebConfiguration(), WebConfiguration(adminToken: token)] {
             for credentials in [nil, "Bearer wrong", "Basic \(token)", "Bearer", token] {
@@ -57,7 +58,7 @@ struct CacheDemandTests {
         #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
     }
 
-    @Test func `directives are passed on, with whether they may ask the origin`() async throws {
+    @Test func `directives are passed on together with the permission to contact the origin`() async throws {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
         #expect(directives != .none)
@@ -71,7 +72,7 @@ struct CacheDemandTests {
         ("", TierSelection.all), ("&store=all", .all), ("&store=memory", .memory), ("&store=original", .originals),
         ("&store=variant", .variants), ("&store=none", .none),
     ])
-    func `store says where results are kept, and not where they are looked for`(query: String, tiers: TierSelection)
+    func `store limits where results are stored, not where they are looked up`(query: String, tiers: TierSelection)
         async throws
     {
         let use = try await asked(query).cache
@@ -80,7 +81,7 @@ struct CacheDemandTests {
         #expect(!use.waitsForDisk)
     }
 
-    @Test func `an answer may wait for the disk`() async throws {
+    @Test func `a response may wait for the disk`() async throws {
         #expect(try await asked("&wait=stored").cache.waitsForDisk)
     }
 
@@ -90,13 +91,13 @@ struct CacheDemandTests {
             ("", "u=5", .low), ("", "u=7", .low), ("", "u=8", .normal), ("", "nonsense=", .normal),
             ("&priority=low", "u=0", .low), ("&priority=normal", "u=7", .normal), ("&priority=high", nil, .high),
         ] as [(String, String?, Priority)])
-    func `the query's priority wins over the field's`(query: String, field: String?, priority: Priority) async throws {
+    func `the query's priority overrides the field's`(query: String, field: String?, priority: Priority) async throws {
         var fields: HTTPFields = [:]
         fields[.priority] = field
         #expect(try await asked(query, fields: fields).priority == priority)
     }
 
-    @Test func `a fallback is an address like the source's`() async throws {
+    @Test func `a fallback is a URL like the source's`() async throws {
         #expect(try await asked("").fallback == nil)
         let request = try await asked("&default=HTTPS%3A%2F%2Fb.example%2Fb.png")
         #expect(request.fallback?.canonical == "https://b.example/b.png")
@@ -105,7 +106,7 @@ struct CacheDemandTests {
         #expect(problem.parameter == "default")
     }
 
-    @Test func `scaling down what is too large is part of the recipe`() async throws {
+    @Test func `scaling down a source that is too large is part of the recipe`() async throws {
         #expect(try await asked("&scaledown").recipe.scaleDown)
         #expect(try await !asked("").recipe.scaleDown)
     }

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomTransforms
 import Foundation
 import HTTPTypes
@@ -237,14 +238,14 @@ struct ContractTests {
                 described[name.string ?? ""] = document
             }
         }
-        #expect(Set(described.keys) == Set(ProblemKind.allCases.map(\.rawValue)))
-        for kind in ProblemKind.allCases {
-            #expect(described[kind.rawValue]?.type == kind.type)
-            #expect(described[kind.rawValue]?.title == kind.title)
-            #expect(described[kind.rawValue]?.status == kind.status.code)
+        #expect(Set(described.keys) == Set(ProblemKind.all.map(\.slug)))
+        for kind in ProblemKind.all {
+            #expect(described[kind.slug]?.type == kind.type)
+            #expect(described[kind.slug]?.title == kind.title)
+            #expect(described[kind.slug]?.status == kind.status.code)
         }
         let types = contract["components"]?["schemas"]?["Problem"]?["properties"]?["type"]?["enum"]?.sequence
-        #expect(types?.compactMap(\.string) == ProblemKind.allCases.map(\.type))
+        #expect(types?.compactMap(\.string) == ProblemKind.all.map(\.type))
     }
 
     @Test
@@ -260,7 +261,7 @@ struct ContractTests {
         }
         let listed = try #require(contract["paths"]?["/image"]?["get"]?["responses"]?.mapping).map { $0.key.string }
         let possible =
-            ProblemKind.allCases.filter { $0 != .methodNotAllowed && $0 != .adminTokenWrong }.map {
+            ProblemKind.all.filter { $0 != .methodNotAllowed && $0 != .adminTokenWrong }.map {
                 "\($0.status.code)"
             } + ["200", "304"]
         #expect(Set(listed) == Set(possible))

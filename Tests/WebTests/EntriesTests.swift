@@ -38,12 +38,12 @@ struct EntriesTests {
         let head = HTTPRequest(
             method: .get, scheme: "http", authority: "localhost", path: "/cache/entries" + query, headerFields: fields)
         let router = makeRouter(
-            .idle(entries: endpoint), at: .main, configuration: .test(token: token), logger: .quiet)
+            .idle(entries: endpoint), configuration: .test(token: token))
         return try await router.buildResponder().respond(
             to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
     }
 
-    @Test func `what is cached is told to who has the token`() async throws {
+    @Test func `the token gives access to a source's entries`() async throws {
         let digest = String(repeating: "0f", count: 32)
         let known = try await respond("?url=https://example.com/a.jpg", token: token)
         #expect(known.headers[.cacheControl] == "no-store")
@@ -60,7 +60,7 @@ struct EntriesTests {
                 == #"{"entries":[],"source":"\#(digest)","url":"https://example.com/a.jpg"}"#)
     }
 
-    @Test func `who lacks the token learns nothing, not even whether the query is right`() async throws {
+    @Test func `without the token even the validity of the query is hidden`() async throws {
         for query in ["?url=https://example.com/a.jpg", "?nonsense"] {
             #expect(try await respond(query, token: nil).status == .unauthorized)
             #expect(try await respond(query, token: "wrong").status == .unauthorized)
@@ -70,7 +70,7 @@ struct EntriesTests {
     }
 
     @Test(arguments: ["", "?url", "?url=a", "?url=https://a.org/&w=1", "?url=https://a.org/&url=https://a.org/"])
-    func `a query that is not exact is refused`(query: String) async throws {
+    func `an invalid query is refused`(query: String) async throws {
         #expect(try await respond(query, token: token).status == .badRequest)
     }
 }

@@ -84,7 +84,7 @@ struct ExplainTests {
         return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    @Test func `a query means what it means for a picture, and fetch is told apart`() async throws {
+    @Test func `a query means the same as for /image, and fetch is separate`() async throws {
         let asked = Asked()
         _ = try await respond(
             "url=https%3A%2F%2FExample.com%2Fa.jpg&w=200&dpr=2&output=webp&fetch", fields: [.cacheControl: "max-age=7"],
@@ -97,7 +97,7 @@ struct ExplainTests {
         #expect(requests[0].0.cache.policy.directives.maxAge == .seconds(7))
     }
 
-    @Test func `the document tells everything, and leaves out what is not known`() async throws {
+    @Test func `the document is complete, and omits unknown values`() async throws {
         let known = try await json(try await respond("url=https://example.com/a.jpg&h=4&w=3&output=webp"))
         let request = try #require(known["request"] as? [String: Any])
         #expect(
@@ -128,7 +128,7 @@ struct ExplainTests {
             "Accept does not name image/webp, so it is the source's own format, or JPEG or PNG where browsers do not show that."
         ),
     ])
-    func `the reason for a format is what negotiation went by`(query: String, accept: String, reason: String)
+    func `the reason for a format is that of the negotiation`(query: String, accept: String, reason: String)
         async throws
     {
         let document = try await json(
@@ -136,7 +136,7 @@ struct ExplainTests {
         #expect((document["format"] as? [String: Any])?["reason"] as? String == reason)
     }
 
-    @Test func `what is wrong with a query or its source is a problem as for a picture`() async throws {
+    @Test func `invalid queries and sources are the same problems as for /image`() async throws {
         for (query, status) in [
             ("url=https://example.com/a.jpg&fetch=maybe", 400), ("w=1", 400), ("url=a", 400),
             ("url=https://example.com/a.jpg&width=1", 400), ("url=https://example.com/a.jpg&cache=reload", 403),

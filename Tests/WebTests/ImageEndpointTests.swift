@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
@@ -16,7 +17,7 @@ struct ImageEndpointTests {
     private let etag = "\"0123456789abcdef0123456789abcdef\""
     private let site = TestSite { _ in .stub(lastModified: ImageResponse.madeAt.addingTimeInterval(-3_600)) }
 
-    @Test func `a picture comes with its bytes and everything a cache or a browser wants to know`() async throws {
+    @Test func `an image has its bytes and all fields for caches and browsers`() async throws {
         let response = try await site.respond(source + "&filename=a.webp")
         #expect(response.status == .ok)
         #expect(try await response.text() == "bytes")
@@ -32,7 +33,7 @@ struct ImageEndpointTests {
         #expect(response.headers == expected)
     }
 
-    @Test func `what is not known, asked for or negotiated is left out`() async throws {
+    @Test func `fields that are unknown, not requested or not negotiated are omitted`() async throws {
         let site = TestSite { _ in .stub() }
         let fields = try await site.respond(source + "&output=webp").headers
         #expect(fields[.lastModified] == nil)
@@ -40,7 +41,7 @@ struct ImageEndpointTests {
         #expect(fields[.contentDisposition] == "inline")
     }
 
-    @Test func `a client that has the picture is told so without it`() async throws {
+    @Test func `a client that has the image gets a 304`() async throws {
         for fields: HTTPFields in [
             [.ifNoneMatch: etag], [.ifNoneMatch: "W/" + etag], [.ifNoneMatch: "*"],
             [.ifModifiedSince: "Sun, 06 Nov 1994 07:49:37 GMT"],
@@ -58,7 +59,7 @@ struct ImageEndpointTests {
         #expect(try await site.respond(source, fields: [.ifNoneMatch: "\"other\""]).status == .ok)
     }
 
-    @Test func `HEAD answers as GET without the body`() async throws {
+    @Test func `HEAD responds like GET without the body`() async throws {
         for target in [source, source + "&w=0", "/nowhere", "/health/live", "/openapi.yaml"] {
             let get = try await site.respond(target)
             let head = try await site.respond(target, method: .head)
@@ -69,7 +70,7 @@ struct ImageEndpointTests {
         }
     }
 
-    @Test func `the pipeline gets what the query and the client ask for`() async throws {
+    @Test func `the pipeline gets the query's and the client's requirements`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let site = TestSite { request in
             asked.withLock { $0.append(request) }
@@ -84,7 +85,7 @@ struct ImageEndpointTests {
         #expect(requests.map(\.output) == [OutputOptions(format: .webp, quality: 50), OutputOptions(format: .png)])
     }
 
-    @Test func `information is the document of the unchanged picture, by the same keys`() async throws {
+    @Test func `/info is the document of the unprocessed image with the same keys`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let site = TestSite { request in
             asked.withLock { $0.append(request) }
@@ -105,7 +106,7 @@ struct ImageEndpointTests {
         #expect(try await site.problem("/info?url=https%3A%2F%2Fexample.com%2Fa.jpg&w=1").parameter == "w")
     }
 
-    @Test func `positions are asked of the pipeline only where the server tells them`() async throws {
+    @Test func `GPS positions are requested only if the server discloses them`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let source = "/info?url=https%3A%2F%2Fexample.com%2Fa.jpg&fields=color"
         for mayTell in [false, true] {
@@ -125,31 +126,31 @@ struct ImageEndpointTests {
     }
 
     @Test(arguments: ["1.1 us", "1.0 fred, 1.1 us (Darkroom)", "HTTP/1.1\tus", "1.1 fred,1.1 us"])
-    func `a request that came through here already is a loop`(via: String) async throws {
+    func `a request that already passed through this server is a loop`(via: String) async throws {
         let response = try await site.respond(source, fields: [.via: via])
         #expect(response.status.code == 508)
         #expect(response.headers[.contentType] == "application/problem+json")
     }
 
     @Test(arguments: ["1.1 them", "1.1 us2", "us", "1.1 them (us)", "1.1 US"])
-    func `another's Via is no loop`(via: String) async throws {
+    func `another server in Via is not a loop`(via: String) async throws {
         #expect(try await site.respond(source, fields: [.via: via]).status == .ok)
     }
 
-    @Test func `a failure that a different Accept might have avoided varies by it`() async throws {
+    @Test func `a failure of a negotiated format varies by Accept`() async throws {
         let site = TestSite { _ throws(PipelineError) in throw .corrupt }
         #expect(try await site.respond(source).headers[.vary] == "Accept")
         #expect(try await site.respond(source + "&output=png").headers[.vary] == nil)
         #expect(try await site.respond(source + "&w=0").headers[.vary] == nil)
     }
 
-    @Test func `a target too long to read is refused as such`() async throws {
+    @Test func `a target that is too long is refused as such`() async throws {
         let response = try await site.respond(source + "&" + String(repeating: "a", count: 33_000))
         #expect(response.status == .uriTooLong)
     }
 
     @Test(arguments: ["ftp://example.com/a", "a.jpg", "https://", "file:///etc/passwd"])
-    func `a URL that is none of ours is a problem of url`(url: String) async throws {
+    func `an invalid source URL is a problem of parameter url`(url: String) async throws {
         let response = try await site.respond("/image?url=" + url)
         let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
         #expect(problem.status == 400)

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline

@@ -12,7 +12,7 @@ import Testing
 struct PlaygroundTests {
     private let page = String(decoding: PackageResources.playground_html, as: UTF8.self)
 
-    @Test func `the page is HTML that is asked for again soon`() async throws {
+    @Test func `the page is HTML with a short lifetime`() async throws {
         let response = try await TestSite().respond("/")
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/html; charset=utf-8")
@@ -21,7 +21,7 @@ struct PlaygroundTests {
         #expect(try await response.text() == page)
     }
 
-    @Test func `a browser that has the page is told so, and still what the page may do`() async throws {
+    @Test func `a 304 for the page still has its policy`() async throws {
         let first = try await TestSite().respond("/")
         let tag = try #require(first.headers[.eTag])
         let second = try await TestSite().respond("/", fields: [.ifNoneMatch: tag])
@@ -31,7 +31,7 @@ struct PlaygroundTests {
         #expect(try await TestSite().respond("/", fields: [.ifNoneMatch: "\"another\""]).status == .ok)
     }
 
-    @Test func `another page has another tag`() async throws {
+    @Test func `different pages have different tags`() async throws {
         let tags = [Array("a".utf8), Array("b".utf8)].map { page in
             PlaygroundEndpoint(page: page).respond(to: .get).headers[.eTag]
         }
@@ -39,7 +39,7 @@ struct PlaygroundTests {
     }
 
     @Test(arguments: ["script", "style"])
-    func `the policy lets the page's own element pass, and no other`(element: String) throws {
+    func `the policy allows only the page's own element`(element: String) throws {
         let pieces = page.components(separatedBy: "</\(element)>")
         #expect(pieces.count == 2, "There is one such element, which no text in it ends early.")
         let start = try #require(pieces[0].range(of: element == "script" ? "<script type=\"module\">" : "<style>"))
@@ -47,7 +47,7 @@ struct PlaygroundTests {
         #expect(try directives()["\(element)-src"] == "'sha256-\(hash)'")
     }
 
-    @Test func `nothing else may run, and nothing is loaded from elsewhere`() throws {
+    @Test func `the policy forbids other scripts and other origins`() throws {
         var directives = try directives()
         directives["script-src"] = nil
         directives["style-src"] = nil
@@ -58,12 +58,12 @@ struct PlaygroundTests {
             ])
     }
 
-    @Test func `a page without script or style may have neither`() throws {
+    @Test func `a page without script or style allows neither`() throws {
         let policy = PlaygroundEndpoint(page: Array("<p>".utf8)).respond(to: .get).headers[.contentSecurityPolicy]
         #expect(policy?.contains("script-src 'none'; style-src 'none';") == true)
     }
 
-    @Test func `the page names no other site but in examples, and has nothing that the policy forbids`() {
+    @Test func `the page refers to other sites only in examples, and uses nothing that its policy forbids`() {
         let hosts = page.matches(of: /https?:\/\/([A-Za-z0-9.-]+)/).map { String($0.output.1) }
         #expect(Set(hosts) == ["example.com", "www.w3.org"])
         #expect(!page.contains(/\son[a-z]+="/), "a handler in the markup")
@@ -73,11 +73,11 @@ struct PlaygroundTests {
     @Test(arguments: [
         "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "import(",
     ])
-    func `texts from outside never become markup or code`(way: String) {
+    func `external text never becomes markup or code`(way: String) {
         #expect(!page.contains(way))
     }
 
-    @Test func `the parameters that the page knows are the grammar's`() throws {
+    @Test func `the page's parameters are those of the grammar`() throws {
         let list = try #require(page.firstMatch(of: /const PARAMETERS = \[([^\]]+)\]/)).output.1
         let names = list.matches(of: /"([a-z]+)"/).map { String($0.output.1) }
         #expect(names.contains("url"))

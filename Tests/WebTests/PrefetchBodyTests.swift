@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import Foundation
 import HTTPTypes
@@ -28,7 +29,7 @@ struct PrefetchBodyTests {
         (#"{"urls":["http://a.org/"],"queries":["default=https%3A%2F%2Fa.org%2F&cache=reload&priority=high"]}"#),
         (#"{"urls":["http://a.org/"],"widths":[3.0]}"#),
     ])
-    func `what the contract describes is taken`(body: String) async throws {
+    func `bodies that the contract describes are accepted`(body: String) async throws {
         #expect(try await problem(body) == nil)
     }
 
@@ -59,7 +60,7 @@ struct PrefetchBodyTests {
         (#"{"urls":["https://a.org/"],"width":[1]}"#, "width"),
         (#"{"urls":["https://a.org/"],"URLs":[]}"#, "URLs"),
     ])
-    func `a body that is not exact begins nothing, and the member at fault is named`(body: String, member: String?)
+    func `an invalid body starts no job, and the problem names the member`(body: String, member: String?)
         async throws
     {
         let problem = try await problem(body)
@@ -69,7 +70,7 @@ struct PrefetchBodyTests {
         #expect(problem?.detail.hasSuffix(".") == true || problem?.detail.hasSuffix("?") == true)
     }
 
-    @Test func `a member that is not quite one is guessed, and a long one is not repeated whole`() async throws {
+    @Test func `a misspelled member gets a suggestion, and a long one is truncated`() async throws {
         let body = #"{"urls":["https://a.org/"],"width":[1]}"#
         #expect(try await problem(body)?.detail == "There is no member 'width'. Did you mean 'widths'?")
         let long = try await problem(#"{"\#(String(repeating: "x", count: 5_000))":1}"#)
@@ -77,7 +78,7 @@ struct PrefetchBodyTests {
         #expect(long?.detail.count ?? 0 < 200)
     }
 
-    @Test func `more pictures than a job may have are counted before any is looked at`() async throws {
+    @Test func `the number of images is checked before any of them`() async throws {
         let urls = Array(repeating: #""a""#, count: 5_001).joined(separator: ",")
         let problem = try await problem(#"{"urls":[\#(urls)],"widths":[1,2]}"#)
         #expect(problem?.parameter == "urls")
@@ -85,18 +86,18 @@ struct PrefetchBodyTests {
     }
 
     @Test(arguments: ["application/json; charset=utf-8", "Application/JSON", "application/json ;a=b"])
-    func `the type of the body may be spelled freely`(type: String) async throws {
+    func `the media type of the body is case-insensitive and may have parameters`(type: String) async throws {
         #expect(try await problem(#"{"urls":["https://a.org/"]}"#, type: type) == nil)
     }
 
     @Test(arguments: [nil, "", "text/plain", "application/x-www-form-urlencoded", "application/json-seq", "json"])
-    func `a body of another type is refused unread`(type: String?) async throws {
+    func `a body of another media type is refused unread`(type: String?) async throws {
         let problem = try await problem(#"{"urls":["https://a.org/"]}"#, type: type)
         #expect(problem?.status == 415)
         #expect(problem?.type == "/problems/unsupported-body")
     }
 
-    @Test func `a body of more than a mebibyte is refused`() async throws {
+    @Test func `a body of more than 1 MiB is refused`() async throws {
         let fitting = #"{"urls":["https://a.org/"]}"#
         let padding = String(repeating: " ", count: 1 << 20)
         #expect(try await problem(fitting + padding.dropLast(fitting.utf8.count)) == nil)

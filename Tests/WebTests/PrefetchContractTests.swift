@@ -49,7 +49,7 @@ struct PrefetchContractTests {
         }
         #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == QueryLimits().maxOutputSide)
         let body = contract["paths"]?["/prefetch"]?["post"]?["requestBody"]?["content"]?["application/json"]
-        let grammar = PrefetchGrammar()
+        let grammar = PrefetchGrammar(queries: ImageQueryGrammar())
         let examples = try #require(body?["examples"]?.mapping)
         for (_, example) in examples {
             let text = try Yams.serialize(node: try #require(example["value"]))

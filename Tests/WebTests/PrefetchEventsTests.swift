@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -16,7 +17,7 @@ struct PrefetchEventsTests {
 
     private func json(_ job: PrefetchJob) -> String { String(buffer: .json(PrefetchDocument(job))) }
 
-    @Test func `a stream of a job that has ended tells its end and ends`() async throws {
+    @Test func `the stream of a finished job reports its end and ends`() async throws {
         let prefetcher = Prefetcher { _ in .stub() }
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         for await _ in job.updates {}
@@ -28,7 +29,7 @@ struct PrefetchEventsTests {
         #expect(try await response.text() == "event: progress\ndata: \(json)\n\nevent: end\ndata: \(json)\n\n")
     }
 
-    @Test func `a stream ends when its job is cancelled, and that is the last it tells`() async throws {
+    @Test func `a stream ends with the cancellation of its job as its last event`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let start = json(job)
@@ -40,7 +41,28 @@ struct PrefetchEventsTests {
         #expect(start.contains(#""state":"running""#))
     }
 
-    @Test func `a stream that has nothing to tell says so from time to time`() async throws {
+    @Test func `a client that disconnects frees the stream, and the job goes on`() async throws {
+        let prefetcher = Prefetcher.held
+        let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
+        let (waiting, reportWait) = AsyncStream<Void>.makeStream()
+        let stream = events(job, clock: ImpatientClock(sleeps: 0) { reportWait.yield() })
+        let reading = Task { try await stream.text() }
+        await waiting.first { true }
+        reading.cancel()
+        await #expect(throws: (any Error).self) { try await reading.value }
+        #expect(job.watcherCount == 0)
+        #expect(job.progress.state == .running)
+        prefetcher.shutdown()
+    }
+
+    @Test func `a stream ends when the server shuts down its jobs`() async throws {
+        let prefetcher = Prefetcher.held
+        let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
+        let text = try await events(job, clock: ImpatientClock(sleeps: 0) { prefetcher.shutdown() }).text()
+        #expect(text.contains("event: end\ndata: "))
+    }
+
+    @Test func `an idle stream sends a heartbeat`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let clock = ImpatientClock(sleeps: 3) { prefetcher.cancel(job) }
@@ -50,7 +72,7 @@ struct PrefetchEventsTests {
         #expect(clock.durations.withLock { $0.allSatisfy { $0 == .seconds(15) } })
     }
 
-    @Test func `every line of a stream is an event's or a comment, whatever a source is called`() async throws {
+    @Test func `a source's text cannot inject lines into a stream`() async throws {
         let prefetcher = Prefetcher { _ throws(PipelineError) in throw .notAllowed("a\nb\r\nevent: end\u{2028}") }
         let job = try prefetcher.start([PrefetchItem(try ImageRequest(url: "https://a.org/"), label: "x\n\ny")])
         for await _ in job.updates {}

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomTransforms
@@ -23,7 +24,7 @@ struct PrefetchTests {
         try JSONDecoder().decode(PrefetchDocument.self, from: Data(try await response.text().utf8))
     }
 
-    @Test func `a job is accepted with its address, and is told of there until it is done`() async throws {
+    @Test func `a job is accepted with its URL, which reports its progress`() async throws {
         let prefetcher = Prefetcher { _ in .stub() }
         let site = site(prefetcher)
         let response = try await site.respond(
@@ -42,7 +43,7 @@ struct PrefetchTests {
         #expect(done.created == accepted.created && done.created.hasSuffix("Z"))
     }
 
-    @Test func `every source is made with every query, all of a source's together`() async throws {
+    @Test func `every source is combined with every query, grouped by source`() async throws {
         let asked = Mutex<[String]>([])
         let prefetcher = Prefetcher(concurrency: 1) { request in
             asked.withLock { $0.append("\(request.source.path) \(request.recipe.box.width ?? 0)") }
@@ -58,7 +59,7 @@ struct PrefetchTests {
         (nil, "", nil), ("image/webp", "", OutputFormat.webp), ("image/webp", "output=png", .png),
         ("application/json", "", nil),
     ])
-    func `without a format the client's own Accept says which, as for a picture`(
+    func `without a format, the client's Accept decides, as for an image`(
         accept: String?, query: String, format: OutputFormat?
     ) async throws {
         let outputs = Mutex<[OutputFormat?]>([])
@@ -74,7 +75,7 @@ struct PrefetchTests {
         #expect(outputs.withLock { $0 } == [format])
     }
 
-    @Test func `what failed is told with source, query and the problem that a picture would have had`() async throws {
+    @Test func `failures list source, query and the problem that /image would report`() async throws {
         let prefetcher = Prefetcher { _ throws(PipelineError) in throw .notFound(status: 404) }
         let site = site(prefetcher)
         let body = #"{"urls":["HTTPS://A.org/1"],"widths":[7]}"#
@@ -88,11 +89,11 @@ struct PrefetchTests {
             document.failures == [
                 .init(
                     url: "https://a.org/1", query: "w=7", type: "/problems/source-not-found",
-                    detail: "The origin has no picture at this URL.")
+                    detail: "The origin has no image at this URL.")
             ])
     }
 
-    @Test func `jobs are listed, the newest first, and cancelled by DELETE`() async throws {
+    @Test func `jobs are listed newest first, and DELETE cancels them`() async throws {
         let site = site(.held)
         for width in 1...2 {
             let body = #"{"urls":["https://a.org/1"],"widths":[\#(width),9]}"#
@@ -108,7 +109,7 @@ struct PrefetchTests {
         #expect(try await document(try await site.respond(path, fields: admin)).state == "cancelled")
     }
 
-    @Test func `when every job that there may be is running, another one is refused for a while`() async throws {
+    @Test func `a job beyond the maximum of running jobs is refused with a retry time`() async throws {
         let prefetcher = Prefetcher.held
         for _ in 0..<64 { _ = try prefetcher.start([try ImageRequest(url: "https://a.org/")]) }
         let response = try await site(prefetcher).respond(
@@ -125,7 +126,7 @@ struct PrefetchTests {
         ("/prefetch", HTTPRequest.Method.get), ("/prefetch", .post), ("/prefetch/x", .get), ("/prefetch/x", .delete),
         ("/prefetch/x/events", .get),
     ])
-    func `who has no token learns and begins nothing`(path: String, method: HTTPRequest.Method) async throws {
+    func `prefetching requires the token`(path: String, method: HTTPRequest.Method) async throws {
         let prefetcher = Prefetcher.held
         let body = #"{"urls":["https://a.org/"]}"#
         let fields: HTTPFields = [.contentType: "application/json"]
@@ -136,7 +137,7 @@ struct PrefetchTests {
     }
 
     @Test(arguments: [("", HTTPRequest.Method.get), ("", .delete), ("/events", .get)])
-    func `an id that is none, or of a job that is forgotten, is not found`(rest: String, method: HTTPRequest.Method)
+    func `unknown and expired job ids are not found`(rest: String, method: HTTPRequest.Method)
         async throws
     {
         for id in ["x", "00000000-0000-4000-8000-000000000000"] {
@@ -146,7 +147,7 @@ struct PrefetchTests {
         }
     }
 
-    @Test func `events take GET alone`() async throws {
+    @Test func `event streams support GET only`() async throws {
         for method in [HTTPRequest.Method.head, .post, .delete] {
             let response = try await site().respond("/prefetch/x/events", method: method, fields: admin)
             #expect(response.status == .methodNotAllowed)

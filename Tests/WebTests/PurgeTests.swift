@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import Foundation
@@ -68,13 +69,13 @@ struct PurgeTests {
             ("all&tier=disk&dry_run", Order(target: .everything, dryRun: true, tiers: .disk)),
             ("expired=true", Order()), ("expired&all=false&soft=false", Order()),
         ])
-    private func `each way to say what is removed reaches the caches`(query: String, order: Order) async throws {
+    private func `every purge scope reaches the caches`(query: String, order: Order) async throws {
         let (response, orders) = try await purge(query)
         #expect(response.status == .ok)
         #expect(orders == [order])
     }
 
-    @Test func `the answer counts what was removed, and lists it in a dry run`() async throws {
+    @Test func `the response counts what was removed, and lists it for a dry run`() async throws {
         let done = try await purge("all").response
         #expect(done.headers[.contentType] == "application/json")
         #expect(done.headers[.cacheControl] == "no-store")
@@ -86,7 +87,7 @@ struct PurgeTests {
                 + #"[{"bytes":40,"entries":3,"url":"https://example.com/a.jpg"}],"soft":true,"sources":2000}"#)
     }
 
-    @Test func `a list has a thousand members at most`() throws {
+    @Test func `a list has at most a thousand members`() throws {
         var report = PurgeReport()
         report.sources = Array(repeating: .init(url: "https://example.com/", entries: 1, bytes: 1), count: 1_001)
         #expect(PurgeDocument(report, of: try PurgeGrammar().parse("all&dry_run")).list?.count == 1_000)
@@ -102,7 +103,7 @@ struct PurgeTests {
         ("all&tier=disk&soft", "soft"), ("expired&soft", "soft"), ("expired&dry_run", "dry_run"),
         ("all&all", "all"), ("all&dryrun", "dryrun"), ("all&w=1", "w"),
     ])
-    func `a query that is not exact removes nothing`(query: String, parameter: String?) async throws {
+    func `an invalid query removes nothing`(query: String, parameter: String?) async throws {
         let (response, orders) = try await purge(query)
         let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
         #expect(problem.status == 400)
@@ -114,8 +115,7 @@ struct PurgeTests {
         nil, "", "Bearer", "Bearer ", "Bearer correct-horse-batterx", "Bearer correct-horse-battery2",
         "Basic correct-horse-battery", "correct-horse-battery", "Bearer correct-horse-battery, Bearer x",
     ])
-    func `without the token nothing is removed, and a challenge says what is missing`(credentials: String?) async throws
-    {
+    func `a purge without the token is refused with a challenge`(credentials: String?) async throws {
         let orders = Orders()
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
@@ -127,7 +127,7 @@ struct PurgeTests {
     }
 
     @Test(arguments: [nil, "Bearer ", "Bearer correct-horse-battery"])
-    func `a server without a token removes nothing for anybody, and says how to set one`(credentials: String?)
+    func `a server without a token refuses purges and says how to set one`(credentials: String?)
         async throws
     {
         let orders = Orders()
@@ -141,7 +141,7 @@ struct PurgeTests {
         #expect(orders.given.withLock { $0.isEmpty })
     }
 
-    @Test func `what is said about a wrong token does not depend on the query`() async throws {
+    @Test func `the response to a wrong token does not depend on the query`() async throws {
         let problem = try await TestSite(configuration: .test(token: token)).problem("/cache?nonsense", method: .delete)
         #expect(problem.status == 401)
     }

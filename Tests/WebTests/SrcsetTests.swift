@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomTransforms
 import Foundation
@@ -28,7 +29,7 @@ struct SrcsetTests {
         try await TestSite().problem(source + rest)
     }
 
-    @Test func `widths come out as data, as attributes and as an element`() async throws {
+    @Test func `widths are returned as data, attributes and an element`() async throws {
         let told = try await document("&widths=640,320&sizes=50vw&output=webp")
         let (small, large) = ("\(encoded)&w=320&output=webp", "\(encoded)&w=640&output=webp")
         #expect(told.candidates == [.init(width: 320, url: small), .init(width: 640, url: large)])
@@ -42,7 +43,7 @@ struct SrcsetTests {
         )
     }
 
-    @Test func `without widths there is a ladder as far as the server goes`() async throws {
+    @Test func `without widths, default widths up to the server's limit are used`() async throws {
         let all = [320, 480, 640, 960, 1280, 1600, 1920, 2560]
         #expect(try await document("").candidates.map(\.width) == all)
         #expect(try await document("").sizes == "100vw")
@@ -55,26 +56,26 @@ struct SrcsetTests {
         #expect(try await document("&dpr=8", dense).candidates.map(\.width) == [1000])
     }
 
-    @Test func `a browser is told the pixels that there will be, not what they were multiplied from`() async throws {
+    @Test func `the width of a candidate includes the pixel ratio`() async throws {
         let told = try await document("&widths=100,200&dpr=1.5&h=50&fit=cover")
         #expect(told.candidates.map(\.width) == [150, 300])
         #expect(told.candidates.map(\.url) == [150, 300].map { "\(encoded)&w=\($0)&h=75&fit=cover" })
     }
 
-    @Test func `each address is one that the server takes, for that picture`() async throws {
+    @Test func `each URL is valid for that image`() async throws {
         let rest = "&widths=9,99&h=50&fit=contain&a=focal&fpx=0.3&blur&crop=1,2,3,4&bg=red&placeholder=lqip&default=b"
         let grammar = ImageQueryGrammar()
         let rows = try SrcsetGrammar().parse("url=https://example.com/a.jpg" + rest)
-        let urls = ImageURLBuilder(WebConfiguration())
-        for image in rows.images {
-            let query = urls.url(of: image).split(separator: "?").last.map(String.init) ?? ""
-            #expect(try grammar.parse(query) == image)
+        let address = ImageURLBuilder(WebConfiguration())
+        for picture in rows.pictures {
+            let query = address(picture).split(separator: "?").last.map(String.init) ?? ""
+            #expect(try grammar.parse(query) == picture)
             #expect(!query.contains(",") && !query.contains(" "))
         }
         #expect(rows.images.map(\.recipe.box.width) == [9, 99])
     }
 
-    @Test func `addresses are absolute where the server knows its own`() async throws {
+    @Test func `URLs are absolute if the server knows its public URL`() async throws {
         let known = WebConfiguration(publicURL: "https://img.example.com/pictures")
         let told = try await document("&widths=5", known)
         #expect(told.src == "https://img.example.com/pictures\(encoded)&w=5")
@@ -90,13 +91,13 @@ struct SrcsetTests {
         ("&output=lqip", "output"), ("&widths=8192&dpr=2", "dpr"), ("&h=0", "h"), ("&url=b", "url"),
         ("&default=ftp://a", "default"),
     ])
-    func `what means nothing is refused by name`(rest: String, parameter: String) async throws {
+    func `invalid parameters are refused by name`(rest: String, parameter: String) async throws {
         let problem = try await problem(rest)
         #expect(problem.status == 400)
         #expect(problem.parameter == parameter)
     }
 
-    @Test func `there are up to 32 widths, and a bounded number of sizes`() async throws {
+    @Test func `the number of widths and the length of sizes are limited`() async throws {
         let list = { (count: Int) in (1...count).map { "\($0)" }.joined(separator: ",") }
         #expect(try await document("&widths=" + list(32)).candidates.count == 32)
         #expect(try await problem("&widths=" + list(33)).parameter == "widths")
@@ -106,19 +107,19 @@ struct SrcsetTests {
         #expect(try await problem("&sizes=" + String(repeating: "a", count: 501)).parameter == "sizes")
     }
 
-    @Test func `a source that no picture is made of has no addresses`() async throws {
+    @Test func `a source that /image refuses has no URLs`() async throws {
         let site = TestSite()
         #expect(try await site.problem("/srcset?url=ftp://a").type == "/problems/invalid-url")
         #expect(try await site.problem("/srcset?widths=5").parameter == "url")
         #expect(try await site.respond(source + String(repeating: "&", count: 33_000)).status == .uriTooLong)
     }
 
-    @Test func `nothing in a query ends an attribute or an element`() async throws {
+    @Test func `a query cannot end an attribute or an element`() async throws {
         let told = try await document("&widths=5&sizes=%22%3E%3Cscript%3Ealert(1)%26%27")
         #expect(told.sizes == "\"><script>alert(1)&'")
         #expect(told.html.hasSuffix("sizes=\"&quot;&gt;&lt;script&gt;alert(1)&amp;&#39;\" alt=\"\">"))
         let address = try await TestSite().respond("/srcset?url=https://a.org/%22%3E%3Cb&widths=5").text()
         #expect(!address.contains("<b"))
-        #expect("\"\u{301}<\u{301}&\u{301}".escaped == "&quot;\u{301}&lt;\u{301}&amp;\u{301}")
+        #expect("\"\u{301}<\u{301}&\u{301}".htmlEscaped == "&quot;\u{301}&lt;\u{301}&amp;\u{301}")
     }
 }

@@ -1,7 +1,7 @@
 import CoreMetrics
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomNetwork
-import DarkroomOrigin
 import DarkroomTransforms
 import Foundation
 import HTTPTypes
@@ -66,8 +66,9 @@ extension Logger {
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-extension WebContext {
-    static let test = WebContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+extension ServerRequestContext {
+    static let test = ServerRequestContext(
+        logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
 }
 
 extension PurgeEndpoint {
@@ -86,38 +87,35 @@ extension PrefetchEndpoint {
     static func idle() -> PrefetchEndpoint { PrefetchEndpoint(Prefetcher { _ in .stub() }) }
 }
 
-extension Instruments {
-    /// Counts nowhere, and tells the same every time.
+extension Observability {
+    /// Records nothing, and has constant readings.
     static func idle(
-        metrics: any MetricsFactory = NOOPMetricsHandler.instance, traffic: Traffic = Traffic(),
-        cacheWorks: @escaping @Sendable () -> Bool = { true }
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance, serverState: ServerState = ServerState(),
+        isCacheHealthy: @escaping @Sendable () -> Bool = { true }
     ) -> Self {
         let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
-        return Instruments(metrics: metrics, traffic: traffic) {
+        return Observability(metrics: metrics, serverState: serverState) {
             "# TYPE a gauge\na 1\n"
         } caches: {
             CacheTiers(memory: tier, disk: nil, decoded: tier)
-        } cacheWorks: {
-            cacheWorks()
+        } isCacheHealthy: {
+            isCacheHealthy()
         }
     }
 }
 
-extension OperationEndpoint {
-    static func idle() -> OperationEndpoint { OperationEndpoint(instruments: .idle()) }
-}
-
 extension Endpoints {
-    /// Those that are not given do nothing.
+    /// Endpoints that do nothing, except those given.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
         explain: ExplainEndpoint = .idle(), purge: PurgeEndpoint = .idle(), entries: EntriesEndpoint = .idle(),
-        prefetch: PrefetchEndpoint = .idle(), operation: OperationEndpoint = .idle(),
-        srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration())
+        prefetch: PrefetchEndpoint = .idle(),
+        srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration()),
+        observability: Observability = .idle()
     ) -> Endpoints {
         Endpoints(
-            image: image, explain: explain, purge: purge, entries: entries, prefetch: prefetch, operation: operation,
-            srcset: srcset)
+            image: image, explain: explain, purge: purge, entries: entries, prefetch: prefetch, srcset: srcset,
+            observability: observability)
     }
 }
 
@@ -126,25 +124,38 @@ extension WebConfiguration {
     static func test(token: String?) -> WebConfiguration { WebConfiguration(adminToken: token, viaPseudonym: "us") }
 }
 
-/// A site whose pictures come from a closure.
+/// The router of the main listener.
+func makeRouter(
+    _ endpoints: Endpoints, configuration: WebConfiguration = WebConfiguration(), logger: Logger = .quiet
+) -> Router<ServerRequestContext> {
+    endpoints.configuration(
+        of: .main, configuration, observers: endpoints.observability.observers(logger: logger)
+    ).makeRouter()
+}
+
+/// All endpoints of a listener, whose images come from a closure.
 struct TestSite {
-    let responder: RouterResponder<WebContext>
+    let responder: RouterResponder<ServerRequestContext>
 
     init(
-        door: Door = .main, configuration: WebConfiguration = .test(token: nil),
+        listener: Listener = .main, configuration: WebConfiguration = .test(token: nil),
         purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(),
-        operation: OperationEndpoint = .idle(), logger: Logger = .quiet,
-        picture: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
+        observability: Observability = .idle(), logger: Logger = .quiet,
+        image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoints = Endpoints.idle(
-            image: ImageEndpoint(configuration: configuration, picture: picture), purge: purge,
-            prefetch: prefetch, operation: operation, srcset: SrcsetEndpoint(configuration: configuration))
-        responder = makeRouter(endpoints, at: door, configuration: configuration, logger: logger).buildResponder()
+            image: ImageEndpoint(configuration: configuration, image: image), purge: purge, prefetch: prefetch,
+            srcset: SrcsetEndpoint(configuration: configuration), observability: observability)
+        self.init(endpoints, listener: listener, configuration: configuration, logger: logger)
     }
 
-    /// Of endpoints that share a configuration.
-    init(_ endpoints: Endpoints, configuration: WebConfiguration) {
-        responder = makeRouter(endpoints, configuration: configuration, logger: .quiet).buildResponder()
+    /// - Parameter endpoints: of the same configuration.
+    init(
+        _ endpoints: Endpoints, listener: Listener = .main, configuration: WebConfiguration, logger: Logger = .quiet
+    ) {
+        let observers = endpoints.observability.observers(logger: logger)
+        responder = endpoints.configuration(of: listener, configuration, observers: observers)
+            .makeRouter().buildResponder()
     }
 
     func respond(
@@ -156,7 +167,7 @@ struct TestSite {
             to: Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body))), context: .test)
     }
 
-    /// The problem that a request ends in.
+    /// The problem in the response to a request.
     func problem(
         _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Problem.Document {

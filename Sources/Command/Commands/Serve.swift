@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomHTTPServer
 import DarkroomWeb
 import Foundation
 import Tracing

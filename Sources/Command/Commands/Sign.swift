@@ -31,12 +31,12 @@ struct Sign: AsyncParsableCommand {
             let environment = ProcessInfo.processInfo.environment
             let settings = try Settings(SettingSources(flags: [:], environment: environment, file: config))
             let expires = try Self.lifetime.read(expiresIn, of: "--expires-in").map { Date() + $0 / .seconds(1) }
-            let signer = AddressSigner(settings.webConfiguration)
+            let signer = URLSigner(settings.webConfiguration)
             print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path))
         } catch let error as SettingError {
             StandardError.write(error.description)
             throw ExitCode(EX_CONFIG)
-        } catch let error as AddressSigner.Refusal {
+        } catch let error as URLSigner.Refusal {
             StandardError.write(error.description)
             throw ExitCode.failure
         }

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomMetrics
 import DarkroomPipeline
@@ -10,7 +11,7 @@ struct ServerMetrics: Sendable {
     let caches: Caches
     let pipeline: ImagePipeline
     let prefetcher: Prefetcher
-    let traffic: Traffic
+    let serverState: ServerState
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
     let startedAt: Date
@@ -23,7 +24,8 @@ struct ServerMetrics: Sendable {
     private var serverFamilies: [MetricFamily] {
         [
             MetricFamily(
-                "darkroom_http_requests_under_way", .gauge, help: "In-flight requests.", Double(traffic.underWay))
+                "darkroom_http_requests_under_way", .gauge, help: "In-flight requests.",
+                Double(serverState.inFlightRequests))
         ]
     }
 

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomMetrics
 import DarkroomNetwork
 import DarkroomOrigin
@@ -19,7 +20,7 @@ struct ImageServer {
     private let logger: Logger
     private let startedAt = Date()
     private let registry = PrometheusRegistry(
-        help: [Instruments.help, MeteredOrigin.help, MeteredProcessing.help].reduce(into: [:]) {
+        help: [Observability.help, MeteredOrigin.help, MeteredProcessing.help].reduce(into: [:]) {
             $0.merge($1) { first, _ in first }
         })
 
@@ -63,15 +64,17 @@ struct ImageServer {
         let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
 
         // The listeners, and the upkeep beside them.
-        let traffic = Traffic(isStarting: true)
+        let serverState = ServerState(isStarting: true)
         let readings = ServerMetrics(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, traffic: traffic, workers: pixels.workers,
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
+            workers: pixels.workers,
             startedAt: startedAt
         ) { client.inFlightBytes }
         let listeners = listeners(
-            pipeline, prefetcher, instruments(traffic: traffic, readings: readings, caches: caches, pixels: pixels))
+            pipeline, prefetcher,
+            observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels))
         // Services shut down from the last to the first: the admin listener reports the drain until it is over.
-        let drain = DrainService(traffic: traffic, prefetcher: prefetcher)
+        let drain = DrainService(serverState: serverState, prefetcher: prefetcher)
         let failure = await run(upkeep(pipeline, caches) + listeners.reversed() + [drain])
 
         prefetcher.shutdown()
@@ -95,15 +98,15 @@ struct ImageServer {
     }
 
     private func listeners(
-        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ instruments: Instruments
+        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ observability: Observability
     ) -> [ListenerService] {
         let startup = StartupMessage(settings)
         return makeApplications(
-            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, instruments: instruments,
+            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             logger: logger
         ) { listener, channel in
             guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
-            instruments.traffic.open()
+            observability.serverState.finishStarting()
             startup.print()
         }.map(ListenerService.init)
     }
@@ -111,23 +114,23 @@ struct ImageServer {
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
     private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
-        configuration.visitors.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+        configuration.clientLimits.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
             settings.listeners.maxConnections, listeners: settings.listeners.adminPort == nil ? 1 : 2, logger: logger)
         return configuration
     }
 
-    private func instruments(
-        traffic: Traffic, readings: ServerMetrics, caches: Caches, pixels: PixelBackend
-    ) -> Instruments {
-        var instruments = Instruments(metrics: registry, traffic: traffic) { [registry] in
+    private func observability(
+        serverState: ServerState, readings: ServerMetrics, caches: Caches, pixels: PixelBackend
+    ) -> Observability {
+        var observability = Observability(metrics: registry, serverState: serverState) { [registry] in
             registry.exposition(with: readings.families)
         } caches: {
             caches.tiers
-        } cacheWorks: {
+        } isCacheHealthy: {
             caches.disk?.isHealthy() ?? true
         }
-        instruments.isHealthy = { pixels.isHealthy }
-        return instruments
+        observability.isHealthy = { pixels.isHealthy }
+        return observability
     }
 
     /// Nil where the server runs without a disk cache because the folder is in use or read-only.

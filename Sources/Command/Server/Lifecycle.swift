@@ -1,3 +1,5 @@
+import DarkroomHTTPServer
+import DarkroomMachine
 import DarkroomPipeline
 import DarkroomStore
 import DarkroomWeb
@@ -29,12 +31,12 @@ enum SecondSignal {
 /// As the last service of its group it shuts down first. The listeners follow one by one: each stops listening,
 /// closes idle connections, and gives in-flight requests `shutdown-grace` to finish.
 struct DrainService: Service {
-    let traffic: Traffic
+    let serverState: ServerState
     let prefetcher: Prefetcher
 
     func run() async throws {
         guard (try? await gracefulShutdown()) != nil else { return }
-        traffic.drain()
+        serverState.startDraining()
         prefetcher.shutdown()
     }
 }

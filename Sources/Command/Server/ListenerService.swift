@@ -6,7 +6,7 @@ import Synchronization
 
 /// The HTTP server on one listener.
 struct ListenerService: Service {
-    let listener: Door
+    let listener: Listener
     let application: any ApplicationProtocol
 
     /// Throws a ``ListenerFailure``.
@@ -21,7 +21,7 @@ struct ListenerService: Service {
 
 /// A listener that could not bind its address.
 struct ListenerFailure: Error {
-    let listener: Door
+    let listener: Listener
     let reason: any Error
 
     /// A sentence that names the settings at fault.
@@ -39,7 +39,7 @@ struct ListenerFailure: Error {
 /// The message on standard output once the server is up: its URLs, and a command to try.
 final class StartupMessage: Sendable {
     private let settings: Settings
-    private let ports = Mutex<[Door: Int]>([:])
+    private let ports = Mutex<[Listener: Int]>([:])
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -47,7 +47,7 @@ final class StartupMessage: Sendable {
 
     /// Records the port of an open listener.
     /// - Returns: whether all listeners are open.
-    func recordOpen(_ listener: Door, port: Int) -> Bool {
+    func recordOpen(_ listener: Listener, port: Int) -> Bool {
         ports.withLock { ports in
             ports[listener] = port
             return ports.count == (settings.listeners.adminPort == nil ? 1 : 2)

@@ -1,3 +1,5 @@
+import DarkroomHTTPServer
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 
@@ -16,7 +18,9 @@ extension Access {
         guard !presetsOnly || !presets.isEmpty else {
             throw SettingError("\(sources.spelling(of: \.access.presetsOnly)) needs at least one of presets.")
         }
-        signingKeys = try Self.signingKeys(settings, sources, presets)
+        let keys = try Self.signingKeys(settings, sources, presets)
+        signingKeys = keys.map(\.key)
+        for case (let key, let rate?) in keys { keyRates[key.id] = rate }
         origins = settings.access.corsOrigins
     }
 
@@ -35,9 +39,9 @@ extension Access {
     /// The keys of both settings.
     private static func signingKeys(
         _ settings: Settings, _ sources: SettingSources, _ presets: Presets
-    ) throws(SettingError) -> [SigningKey] {
+    ) throws(SettingError) -> [(key: SigningKey, rate: Rate?)] {
         let spelling = sources.spelling(of: \.access.signingKeys)
-        var keys: [SigningKey] = []
+        var keys: [(key: SigningKey, rate: Rate?)] = []
         for definition in settings.access.signingKeys { keys.append(try definition.key(presets, in: spelling)) }
         if let path = settings.access.signingKeysFile {
             let spelling = "\(sources.spelling(of: \.access.signingKeysFile)): \(path)"
@@ -46,7 +50,7 @@ extension Access {
             }
         }
         var ids: Set<String> = []
-        for key in keys where !ids.insert(key.id).inserted {
+        for (key, _) in keys where !ids.insert(key.id).inserted {
             throw SettingError("\(spelling): the key '\(key.id)' is given twice.")
         }
         return keys
@@ -104,7 +108,7 @@ extension SettingValue {
     }
 }
 
-extension SettingKind where Value == CrossOrigins {
+extension SettingKind where Value == CORSPolicy {
     /// Origins as browsers send them (scheme, host and port, without the default port), or `*` alone.
     static var corsOrigins: SettingKind {
         let grammar = "* or a list of origins such as https://www.example.com"

@@ -1,7 +1,9 @@
 import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomQuery
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWeb
@@ -18,11 +20,11 @@ extension Settings {
             adminToken: self.access.adminToken,
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
-            maxSourceBytes: self.limits.maxSourceBytes, visitors: visitors, access: accessRules)
+            maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules)
     }
 
-    var visitors: Visitors {
-        Visitors(
+    var clientLimits: ClientLimits {
+        ClientLimits(
             trustedProxies: self.listeners.trustedProxies, rateLimit: self.access.rateLimit,
             connections: ConnectionLimits(
                 maxConnections: self.listeners.maxConnections,
@@ -33,8 +35,8 @@ extension Settings {
     }
 
     /// The bounds of query parameters.
-    var grammarLimits: GrammarLimits {
-        GrammarLimits(
+    var grammarLimits: QueryLimits {
+        QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
             defaultResampling: self.processing.resample)
     }

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomWeb
 

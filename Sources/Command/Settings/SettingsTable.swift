@@ -1,3 +1,4 @@
+import DarkroomQuery
 import DarkroomWeb
 
 /// Every setting, by theme. Each is written down once, as a stored property of its theme.
@@ -21,7 +22,7 @@ struct SettingsTable: Sendable {
 
     /// ` Did you mean …?` with the settings whose names are nearest, or where to read all names.
     static func suggestion(for name: String, _ spelling: (any SettingRow) -> String) -> String {
-        let nearest = NearMatches.of(name, among: rows.map(\.name))
+        let nearest = NameSuggestions.names(for: name, among: rows.map(\.name))
         let matches = nearest.compactMap { name in rows.first { $0.name == name }.map(spelling) }
         return matches.isEmpty
             ? " 'darkroom serve --help' lists all settings." : " Did you mean \(matches.joined(separator: " or "))?"

@@ -1,3 +1,5 @@
+import DarkroomHTTPServer
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 
@@ -16,7 +18,8 @@ extension SigningKeyDefinition {
     /// - Parameters:
     ///   - presets: the presets that a key may be limited to.
     ///   - spelling: the setting or file, for messages.
-    func key(_ known: Presets, in spelling: String) throws(SettingError) -> SigningKey {
+    /// - Returns: the key, and its own rate limit if it has one.
+    func key(_ known: Presets, in spelling: String) throws(SettingError) -> (key: SigningKey, rate: Rate?) {
         let place = spelling + place
         if let unknown = presets?.first(where: { !known.names.contains($0) }) {
             throw SettingError("\(place).presets: there is no preset '\(unknown.prefix(100))'; presets defines them.")
@@ -29,8 +32,8 @@ extension SigningKeyDefinition {
             throw SettingError("\(place).rate must be a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h.")
         }
         do throws(SigningKey.Flaw) {
-            return try SigningKey(
-                id: id, secret: secret, hosts: hosts ?? [], presets: presets.map(Set.init), rate: limit)
+            let key = try SigningKey(id: id, secret: secret, hosts: hosts ?? [], presets: presets.map(Set.init))
+            return (key, limit)
         } catch {
             throw SettingError("\(place): \(error.sentence)")
         }

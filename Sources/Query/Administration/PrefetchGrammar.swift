@@ -36,7 +36,7 @@ package struct PrefetchGrammar: Sendable {
                 // A prefetching job requires the admin token, whose bearer may force a refresh.
                 variant.query.apply(
                     to: &request, acceptingWebP: acceptingWebP,
-                    demand: RequestCachePolicy(mode: variant.query.cache, allowsForcedRefresh: true))
+                    policy: RequestCachePolicy(mode: variant.query.cache, allowsForcedRefresh: true))
                 images.append(PrefetchItem(request, label: variant.text))
             }
         }

@@ -58,12 +58,12 @@ package struct ImageQuery: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - acceptingWebP: What a negotiated format becomes.
-    ///   - demand: What the client accepts of the caches; its mode is ``cache``.
-    package func apply(to request: inout ImageRequest, acceptingWebP: Bool, demand: RequestCachePolicy) {
+    ///   - policy: What the client accepts of the caches; its mode is ``cache``.
+    package func apply(to request: inout ImageRequest, acceptingWebP: Bool, policy: RequestCachePolicy) {
         request.recipe = recipe
         request.pages = pages
         request.output = output(acceptingWebP: acceptingWebP)
-        request.cache = CacheOptions(policy: demand, store: store, waitsForDisk: waitsForDisk)
+        request.cache = CacheOptions(policy: policy, store: store, waitsForDisk: waitsForDisk)
     }
 }
 

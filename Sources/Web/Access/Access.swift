@@ -1,17 +1,18 @@
+package import DarkroomHTTPServer
 package import DarkroomQuery
 
-/// Who may ask for what.
+/// Access control: signing keys, presets and cross-origin sharing.
 package struct Access: Hashable, Sendable {
     /// Where there are any, image requests must be signed with one, or carry the admin token. Their IDs are unique.
     package var signingKeys: [SigningKey] = []
     /// The rates that keys have of their own, by key ID: how often their signatures may be used, all clients together.
     package var keyRates: [String: Rate] = [:]
-    /// What `preset` may name.
+    /// The presets of this server.
     package var presets = Presets()
     /// Whether images are made with presets only.
     package var presetsOnly = false
     /// The sites whose scripts may read responses.
-    package var origins = CrossOrigins.none
+    package var origins = CORSPolicy.none
 
     /// Everything is allowed to everyone.
     package init() {}

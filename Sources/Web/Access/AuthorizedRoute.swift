@@ -1,22 +1,23 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
-/// A route that answers only what an ``Authorization`` allows. ``RouteAuthorizer`` makes a route of it; there is no other way to one.
+/// A route that answers only what an ``Authorization`` allows. Only ``RouteAuthorizer`` turns it into a ``Route``.
 struct AuthorizedRoute: Sendable {
     let path: String
     /// The path that signatures are made for.
     let signedPath: String
     let presets: Authorizer.PresetUse
     /// The parameters as received.
-    let query: @Sendable (Request, WebContext) throws(Problem) -> QueryString
-    var respond: @Sendable (Request, WebContext, Authorization) async throws(Problem) -> Response
+    let query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
+    var respond: @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
 
     /// A route whose parameters are in the query of the request target.
     init(
         _ path: String, presets: Authorizer.PresetUse,
-        respond: @escaping @Sendable (Request, WebContext, Authorization) async throws(Problem) -> Response
+        respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
     ) {
         self.path = path
         signedPath = path
@@ -33,7 +34,8 @@ struct AuthorizedRoute: Sendable {
 
     /// The route of a ``SignedPath``, whose parameters are in the path.
     init(
-        inPath respond: @escaping @Sendable (Request, WebContext, Authorization) async throws(Problem) -> Response
+        inPath respond:
+            @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
     ) {
         path = SignedPath.pattern
         signedPath = SignedPath.signedPath
@@ -70,7 +72,7 @@ struct RouteAuthorizer: Sendable {
     /// The route, for what the authorization of a request allows.
     func guarding(_ route: AuthorizedRoute) -> Route {
         Route(route.path) { request, context throws(Problem) in
-            try request.requireReadableTarget()
+            try request.requireParsableTarget()
             var authorization = try authorization(of: request, context, route)
             authorization.client =
                 authorization.key.flatMap { keysWithRate.contains($0.id) ? "key \($0.id)" : nil } ?? context.client
@@ -79,10 +81,10 @@ struct RouteAuthorizer: Sendable {
     }
 
     private func authorization(
-        of request: Request, _ context: WebContext, _ route: AuthorizedRoute
+        of request: Request, _ context: ServerRequestContext, _ route: AuthorizedRoute
     ) throws(Problem) -> Authorization {
         let query = try route.query(request, context)
-        let isAdmin = token?.isCarried(by: request.headers) == true
+        let isAdmin = token?.isPresent(in: request.headers) == true
         do throws(AuthorizationError) {
             return try authorizer.authorize(query, path: route.signedPath, presets: route.presets, isAdmin: isAdmin)
         } catch {

@@ -3,11 +3,11 @@ import DarkroomPipeline
 import DarkroomQuery
 import DarkroomTransforms
 
-/// An explanation, as it is sent. What is not known is left out.
+/// An explanation as JSON. Unknown values are omitted.
 struct ExplainDocument: Encodable {
     struct Request: Encodable {
         let canonical: String
-        /// What may be given out: whole where the server knows its own address, signed where that is needed.
+        /// The URL for clients: absolute if the server knows its public URL, and signed if signatures are required.
         let address: String
         let url: String
         let parameters: [CanonicalQuery.Parameter]
@@ -79,8 +79,7 @@ struct ExplainDocument: Encodable {
 
     init(
         _ explanation: Explanation, of query: ImageQuery, _ authorization: Authorization = Authorization(),
-        accept: String?,
-        _ configuration: WebConfiguration
+        accept: String?, _ configuration: WebConfiguration
     ) {
         request = Request(query, of: explanation, authorization, configuration)
         keys = Keys(explanation.keys)
@@ -113,8 +112,7 @@ extension ExplainDocument.Request {
         let canonical = CanonicalQuery(query, limits: configuration.limits)
         self.init(
             canonical: "/image?" + canonical.text,
-            address: ImageURLBuilder(configuration).url(of: query, for: authorization),
-            url: query.url,
+            address: ImageURLBuilder(configuration).url(of: query, for: authorization), url: query.url,
             parameters: canonical.parameters.filter { $0.name != "url" })
     }
 }
@@ -158,7 +156,7 @@ extension CacheDecision {
 }
 
 extension Duration {
-    /// With three decimals.
+    /// Seconds with three decimals.
     var inSeconds: Double { (self / .seconds(1)).thousandths }
 }
 

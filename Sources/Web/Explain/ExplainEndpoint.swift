@@ -1,15 +1,16 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
-/// `GET` and `HEAD` of `/explain`: what `/image` would do about the same query, and why.
+/// `GET /explain`: what `/image` would do for the same query, and why.
 struct ExplainEndpoint: Sendable {
     private let image: ImageEndpoint
     private let grammar: ExplainGrammar
     private let explain: @Sendable (ImageRequest, _ fetch: Bool) async throws(PipelineError) -> Explanation
 
-    /// - Parameter image: reads queries and fields, so that a request means the same here as there.
+    /// - Parameter image: parses queries and header fields, so that a request means the same as for `/image`.
     init(
         image: ImageEndpoint,
         explain: @escaping @Sendable (ImageRequest, _ fetch: Bool) async throws(PipelineError) -> Explanation
@@ -27,11 +28,11 @@ struct ExplainEndpoint: Sendable {
     }
 
     private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
-        guard !request.headers.passedThrough(image.configuration.viaPseudonym) else { throw .loop }
+        guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
         let (query, fetch) = try query(of: authorization)
-        let wanted = try image.imageRequest(query, of: request, authorization)
+        let imageRequest = try image.imageRequest(query, of: request, authorization)
         do throws(PipelineError) {
-            let explanation = try await explain(wanted, fetch)
+            let explanation = try await explain(imageRequest, fetch)
             let document = ExplainDocument(
                 explanation, of: query, authorization, accept: request.headers[.accept], image.configuration)
             return .json(document)

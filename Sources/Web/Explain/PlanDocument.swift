@@ -1,6 +1,6 @@
 import DarkroomTransforms
 
-/// What a picture comes to, as it is sent.
+/// The plan of an image as JSON: its source, steps, output and estimated memory.
 struct PlanDocument: Encodable {
     struct Source: Encodable {
         let format: String

@@ -1,9 +1,10 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import Foundation
 
-/// A prefetching job, as it is sent.
+/// A prefetch job as JSON.
 struct PrefetchDocument: Codable, Hashable {
-    /// One picture that is not ready, and why, in the words that `/image` would have for it.
+    /// An image that failed, with the problem that `/image` would report.
     struct Failure: Codable, Hashable {
         var url: String
         var query: String
@@ -17,7 +18,7 @@ struct PrefetchDocument: Codable, Hashable {
     var done: Int
     var failed: Int
     var bytes: Int
-    /// Left out before the first picture, and after the end.
+    /// Omitted before the first image is finished, and after the job has ended.
     var etaSeconds: Int?
     /// RFC 3339, in UTC.
     var created: String
@@ -49,7 +50,7 @@ struct PrefetchDocument: Codable, Hashable {
     }
 }
 
-/// All jobs there are.
+/// All known jobs as JSON.
 struct PrefetchList: Codable, Hashable {
     var jobs: [PrefetchDocument]
 }

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
 import Foundation
@@ -5,16 +6,16 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `/prefetch`: jobs that cache pictures before anybody asks for them.
+/// `/prefetch`: jobs that warm the caches before images are requested.
 struct PrefetchEndpoint: Sendable {
     let prefetcher: Prefetcher
     private let grammar: PrefetchGrammar
     private let clock: any Clock<Duration>
 
-    /// The bytes of a body that are read.
+    /// The maximum size of a request body in bytes.
     static let maxBodyBytes = 1 << 20
 
-    /// - Parameter clock: runs the heartbeat of event streams.
+    /// - Parameter clock: times the heartbeat of event streams.
     init(
         _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -32,7 +33,7 @@ struct PrefetchEndpoint: Sendable {
                 .json(PrefetchDocument(try job(of: context)))
             },
             Route("/prefetch/{id}", [.delete]) { _, context throws(Problem) in try cancel(context) },
-            // HEAD would have to wait for the end to tell what GET does.
+            // No HEAD: its fields would be those of a stream that ends with the job.
             Route("/prefetch/{id}/events", [.get]) { _, context throws(Problem) in
                 PrefetchEvents(job: try job(of: context), clock: clock).response
             },
@@ -48,15 +49,15 @@ struct PrefetchEndpoint: Sendable {
     private func start(_ request: Request) async throws(Problem) -> Response {
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
         let acceptingWebP = FormatNegotiation.acceptsWebP(request.headers[.accept])
-        let pictures: [PrefetchItem]
+        let items: [PrefetchItem]
         do throws(InvalidBody) {
-            pictures = try grammar.images(
+            items = try grammar.images(
                 of: PrefetchBody(parsing: Data(json.readableBytesView)), acceptingWebP: acceptingWebP)
         } catch {
             throw Problem(.invalidBody, error.detail, parameter: error.member)
         }
         do throws(PrefetchError) {
-            let document = PrefetchDocument(try prefetcher.start(pictures))
+            let document = PrefetchDocument(try prefetcher.start(items))
             var response = Response.json(document)
             response.status = .accepted
             response.headers[.location] = "/prefetch/\(document.id)"
@@ -67,13 +68,13 @@ struct PrefetchEndpoint: Sendable {
     }
 
     /// `DELETE /prefetch/{id}`.
-    private func cancel(_ context: WebContext) throws(Problem) -> Response {
+    private func cancel(_ context: ServerRequestContext) throws(Problem) -> Response {
         let job = try job(of: context)
         prefetcher.cancel(job)
         return .json(PrefetchDocument(job))
     }
 
-    private func job(of context: WebContext) throws(Problem) -> PrefetchJob {
+    private func job(of context: ServerRequestContext) throws(Problem) -> PrefetchJob {
         guard let job = context.parameters.get("id").flatMap(UUID.init).flatMap(prefetcher.job) else {
             throw .noSuchJob
         }
@@ -81,42 +82,17 @@ struct PrefetchEndpoint: Sendable {
     }
 }
 
-extension Request {
-    /// The body of a request that says that it is JSON.
-    fileprivate func jsonBody(upTo maxBytes: Int) async throws(Problem) -> ByteBuffer {
-        let type = headers[.contentType]?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        guard type == "application/json" else { throw .unsupportedBody }
-        do {
-            return try await body.collect(upTo: maxBytes)
-        } catch is NIOTooManyBytesError {
-            throw .bodyTooLarge(maxBytes: maxBytes)
-        } catch {
-            throw Problem(.invalidBody, "The body did not arrive whole.")
-        }
-    }
-}
-
 extension Problem {
     fileprivate init(_ error: PrefetchError) {
         switch error {
         case .tooManyItems:
-            self.init(.invalidBody, "A job may have \(Prefetcher.maxItems) pictures, so send several.")
+            self.init(.invalidBody, "A job may have at most \(Prefetcher.maxItems) images; post several jobs.")
         case .tooManyJobs(let seconds):
             self.init(
                 .overloaded,
-                "\(Prefetcher.maxJobs) jobs are running, and there may not be more; wait for one, or cancel it.",
+                "The maximum of \(Prefetcher.maxJobs) running jobs is reached; wait for one to finish, or cancel one.",
                 retryAfterSeconds: seconds)
-        case .shutDown: self = .goingDown
+        case .shutDown: self = .shuttingDown
         }
-    }
-
-    fileprivate static let noSuchJob = Problem(
-        .noSuchJob, "There is no job of this id, or none any more; GET /prefetch lists those there are.")
-
-    fileprivate static let unsupportedBody = Problem(
-        .unsupportedBody, "Send the body as JSON, with 'Content-Type: application/json'.")
-
-    fileprivate static func bodyTooLarge(maxBytes: Int) -> Problem {
-        Problem(.bodyTooLarge, "The body is longer than the \(maxBytes) bytes that are accepted; send several.")
     }
 }

@@ -1,32 +1,33 @@
-import DarkroomHTTPCaching
+import DarkroomHTTPServer
 import DarkroomPipeline
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A job's progress as a stream of server-sent events (WHATWG HTML §9.2): `progress` at once and after changes, `end` last.
+/// The progress of a job as server-sent events (WHATWG HTML §9.2): `progress` at once and after each change, `end`
+/// last.
 ///
-/// Nothing is queued: each event is made when the one before has been taken, so a slow reader misses what has become old. The
+/// Events are not queued: each is made after the previous one was sent, so a slow reader skips outdated progress. The
 /// stream ends with its job, and all jobs end with the server.
 struct PrefetchEvents: Sendable {
     let job: PrefetchJob
-    /// Runs the heartbeat.
+    /// Times the heartbeat.
     let clock: any Clock<Duration>
 
-    /// How long the stream may be silent: proxies give up on those that are for much longer.
+    /// The maximum silence of the stream: proxies close streams that are idle for much longer.
     static let heartbeat = Duration.seconds(15)
 
-    private enum Moment {
+    private enum Event {
         case changed(PrefetchProgress, revision: Int)
-        case silent
+        case heartbeat
     }
 
     var response: Response {
         Response(
             status: .ok,
             headers: [
-                .contentType: "text/event-stream", .cacheControl: CacheControl.noStore.description,
+                .contentType: "text/event-stream", .cacheControl: "no-store",
                 .xContentTypeOptions: "nosniff",
             ],
             body: ResponseBody { writer in
@@ -37,9 +38,9 @@ struct PrefetchEvents: Sendable {
 
     private func write(to writer: inout any ResponseBodyWriter) async throws {
         var seen: Int?
-        while let moment = await next(after: seen) {
-            switch moment {
-            case .silent: try await writer.write(ByteBuffer(string: ": still here\n\n"))
+        while let event = await next(after: seen) {
+            switch event {
+            case .heartbeat: try await writer.write(ByteBuffer(string: ": still here\n\n"))
             case .changed(let progress, let revision):
                 seen = revision
                 let document = PrefetchDocument(job, progress)
@@ -48,18 +49,18 @@ struct PrefetchEvents: Sendable {
                 if isLast { return }
             }
         }
-        // The reader is gone: what was sent is no complete answer.
+        // The client disconnected, so the response is incomplete.
         throw CancellationError()
     }
 
-    /// Nil when the task is cancelled, since the client is gone.
-    private func next(after revision: Int?) async -> Moment? {
-        await withTaskGroup(of: Moment?.self) { group in
+    /// Nil when the task is canceled because the client disconnected.
+    private func next(after revision: Int?) async -> Event? {
+        await withTaskGroup(of: Event?.self) { group in
             group.addTask { [job] in
                 await job.progress(after: revision).map { .changed($0.progress, revision: $0.revision) }
             }
             group.addTask { [clock] in
-                (try? await clock.sleep(for: Self.heartbeat)) == nil ? nil : .silent
+                (try? await clock.sleep(for: Self.heartbeat)) == nil ? nil : .heartbeat
             }
             let first = await group.next() ?? nil
             group.cancelAll()
@@ -68,7 +69,7 @@ struct PrefetchEvents: Sendable {
     }
 
     private func events(_ names: [String], with document: PrefetchDocument) -> ByteBuffer {
-        // One line: JSON without white space has no line breaks but in strings, where they are escaped.
+        // `data` must be one line. Compact JSON has line breaks only in strings, where they are escaped.
         let data = ByteBuffer.json(document)
         var events = ByteBuffer()
         for name in names {

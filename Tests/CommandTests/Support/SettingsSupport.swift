@@ -34,7 +34,7 @@ extension SettingRow {
     fileprivate func summary(in values: [String: any Sendable]) -> String {
         let value = values[name].flatMap { $0 as? Value } ?? defaultValue
         // Sets have no order of their own.
-        if case .listed(let origins)? = value as? CrossOrigins { return "\(name): \(origins.sorted())" }
+        if case .listed(let origins)? = value as? CORSPolicy { return "\(name): \(origins.sorted())" }
         return "\(name): \(value)"
     }
 }

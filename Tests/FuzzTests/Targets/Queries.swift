@@ -1,3 +1,4 @@
+@testable import DarkroomHTTPServer
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
 
+@testable import DarkroomHTTPServer
 @testable import DarkroomNetwork
 @testable import DarkroomOrigin
 @testable import DarkroomQuery

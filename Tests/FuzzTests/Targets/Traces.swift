@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomHTTPServer
 @testable import DarkroomWeb
 
 extension FuzzTests {

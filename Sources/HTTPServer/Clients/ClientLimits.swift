@@ -1,0 +1,64 @@
+package import DarkroomNetwork
+
+/// The identity of clients behind proxies, and the limits for each client.
+package struct ClientLimits: Equatable, Sendable {
+    /// Reverse proxies whose `Forwarded` and `X-Forwarded-For` fields are trusted.
+    package var trustedProxies: [CIDR]
+    /// The request rate of each client; nil = unlimited.
+    package var rateLimit: Rate?
+    /// The connection limits of each listener.
+    package var connections: ConnectionLimits
+
+    /// Creates limits with the same defaults as the command line.
+    package init(
+        trustedProxies: [CIDR] = [], rateLimit: Rate? = nil, connections: ConnectionLimits = ConnectionLimits()
+    ) {
+        self.trustedProxies = trustedProxies
+        self.rateLimit = rateLimit
+        self.connections = connections
+    }
+}
+
+/// Limits and timeouts for connections. Each listener has its own count.
+package struct ConnectionLimits: Hashable, Sendable {
+    /// The maximum number of concurrent connections, at least 1. Further connections wait in the listen backlog.
+    package var maxConnections: Int
+    /// The maximum number of concurrent connections of one client, which is an IPv4 address or an IPv6 /64 network.
+    /// Further connections are closed at once. Trusted proxies are exempt.
+    package var maxConnectionsPerClient: Int
+    /// The time from connecting, or from a request's first byte, to the end of the header fields.
+    package var headerTimeout: Duration
+    /// The time from the end of the header fields to the end of the body.
+    package var bodyTimeout: Duration
+    /// The time between a response and the next request.
+    package var idleTimeout: Duration
+    /// The time in which the client must accept at least one byte of a pending response.
+    package var writeTimeout: Duration
+    /// The time that in-flight requests have to finish after a graceful shutdown begins.
+    package var shutdownGrace: Duration
+
+    /// Creates limits with the same defaults as the command line.
+    package init(
+        maxConnections: Int = 8192, maxConnectionsPerClient: Int = 1024, headerTimeout: Duration = .seconds(10),
+        bodyTimeout: Duration = .seconds(30), idleTimeout: Duration = .seconds(30),
+        writeTimeout: Duration = .seconds(30), shutdownGrace: Duration = .seconds(10)
+    ) {
+        self.maxConnections = maxConnections
+        self.maxConnectionsPerClient = maxConnectionsPerClient
+        self.headerTimeout = headerTimeout
+        self.bodyTimeout = bodyTimeout
+        self.idleTimeout = idleTimeout
+        self.writeTimeout = writeTimeout
+        self.shutdownGrace = shutdownGrace
+    }
+
+    /// The maximum number of pipelined requests without a response. Further requests are discarded, and the connection
+    /// closes after the last response.
+    package static let maxPipelinedRequests = 64
+    /// The maximum size in bytes of one header field, and of the request target.
+    static let maxFieldBytes = 64 << 10
+    /// The maximum size in bytes of the request target and all header fields together.
+    static let maxHeadBytes = 80 << 10
+    /// The maximum number of header fields.
+    static let maxFields = 128
+}

@@ -1,0 +1,77 @@
+import DarkroomNetwork
+
+/// One line of a `Forwarded` field (RFC 7239 §4): the address of the client of each hop, in the order of the hops.
+struct ForwardedField {
+    /// The address in each element's `for` parameter; nil where it is `unknown`, obfuscated, malformed or missing. A
+    /// line with unbalanced quotes has one element, which is nil, because its element boundaries are ambiguous.
+    let addresses: [IPAddress?]
+
+    init(_ line: String) {
+        let elements = FieldList(line)
+        guard !elements.hasUnclosedQuote else {
+            addresses = [nil]
+            return
+        }
+        // Empty list elements are ignored (RFC 9110 §5.6.1.2).
+        addresses = elements.members.filter { !$0.isEmpty }.map(Self.address)
+    }
+
+    private static func address(ofElement element: Substring) -> IPAddress? {
+        let pairs = FieldList(element, separator: UInt8(ascii: ";"))
+        guard !pairs.hasUnclosedQuote else { return nil }
+        var names: Set<String> = []
+        var found: IPAddress?
+        for pair in pairs.members where !pair.isEmpty {
+            // A malformed or repeated parameter invalidates the whole element.
+            guard let (name, value) = parameter(pair), names.insert(name).inserted else { return nil }
+            if name == "for" { found = NodeName(value)?.address }
+        }
+        return found
+    }
+
+    /// A name and its value, which is a token or a quoted string (RFC 7239 §4).
+    private static func parameter(_ pair: Substring) -> (name: String, value: String)? {
+        var reader = FieldReader(pair)
+        guard let name = reader.token(), reader.skip("="), let value = reader.quotedString() ?? reader.token(),
+            reader.isAtEnd
+        else { return nil }
+        return (name.lowercased(), value)
+    }
+}
+
+/// A node of `Forwarded` and `X-Forwarded-For` (RFC 7239 §6): an address, with brackets if it is IPv6, and an optional
+/// port.
+struct NodeName {
+    let address: IPAddress
+
+    /// Nil for `unknown`, for obfuscated identifiers such as `_gazonk`, and for malformed text.
+    init?(_ text: some StringProtocol) {
+        guard let address = Self.bracketed(String(text)) ?? Self.dotted(String(text)) else { return nil }
+        self.address = address.unmapped
+    }
+
+    private static func bracketed(_ text: String) -> IPAddress? {
+        guard text.first == "[", let end = text.firstIndex(of: "]"), isPort(text[text.index(after: end)...]),
+            case .v6(let value)? = IPAddress(String(text[text.index(after: text.startIndex)..<end]))
+        else { return nil }
+        return .v6(value)
+    }
+
+    private static func dotted(_ text: String) -> IPAddress? {
+        let host = text.prefix { $0 != ":" }
+        guard isPort(text[host.endIndex...]), case .v4(let value)? = IPAddress(String(host)) else { return nil }
+        return .v4(value)
+    }
+
+    /// Whether the text is empty, or a colon and a port: up to five digits, or an obfuscated name.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard let colon = text.first else { return true }
+        let port = text.dropFirst()
+        guard colon == ":", !port.isEmpty else { return false }
+        if port.first == "_" {
+            let name = port.dropFirst().utf8
+            return !name.isEmpty && name.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
+        }
+        return port.utf8.count <= 5 && port.utf8.allSatisfy(\.isASCIIDigit)
+    }
+}

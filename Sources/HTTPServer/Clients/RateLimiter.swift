@@ -1,0 +1,101 @@
+import Synchronization
+
+/// A request rate: the size of a client's token bucket, and the time in which it refills completely.
+package struct Rate: Hashable, Sendable {
+    /// The number of requests, 1 to 1,000,000.
+    package let requests: Int
+    /// A second, a minute or an hour.
+    package let period: Duration
+
+    /// Parses `20/s`, `600/m` or `1000/h`; nil for any other text.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let unit = Self.units.first(where: { $0.symbol == parts[1] }),
+            (1...9).contains(parts[0].utf8.count), parts[0].utf8.allSatisfy(\.isASCIIDigit),
+            let requests = Int(parts[0]), (1...1_000_000).contains(requests)
+        else { return nil }
+        self.requests = requests
+        period = unit.period
+    }
+
+    fileprivate static let units: [(symbol: String, period: Duration, name: String)] = [
+        ("s", .seconds(1), "second"), ("m", .seconds(60), "minute"), ("h", .seconds(3600), "hour"),
+    ]
+}
+
+extension Rate: CustomStringConvertible {
+    /// The rate in words, such as `20 requests per second`.
+    package var description: String {
+        let unit = Self.units.first { $0.period == period }?.name ?? "\(period)"
+        return "\(requests) request\(requests == 1 ? "" : "s") per \(unit)"
+    }
+}
+
+/// A token bucket per client, stored as the time at which the bucket will be full again.
+///
+/// The number of clients is bounded. A client without an entry has a full bucket, so the entry evicted for a new client
+/// is one that is full or nearly so: a flood of new addresses evicts its own entries before those of a throttled
+/// client.
+package final class RateLimiter: Sendable {
+    private struct Table {
+        var buckets: [(client: String, fullAt: Duration)] = []
+        /// The index of each client's bucket.
+        var indices: [String: Int] = [:]
+        /// The index at which the next search for an eviction candidate begins.
+        var hand = 0
+    }
+
+    private let maxClients: Int
+    private let table = Mutex(Table())
+    private let now: @Sendable () -> Duration
+    /// The number of buckets examined per eviction.
+    private static let candidates = 64
+
+    /// - Parameters:
+    ///   - maxClients: the maximum number of entries, at least 1.
+    ///   - now: a monotonic clock.
+    package init(
+        maxClients: Int = 65_536,
+        now: @escaping @Sendable () -> Duration = { [start = ContinuousClock.now] in start.duration(to: .now) }
+    ) {
+        self.maxClients = maxClients
+        self.now = now
+    }
+
+    /// Takes a token from a client's bucket, which holds `rate.requests` tokens and refills within `rate.period`.
+    ///
+    /// - Returns: nil when a token was taken; otherwise the time until one is available.
+    package func admit(_ client: String, _ rate: Rate) -> Duration? {
+        let now = now()
+        let cost = rate.period / rate.requests
+        return table.withLock { table in
+            let index = table.indices[client]
+            let fullAt = max(index.map { table.buckets[$0].fullAt } ?? now, now) + cost
+            guard fullAt - now <= rate.period else { return fullAt - now - rate.period }
+            store(fullAt, for: client, at: index, in: &table)
+            return nil
+        }
+    }
+
+    private func store(_ fullAt: Duration, for client: String, at index: Int?, in table: inout Table) {
+        if let index {
+            table.buckets[index].fullAt = fullAt
+        } else if table.buckets.count < maxClients {
+            table.indices[client] = table.buckets.count
+            table.buckets.append((client, fullAt))
+        } else {
+            let index = fullestCandidate(in: &table)
+            table.indices[table.buckets[index].client] = nil
+            table.indices[client] = index
+            table.buckets[index] = (client, fullAt)
+        }
+    }
+
+    /// The index of the fullest among the next few buckets.
+    private func fullestCandidate(in table: inout Table) -> Int {
+        let count = table.buckets.count
+        let next = (0..<min(Self.candidates, count)).map { [hand = table.hand] in (hand + $0) % count }
+        table.hand = (table.hand + next.count) % count
+        return next.min { table.buckets[$0].fullAt < table.buckets[$1].fullAt } ?? 0
+    }
+}

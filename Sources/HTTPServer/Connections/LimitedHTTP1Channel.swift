@@ -1,0 +1,119 @@
+import DarkroomNetwork
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// HTTP/1.1 connections with limits, whose requests are canceled when the client disconnects.
+///
+/// Hummingbird leaves a handler running when its client disconnects. Its own option, to keep reading during the
+/// request, disables keep-alive. Here a channel handler sees the end of the client's stream and the task that serves
+/// the connection is canceled, which costs nothing per request. A client that closes only its sending side counts as
+/// disconnected too, and so does one that still reads its response when the grace period of a shutdown ends.
+struct LimitedHTTP1Channel: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let connection: AcceptedConnection
+        /// Succeeds once nothing more can come from the client.
+        let clientGone: EventLoopFuture<Void>
+        /// Whether the client has reached its connection limit.
+        let isRefused: Bool
+
+        var channel: any Channel { connection.channel }
+    }
+
+    private let http: HTTP1Channel
+    private let limits: ConnectionLimits
+    private let clients: ConnectionTable
+    private let metrics: RequestMetrics
+
+    /// - Parameter metrics: counts what is refused before it becomes a request.
+    init(
+        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, proxies: TrustedProxies,
+        metrics: RequestMetrics
+    ) {
+        self.limits = limits
+        clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
+        self.metrics = metrics
+        let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
+            maxHeaderFieldCount: ConnectionLimits.maxFields)
+        http = HTTP1Channel(responder: responder, configuration: .init(httpDecoderConfiguration: decoder))
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let gone = channel.eventLoop.makePromise(of: Void.self)
+        let isRefused = !addClient(of: channel)
+        let watch = NIOLoopBound(ClientWatchHandler(gone, limits: limits), eventLoop: channel.eventLoop)
+        return channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(watch.value)
+        }.flatMapErrorThrowing { error in
+            gone.fail(error)
+            throw error
+        }.flatMap {
+            limitUnsentBytes(of: channel)
+        }.flatMap {
+            http.setup(channel: channel, logger: logger)
+        }.flatMapThrowing { connection in
+            let connection = AcceptedConnection(connection, of: http, logger: logger)
+            try addLimits(to: channel, watch: watch.value, logger: logger)
+            return Value(connection: connection, clientGone: gone.futureResult, isRefused: isRefused)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        if value.isRefused { value.channel.close(promise: nil) }
+        let serving = Task { await value.connection.serve() }
+        value.clientGone.whenComplete { _ in serving.cancel() }
+        await withTaskCancellationHandler {
+            await serving.value
+        } onCancel: {
+            serving.cancel()
+        }
+    }
+
+    private func addClient(of channel: any Channel) -> Bool {
+        guard let address = channel.remoteAddress?.ipAddress.flatMap(IPAddress.init) else { return true }
+        guard clients.add(address) else { return false }
+        channel.closeFuture.whenComplete { _ in clients.remove(address) }
+        return true
+    }
+
+    /// Limits the unsent bytes in the kernel. The rest of a response then waits here, where its buffer is shared with
+    /// the cache and its progress is visible. Best effort: not every system supports the option.
+    private func limitUnsentBytes(of channel: any Channel) -> EventLoopFuture<Void> {
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_NOTSENT_LOWAT))
+        return channel.setOption(option, value: Self.maxUnsentBytes).recover { _ in }
+    }
+
+    private static let maxUnsentBytes: SocketOptionValue = 128 << 10
+
+    /// Adds the limits behind the parser, before the handler that converts its parts to HTTPTypes.
+    private func addLimits(to channel: any Channel, watch: ClientWatchHandler, logger: Logger) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        let address = channel.remoteAddress?.ipAddress
+        let handler = RequestLimitsHandler(
+            watch: watch, limits: limits, now: channel.eventLoop.now
+        ) { [metrics] problem in
+            let id = "\(RequestID())"
+            metrics.record(problem.kind)
+            logger.info(
+                "request refused",
+                metadata: [
+                    "status": .stringConvertible(problem.kind.status.code), "problem": "\(problem.kind.slug)",
+                    "request-id": "\(id)", "client": "\(address ?? "unknown")",
+                ])
+            return problem.responseParts(requestID: id)
+        }
+        try pipeline.addHandler(handler, position: .after(parser))
+    }
+}

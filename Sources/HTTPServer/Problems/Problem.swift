@@ -1,0 +1,84 @@
+import Foundation
+package import HTTPTypes
+package import Hummingbird
+import NIOCore
+
+/// The failure of a request, reported to the client as a problem document (RFC 9457). It contains nothing private.
+package struct Problem: Error, Hashable {
+    package var kind: ProblemKind
+    /// What went wrong this time, and what to do about it.
+    package var detail: String
+    /// The query parameter, or member of the body, that caused the problem.
+    package var parameter: String?
+    /// When to retry (RFC 9110 §10.2.3).
+    package var retryAfterSeconds: Int?
+    /// Further header fields of the response, such as `Allow`.
+    package var fields: HTTPFields = [:]
+
+    package init(_ kind: ProblemKind, _ detail: String, parameter: String? = nil, retryAfterSeconds: Int? = nil) {
+        self.kind = kind
+        self.detail = detail
+        self.parameter = parameter
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+}
+
+extension Problem {
+    /// An unexpected error. The log has the details under the request id.
+    package static let internalError = Problem(
+        .internalError, "The error was logged under the request id in 'instance'.")
+
+    /// The server is draining before it shuts down.
+    package static let shuttingDown = Problem(
+        .unavailable, "The server is shutting down and accepts no new requests.", retryAfterSeconds: 1)
+
+    /// No route has the request's path.
+    package static let noSuchRoute = Problem(
+        .noSuchRoute, "No endpoint has this path; /openapi.yaml describes all endpoints.")
+
+    /// The path exists, but not for this method.
+    static func methodNotAllowed(_ method: HTTPRequest.Method, allow: [HTTPRequest.Method]) -> Problem {
+        let allowed = allow.map(\.rawValue).joined(separator: ", ")
+        var problem = Problem(
+            .methodNotAllowed,
+            "Method \(method.rawValue.truncated(to: 100)) is not allowed for this path; use \(allowed).")
+        problem.fields[.allow] = allowed
+        return problem
+    }
+}
+
+extension Problem {
+    /// The members of the document (RFC 9457 §3).
+    package struct Document: Codable, Hashable {
+        package var type: String
+        package var title: String
+        package var status: Int
+        package var detail: String
+        package var parameter: String?
+        package var instance: String
+    }
+
+    package func document(requestID: String) -> Document {
+        Document(
+            type: kind.type, title: kind.title, status: kind.status.code, detail: detail, parameter: parameter,
+            instance: "urn:request:\(requestID)")
+    }
+
+    /// The response to the request with that id. It is not cacheable, because most problems are temporary.
+    package func response(requestID: String) -> Response {
+        Response(status: kind.status, headers: headerFields, body: ResponseBody(byteBuffer: json(requestID: requestID)))
+    }
+
+    /// The document as JSON.
+    func json(requestID: String) -> ByteBuffer { .json(document(requestID: requestID)) }
+
+    /// The response's header fields, without the length of the body.
+    var headerFields: HTTPFields {
+        var all: HTTPFields = [
+            .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+        ]
+        if let retryAfterSeconds { all[.retryAfter] = String(retryAfterSeconds) }
+        all.append(contentsOf: fields)
+        return all
+    }
+}

@@ -1,0 +1,51 @@
+import Hummingbird
+
+/// The pages that the `type` of a problem leads to: one per kind, and an index.
+package struct ProblemPages: Sendable {
+    private let kinds: [ProblemKind]
+
+    /// - Parameter kinds: all kinds that the server reports.
+    package init(_ kinds: [ProblemKind]) {
+        self.kinds = kinds
+    }
+
+    package var routes: [Route] {
+        [
+            Route("/problems") { _, _ in index.response },
+            Route("/problems/{slug}") { _, context throws(Problem) in
+                let slug = context.parameters.get("slug")
+                guard let kind = kinds.first(where: { $0.slug == slug }) else { throw .noSuchRoute }
+                return Self.page(of: kind).response
+            },
+        ]
+    }
+
+    private var index: HTMLPage {
+        let rows = kinds.sorted { $0.status.code < $1.status.code }.map { kind in
+            "<li><b>\(kind.status.code)</b> <a href=\"\(kind.type)\">\(kind.title.htmlEscaped)</a></li>"
+        }
+        return HTMLPage(
+            title: "Problems",
+            body: """
+                <p>Failures are reported as problem documents (RFC 9457). \
+                Their <code>type</code> leads to one of these pages.</p>
+                <ul>
+                \(rows.joined(separator: "\n"))
+                </ul>
+                """)
+    }
+
+    private static func page(of kind: ProblemKind) -> HTMLPage {
+        HTMLPage(
+            title: kind.title,
+            body: """
+                <p>Status <b>\(kind.status.code)</b> \(kind.status.reasonPhrase.htmlEscaped), \
+                type <code>\(kind.type)</code></p>
+                <h2>Cause</h2>
+                <p>\(kind.cause.htmlEscaped)</p>
+                <h2>Remedy</h2>
+                <p>\(kind.remedy.htmlEscaped)</p>
+                <p><a href="/problems">All problems</a></p>
+                """)
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import ServiceContextModule
+import Tracing
+
+/// The middleware for all requests: it identifies the client, turns errors into problem documents, adds the request id,
+/// drops the body of responses to HEAD, and counts and logs each request.
+struct RequestMiddleware: RouterMiddleware {
+    typealias Context = ServerRequestContext
+
+    let routes: RouteTable
+    let observers: RequestObservers
+    let proxies: TrustedProxies
+
+    func handle(
+        _ request: Request, context: ServerRequestContext,
+        next: (Request, ServerRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.adoptRequestID(from: request.headers)
+        context.identifyClient(trusting: proxies, request.headers)
+        let service = ServiceContext(
+            request.headers, requestID: context.requestID, instrument: observers.instrument)
+        return try await ServiceContext.withValue(service) { try await respond(request, context: context, next: next) }
+    }
+
+    private func respond(
+        _ request: Request, context: ServerRequestContext,
+        next: (Request, ServerRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        observers.state.beginRequest()
+        defer { observers.state.endRequest() }
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            let problem = problem(error, request, context)
+            observers.metrics.record(problem.kind)
+            response = problem.response(requestID: context.requestID)
+        }
+        observers.metrics.record(
+            response.status, request.method, route: routes.route(of: request.uri.path), took: start.duration(to: .now))
+        response.headers[.requestID] = context.requestID
+        response.headers.addBrowserProtection()
+        let bytes = request.method == .head ? 0 : response.body.contentLength
+        if request.method == .head { response = response.createHeadResponse() }
+        observers.log.record(request, response, bytes: bytes, took: start.duration(to: .now), context)
+        return response
+    }
+
+    private func problem(_ error: any Error, _ request: Request, _ context: ServerRequestContext) -> Problem {
+        if let problem = error as? Problem { return problem }
+        if let error = error as? any HTTPResponseError, error.status == .notFound {
+            guard let route = routes.route(of: request.uri.path) else { return .noSuchRoute }
+            return .methodNotAllowed(request.method, allow: routes.methods(of: route))
+        }
+        observers.log.logger.error(
+            "unexpected error", metadata: ["error": "\(error)", "request-id": "\(context.requestID)"])
+        return .internalError
+    }
+}

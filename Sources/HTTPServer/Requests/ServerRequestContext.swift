@@ -1,0 +1,49 @@
+package import DarkroomNetwork
+import HTTPTypes
+package import Hummingbird
+package import Logging
+import NIOCore
+
+/// The context of a request: its id and its client.
+package struct ServerRequestContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The client's own id if it sent a valid one, otherwise a practically unique one.
+    package private(set) var requestID: String
+    /// The client's address without a port; nil when unknown. Before ``identifyClient(trusting:_:)`` it is the peer's
+    /// address.
+    package private(set) var clientAddress: IPAddress?
+    /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
+    package var client: String { clientAddress?.clientName ?? "" }
+
+    /// Adopts the request id of Hummingbird's own log lines, if the log handler keeps metadata.
+    package init(source: ApplicationRequestContextSource) {
+        let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
+        self.init(
+            logger: source.logger, requestID: logged ?? "\(RequestID())",
+            clientAddress: source.channel.remoteAddress?.ipAddress.flatMap(IPAddress.init))
+    }
+
+    package init(logger: Logger, requestID: String, clientAddress: IPAddress?) {
+        coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
+        self.requestID = requestID
+        self.clientAddress = clientAddress
+    }
+
+    /// Replaces the address of a trusted proxy with that of its client.
+    mutating func identifyClient(trusting proxies: TrustedProxies, _ fields: HTTPFields) {
+        clientAddress = clientAddress.map { proxies.client(of: $0, fields) }
+    }
+
+    /// Adopts `X-Request-Id`, so that a request has the same id in all systems. The id appears in logs, header fields
+    /// and URNs, so it must be 1 to 128 ASCII letters, digits, dots, hyphens and underscores; any other id is ignored.
+    mutating func adoptRequestID(from fields: HTTPFields) {
+        guard let id = fields[.requestID], (1...128).contains(id.utf8.count),
+            id.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "._-".utf8.contains($0) })
+        else { return }
+        requestID = id
+    }
+
+    private struct LoggerSource: RequestContextSource {
+        let logger: Logger
+    }
+}

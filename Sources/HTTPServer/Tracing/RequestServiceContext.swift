@@ -1,0 +1,50 @@
+import HTTPTypes
+package import Logging
+import ServiceContextModule
+import Tracing
+
+extension ServiceContext {
+    private enum TraceKey: ServiceContextKey {
+        typealias Value = Trace
+    }
+
+    private enum RequestIDKey: ServiceContextKey {
+        typealias Value = String
+    }
+
+    /// The request's trace, set by ``W3CTraceContext``.
+    var trace: Trace? {
+        get { self[TraceKey.self] }
+        set { self[TraceKey.self] = newValue }
+    }
+
+    /// The id of the request being handled.
+    var requestID: String? {
+        get { self[RequestIDKey.self] }
+        set { self[RequestIDKey.self] = newValue }
+    }
+
+    /// The context of a new request.
+    init(_ fields: HTTPFields, requestID: String, instrument: any Instrument) {
+        self = .topLevel
+        self.requestID = requestID
+        instrument.extract(fields, into: &self, using: FieldExtractor())
+    }
+}
+
+extension Logger.MetadataProvider {
+    /// The `request-id` and `trace-id` of the current request. Work shared by several requests is attributed to the
+    /// request that started it.
+    package static let request = Logger.MetadataProvider {
+        guard let context = ServiceContext.current else { return [:] }
+        var metadata: Logger.Metadata = [:]
+        if let requestID = context.requestID { metadata["request-id"] = "\(requestID)" }
+        if let trace = context.trace { metadata["trace-id"] = "\(trace.parent.traceID)" }
+        return metadata
+    }
+}
+
+private struct FieldExtractor: Extractor {
+    /// Repeated fields are joined with commas (RFC 9110 §5.3).
+    func extract(key: String, from fields: HTTPFields) -> String? { HTTPField.Name(key).flatMap { fields[$0] } }
+}

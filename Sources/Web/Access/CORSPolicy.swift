@@ -1,0 +1,75 @@
+import DarkroomHTTPServer
+import HTTPTypes
+import Hummingbird
+
+/// The origins whose scripts may read responses (CORS, Fetch Standard §3.3).
+package enum CORSPolicy: Hashable, Sendable {
+    case none
+    case all
+    /// Origins as browsers serialize them: scheme, host and non-default port, without a path.
+    case listed(Set<String>)
+}
+
+extension CORSPolicy {
+    /// Routes that answer preflight requests (Fetch Standard §4.8): they allow reading, without credentials.
+    func preflightRoutes(for routes: [Route]) -> [Route] {
+        guard self != .none else { return [] }
+        return routes.map { route in
+            Route(route.path, [.options]) { _, _ in
+                Response(
+                    status: .noContent,
+                    headers: [
+                        .accessControlAllowMethods: "GET, HEAD", .accessControlMaxAge: "86400",
+                        .accessControlAllowHeaders:
+                            "Cache-Control, If-Modified-Since, If-None-Match, Priority, Traceparent, Tracestate, "
+                            + "X-Request-Id",
+                    ])
+            }
+        }
+    }
+}
+
+/// Adds CORS header fields to the responses of some routes, including their problem documents.
+struct CORSMiddleware: RouterMiddleware {
+    typealias Context = ServerRequestContext
+
+    private let policy: CORSPolicy
+    private let routes: RouteTable
+
+    /// - Parameter paths: the shared paths as their routes spell them.
+    init(policy: CORSPolicy, paths: [String]) {
+        self.policy = policy
+        routes = RouteTable(paths: paths)
+    }
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        guard policy != .none, routes.route(of: request.uri.path) != nil else { return response }
+        if let allowed = allowedOrigin(request.headers[.origin]) {
+            response.headers[.accessControlAllowOrigin] = allowed
+            response.headers[.accessControlExposeHeaders] = Self.exposedFields
+        }
+        // The response differs by origin, and caches must know.
+        if case .listed = policy {
+            response.headers[.vary] = response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
+        }
+        return response
+    }
+
+    private func allowedOrigin(_ origin: String?) -> String? {
+        switch policy {
+        case .none: nil
+        case .all: "*"
+        case .listed(let list): origin.flatMap { list.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// The fields that scripts may read in addition to the CORS-safelisted ones.
+    private static let exposedFields = [
+        "Age", "Cache-Status", "Content-Disposition", "ETag", "Proxy-Status", "Retry-After", "Server-Timing",
+        "X-Placeholder-BlurHash", "X-Placeholder-Color", "X-Placeholder-Lqip", "X-Placeholder-ThumbHash",
+        "X-Request-Id",
+    ].joined(separator: ", ")
+}

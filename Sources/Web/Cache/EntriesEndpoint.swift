@@ -1,0 +1,62 @@
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomQuery
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `GET /cache/entries`: the cached entries of one source.
+struct EntriesEndpoint: Sendable {
+    /// The entries of a request's source; the rest of the request is ignored.
+    let entries: @Sendable (ImageRequest) async -> SourceEntries
+
+    var routes: [Route] {
+        [Route("/cache/entries") { request, _ throws(Problem) in try await respond(to: request) }]
+    }
+
+    func respond(to request: Request) async throws(Problem) -> Response {
+        try request.requireParsableTarget()
+        return .json(EntriesDocument(await entries(try imageRequest(of: request))))
+    }
+
+    private func imageRequest(of request: Request) throws(Problem) -> ImageRequest {
+        let url: String
+        do throws(InvalidParameter) {
+            url = try EntriesGrammar().parse(request.uri.query ?? "")
+        } catch {
+            throw Problem(error)
+        }
+        do throws(InvalidSourceURL) { return try ImageRequest(url, givenAs: "url") } catch { throw Problem(error) }
+    }
+}
+
+/// The cached entries of one source as JSON. Unknown values are omitted.
+struct EntriesDocument: Encodable {
+    let url: String
+    let source: String
+    let contentDigest: String?
+    /// RFC 3339.
+    let fetched: String?
+    let remainingSeconds: Double?
+    /// The origin's caching and validation fields by lower-case name.
+    let origin: [String: String]?
+    let entries: [EntryDocument]
+
+    enum CodingKeys: String, CodingKey {
+        case url, source, fetched, origin, entries
+        case contentDigest = "content_sha256"
+        case remainingSeconds = "remaining_seconds"
+    }
+
+    init(_ entries: SourceEntries) {
+        url = entries.url
+        source = entries.key
+        contentDigest = entries.record?.contentDigest
+        fetched = entries.record?.fetchedAt.formatted(.iso8601)
+        remainingSeconds = entries.record?.remaining.inSeconds
+        origin = entries.record.map { record in
+            Dictionary(record.originFields.map { ($0.name.canonicalName, $0.value) }) { "\($0), \($1)" }
+        }
+        self.entries = entries.entries.map { EntryDocument($0) }
+    }
+}

@@ -1,0 +1,30 @@
+import DarkroomPipeline
+import DarkroomTransforms
+
+/// A cached entry as JSON. Unknown values are omitted.
+struct EntryDocument: Encodable {
+    let entry: String
+    let key: String
+    let memory: Bool
+    let disk: Bool
+    let bytes: Int?
+    let ageSeconds: Double?
+    let hits: Int?
+    let format: String?
+
+    enum CodingKeys: String, CodingKey {
+        case entry, key, memory, disk, bytes, hits, format
+        case ageSeconds = "age_seconds"
+    }
+
+    init(_ entry: CachedEntry) {
+        self.entry = entry.kind.rawValue
+        key = entry.key
+        memory = entry.tiers.contains(.memory)
+        disk = entry.tiers.contains(.disk)
+        bytes = entry.bytes
+        ageSeconds = entry.age?.inSeconds
+        hits = entry.hits
+        format = entry.format?.rawValue
+    }
+}

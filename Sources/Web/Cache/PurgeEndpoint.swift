@@ -1,0 +1,97 @@
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomQuery
+import HTTPTypes
+import Hummingbird
+
+/// `DELETE /cache`: purges the sources that match a query.
+struct PurgeEndpoint: Sendable {
+    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
+    let removeExpired: @Sendable () async -> PurgeReport
+    private let grammar = PurgeGrammar()
+
+    init(
+        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, TierSet) async -> PurgeReport,
+        removeExpired: @escaping @Sendable () async -> PurgeReport
+    ) {
+        self.purge = purge
+        self.removeExpired = removeExpired
+    }
+
+    var routes: [Route] {
+        [Route("/cache", [.delete]) { request, _ throws(Problem) in try await respond(to: request) }]
+    }
+
+    func respond(to request: Request) async throws(Problem) -> Response {
+        try request.requireParsableTarget()
+        let query: PurgeQuery
+        do throws(InvalidParameter) {
+            query = try grammar.parse(request.uri.query ?? "")
+        } catch {
+            throw Problem(error)
+        }
+        return .json(PurgeDocument(try await run(query), of: query))
+    }
+
+    private func run(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
+        let target: PurgeTarget
+        var tiers = TierSet.all
+        switch query.scope {
+        case .url(let url): target = .source(try source(url))
+        case .prefix(let prefix): target = .prefix(prefix)
+        case .host(let host): target = .host(host)
+        case .tag(let tag): target = .tag(tag)
+        case .all(let chosen): (target, tiers) = (.everything, chosen)
+        case .expired: return await removeExpired()
+        }
+        return await purge(target, query.isSoft, query.isDryRun, tiers)
+    }
+
+    private func source(_ url: String) throws(Problem) -> SourceURL {
+        do throws(InvalidSourceURL) { return try ImageRequest(url, givenAs: "url").source } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+/// The result of a purge as JSON.
+struct PurgeDocument: Codable, Hashable {
+    /// A source and its cached entries.
+    struct Source: Codable, Hashable {
+        /// Nil when no remaining entry records the URL.
+        var url: String?
+        var entries: Int
+        var bytes: Int
+    }
+
+    var sources: Int
+    var entries: Int
+    var bytes: Int
+    var isDryRun: Bool
+    var isSoft: Bool
+    /// The matching sources; only for a dry run.
+    var list: [Source]?
+
+    private enum CodingKeys: String, CodingKey {
+        case sources, entries, bytes
+        case isDryRun = "dry_run"
+        case isSoft = "soft"
+        case list
+    }
+
+    init(_ report: PurgeReport, of query: PurgeQuery) {
+        sources = report.sourceCount
+        entries = report.entries
+        bytes = report.bytes
+        isDryRun = query.isDryRun
+        isSoft = query.isSoft
+        guard query.isDryRun else { return }
+        list = report.sources.prefix(Self.maxListed).map {
+            Source(url: $0.url.isEmpty ? nil : $0.url, entries: $0.entries, bytes: $0.bytes)
+        }
+    }
+
+    /// The maximum length of the list. The counts include sources beyond it.
+    static let maxListed = 1000
+}

@@ -1,0 +1,115 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomQuery
+import HTTPTypes
+import Hummingbird
+
+/// `GET /image` and `GET /info`: the way of a request from the query to the response.
+struct ImageEndpoint: Sendable {
+    let configuration: WebConfiguration
+    private(set) var grammar: ImageQueryGrammar
+    /// Finds or produces the image.
+    let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+    /// The cache tiers that hold the image.
+    let location: @Sendable (ImageRequest) async -> CacheLocation
+    private let token: AdminToken?
+
+    init(
+        configuration: WebConfiguration,
+        location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
+        image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+    ) {
+        self.configuration = configuration
+        self.location = location
+        self.image = image
+        grammar = ImageQueryGrammar(limits: configuration.limits)
+        token = configuration.adminToken.map(AdminToken.init)
+    }
+
+    var routes: [AuthorizedRoute] {
+        let inPath = AuthorizedRoute(inPath: { request, _, authorization throws(Problem) in
+            try await respond(to: request, authorization)
+        })
+        return [route(at: "/image", presets: .accepted), inPath]
+    }
+
+    /// The routes of ``info``.
+    var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .irrelevant)] }
+
+    private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
+        AuthorizedRoute(path, presets: presets) { request, _, authorization throws(Problem) in
+            try await respond(to: request, authorization)
+        }
+    }
+
+    /// The endpoint for `/info`, whose grammar has fewer parameters.
+    var info: ImageEndpoint {
+        var info = self
+        info.grammar = .info(limits: configuration.limits)
+        return info
+    }
+
+    private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
+        guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
+        let query = try query(of: authorization)
+        guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
+        let imageRequest = try imageRequest(query, of: request, authorization)
+        do throws(PipelineError) {
+            var response = ImageHTTPResponse(
+                image: try await image(imageRequest), query: query, authorization: authorization,
+                configuration: configuration)
+            if query.includesCaching {
+                response.caching = CachingDocument(response.image, await location(imageRequest))
+            }
+            return response.response(to: request)
+        } catch {
+            var problem = Problem(error)
+            if query.isNegotiated { problem.fields[.vary] = "Accept" }
+            throw problem
+        }
+    }
+
+    private func query(of authorization: Authorization) throws(Problem) -> ImageQuery {
+        do throws(InvalidParameter) {
+            return try grammar.parse(authorization.query)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// The pipeline's request for a query and the header fields that affect it.
+    func imageRequest(
+        _ query: ImageQuery, of request: Request, _ authorization: Authorization
+    ) throws(Problem) -> ImageRequest {
+        var imageRequest = try authorization.requireSources(in: query)
+        query.apply(
+            to: &imageRequest, acceptingWebP: FormatNegotiation.acceptsWebP(request.headers[.accept]),
+            policy: try policy(query.cache, request.headers))
+        imageRequest.placeholders = query.placeholders
+        imageRequest.client = authorization.client
+        imageRequest.priority = query.priority ?? Priority(fields: request.headers)
+        return imageRequest
+    }
+
+    /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on,
+    /// and the pipeline ignores them without permission, because every browser sends them on reload.
+    private func policy(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> RequestCachePolicy {
+        let allowsForcedRefresh = configuration.allowForcedRefresh || token?.isPresent(in: fields) == true
+        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        return RequestCachePolicy(
+            mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh)
+    }
+}
+
+extension Priority {
+    /// The class of the urgency in a `Priority` field (RFC 9218 §4.1): of the eight urgencies, 3 is the default.
+    init(fields: HTTPFields) {
+        let requested = fields[.priority].map(RequestPriority.init(parsing:)) ?? .default
+        switch requested.urgency {
+        case ...2: self = .high
+        case 3...4: self = .normal
+        default: self = .low
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomQuery
+import DarkroomTransforms
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The HTTP response with an image, or 304 when the client has it.
+struct ImageHTTPResponse {
+    let image: ImageResponse
+    let query: ImageQuery
+    let authorization: Authorization
+    let configuration: WebConfiguration
+    /// The member `cache` of `/info`, if requested. The response is not cacheable then.
+    var caching: CachingDocument?
+
+    /// The entity tag: 128 bits of the content's hash.
+    var tag: EntityTag { EntityTag(String(image.digest.prefix(32))) }
+
+    func response(to request: Request) -> Response {
+        if isNotModified(request) {
+            var response = Response(status: .notModified, headers: fields)
+            // It would be the length of the image, not of this empty response (RFC 9110 §8.6).
+            response.headers[.contentLength] = nil
+            return response
+        }
+        var fields = fields
+        fields[.contentType] = image.format.mediaType
+        fields[.contentDisposition] = query.fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
+        let body = caching?.added(to: image.body) ?? image.body
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
+    }
+
+    /// Preconditions apply only to successful responses (RFC 9110 §13.2.1).
+    private func isNotModified(_ request: Request) -> Bool {
+        guard status.kind == .successful, caching == nil else { return false }
+        return Preconditions.evaluate(
+            method: request.method, fields: request.headers, tag: tag, lastModified: lastModified) == .notModified
+    }
+
+    private var isFallback: Bool { image.fallbackReason != nil }
+
+    private var status: HTTPResponse.Status {
+        isFallback ? HTTPResponse.Status(code: configuration.fallbackStatus) : .ok
+    }
+
+    /// Omitted for a fallback: the source may have an older date once it is available again.
+    private var lastModified: Date? { isFallback || caching != nil ? nil : image.lastModified }
+
+    /// The fields of both 200 and 304 responses (RFC 9110 §15.4.5).
+    private var fields: HTTPFields {
+        var fields = Self.protection
+        fields[.eTag] = caching == nil ? tag.description : nil
+        fields[.cacheControl] = cacheControl
+        // At most 2³¹ (RFC 9111 §1.2.2).
+        fields[.age] = String(min(max(0, image.age.components.seconds), 1 << 31))
+        if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
+        if query.isNegotiated { fields[.vary] = "Accept" }
+        fields[.cacheStatus] = image.cache.status(remaining: image.remaining).description
+        fields[.proxyStatus] = (image.fallbackReason ?? image.cache.staleBecause)?.proxyStatus?.description
+        fields[.serverTiming] = image.timings.serverTiming
+        fields[.placeholderBlurHash] = image.placeholders?.blurHash
+        fields[.placeholderThumbHash] = image.placeholders?.thumbHash
+        fields[.placeholderColor] = image.placeholders?.dominantColor
+        fields[.placeholderLqip] = image.placeholders?.lqip
+        return fields
+    }
+
+    /// Keeps images inert in browsers, although other sites may embed them.
+    private static let protection: HTTPFields = [
+        .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
+        .crossOriginResourcePolicy: "cross-origin",
+    ]
+
+    /// Whether requested placeholders are missing.
+    private var lacksPlaceholders: Bool { !query.placeholders.isEmpty && image.placeholders == nil }
+
+    private var cacheControl: String {
+        // A later response may have the placeholders.
+        guard !lacksPlaceholders, caching == nil else { return CacheControl.noStore.description }
+        let control = image.cachePolicy.cacheControl(
+            age: image.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
+        return authorization.restricting(control).description
+    }
+
+    private var cap: Duration {
+        var cap = configuration.variantMaxAge
+        if isFallback { cap = min(cap, Self.fallbackMaxAge) }
+        if let remaining = authorization.remaining(at: configuration.now()) { cap = min(cap, remaining) }
+        return cap
+    }
+
+    /// Short, because the source may be available again soon.
+    private static let fallbackMaxAge = Duration.seconds(60)
+}

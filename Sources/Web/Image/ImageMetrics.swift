@@ -1,0 +1,91 @@
+import CoreMetrics
+import DarkroomHTTPServer
+import DarkroomPipeline
+
+/// Counts images by where they came from, and times the stages that produced them.
+struct ImageMetrics: Sendable {
+    /// Where the image of one request came from.
+    enum Outcome: String, CaseIterable {
+        case memoryHit = "hit_memory"
+        case diskHit = "hit_disk"
+        /// The variant was produced from a cached original.
+        case originalHit = "hit_original"
+        /// The origin confirmed the cached entry.
+        case revalidated
+        /// The origin sent the original.
+        case miss
+        /// A stale response, without contact to the origin.
+        case stale
+        /// The image of the request's fallback.
+        case fallback
+        case failure
+    }
+
+    /// The help text of each metric by its name.
+    static let help = [
+        "darkroom_image_answers_total":
+            "Image requests by result: hit_memory, hit_disk, hit_original (produced from a cached original), "
+            + "revalidated, miss, stale, fallback or failure.",
+        "darkroom_image_stage_duration_seconds":
+            "Time in each stage of successful image requests: fetch (from the origin or the cached original), "
+            + "queue (waiting for a pixel thread), process (decode, transform, encode) and store. Requests that "
+            + "share work each count it.",
+    ]
+
+    private let answers: [Outcome: Counter]
+    private let stages: [CoreMetrics.Timer]
+
+    init(_ metrics: any MetricsFactory) {
+        let counters = Outcome.allCases.map { outcome in
+            (
+                outcome,
+                Counter(
+                    label: "darkroom_image_answers_total", dimensions: [("result", outcome.rawValue)], factory: metrics)
+            )
+        }
+        answers = Dictionary(uniqueKeysWithValues: counters)
+        stages = ["fetch", "queue", "process", "store"].map { stage in
+            CoreMetrics.Timer(
+                label: "darkroom_image_stage_duration_seconds", dimensions: [("stage", stage)], factory: metrics)
+        }
+    }
+
+    /// Records the result of `work`.
+    func measure(
+        _ work: () async throws(PipelineError) -> ImageResponse
+    ) async throws(PipelineError) -> ImageResponse {
+        do throws(PipelineError) {
+            let image = try await work()
+            answers[Outcome(image)]?.increment()
+            let timings = image.timings
+            for case (let timer, let duration?) in zip(
+                stages, [timings.fetch, timings.queue, timings.process, timings.store])
+            {
+                timer.record(duration)
+            }
+            return image
+        } catch {
+            answers[.failure]?.increment()
+            throw error
+        }
+    }
+}
+
+extension ImageMetrics.Outcome {
+    init(_ image: ImageResponse) {
+        let cache = image.cache
+        if image.fallbackReason != nil {
+            self = .fallback
+        } else if cache.forwarded != nil {
+            self = cache.originStatus == 304 ? .revalidated : .miss
+        } else if image.remaining < .zero || cache.staleBecause != nil {
+            self = .stale
+        } else {
+            switch cache.variant {
+            case .memory?: self = .memoryHit
+            case .disk?: self = .diskHit
+            case nil: self = .originalHit
+            }
+        }
+    }
+}

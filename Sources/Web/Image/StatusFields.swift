@@ -1,0 +1,77 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import HTTPTypes
+
+extension HTTPField.Name {
+    /// `Server-Timing` (W3C Server Timing).
+    static let serverTiming = known("Server-Timing")
+
+    static let placeholderBlurHash = known("X-Placeholder-BlurHash")
+    static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
+    static let placeholderColor = known("X-Placeholder-Color")
+    static let placeholderLqip = known("X-Placeholder-Lqip")
+}
+
+extension CacheReport {
+    /// The value of `Cache-Status`. A hit names the cache tier; otherwise it says why the origin was contacted or that
+    /// a variant was produced, and which tier had the variant or else the original.
+    ///
+    /// - Parameter remaining: the remaining freshness lifetime; negative when stale.
+    func status(remaining: Duration) -> CacheStatus {
+        let isHit = variant != nil && forwarded == nil
+        return CacheStatus(
+            cache: "darkroom", isHit ? .hit : .forwarded(forwarded ?? .miss), forwardStatus: originStatus,
+            ttl: remaining.wholeSeconds, isStored: isStored, isCollapsed: isShared, detail: detail)
+    }
+
+    private var detail: CacheStatus.Name {
+        switch (variant, original) {
+        case (.memory?, _): "memory"
+        case (.disk?, _): "disk"
+        case (nil, .memory?): "original-memory"
+        case (nil, .disk?): "original-disk"
+        case (nil, nil): "original-miss"
+        }
+    }
+}
+
+extension Timings {
+    /// The value of `Server-Timing`, such as `fetch;dur=12.345, total;dur=20.001`, in milliseconds. Stages that were
+    /// not needed are omitted.
+    var serverTiming: String {
+        var text = ""
+        let parts = [("fetch", fetch), ("queue", queue), ("process", process), ("store", store)]
+        for case (let name, let duration?) in parts { text += "\(name);dur=\(duration.milliseconds), " }
+        return text + "total;dur=\(total.milliseconds)"
+    }
+}
+
+extension HTTPFields {
+    /// Whether `Via` lists a recipient of this pseudonym (RFC 9110 §7.6.3), as in `1.1 name` or `HTTP/1.1 name
+    /// (comment)`.
+    func viaContains(_ pseudonym: String) -> Bool {
+        guard let via = self[.via] else { return false }
+        return via.utf8.split(separator: UInt8(ascii: ",")).contains { hop in
+            let words = hop.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            return words.count >= 2 && words[1].elementsEqual(pseudonym.utf8)
+        }
+    }
+}
+
+extension Duration {
+    /// Whole seconds, rounded down, so that a lifetime that has just ended is negative.
+    var wholeSeconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(attoseconds < 0 ? seconds - 1 : seconds)
+    }
+
+    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point
+    /// number.
+    var milliseconds: String {
+        let (seconds, attoseconds) = components
+        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        let fraction = String(microseconds % 1_000)
+        return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
+    }
+}

@@ -1,0 +1,128 @@
+import DarkroomHTTPServer
+package import DarkroomPipeline
+import DarkroomQuery
+package import Hummingbird
+package import Logging
+package import NIOCore
+import Tracing
+
+/// A port of the server.
+package enum Listener: Hashable, Sendable {
+    /// Serves images, and administration too unless that has a listener of its own.
+    case main
+    /// Serves administration only.
+    case admin
+}
+
+/// Creates a service for each listener of the configuration.
+///
+/// - Parameters:
+///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the listeners.
+///   - logger: takes a line at `info` for each request.
+///   - onServerRunning: called for each listener with its channel, whose local address has the port.
+package func makeApplications(
+    configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
+    logger: Logger, onServerRunning: @escaping @Sendable (Listener, any Channel) async -> Void = { _, _ in }
+) -> [(listener: Listener, application: any ApplicationProtocol)] {
+    let metrics = ImageMetrics(observability.metrics)
+    let image = ImageEndpoint(configuration: configuration) {
+        await pipeline.location(of: $0)
+    } image: { request throws(PipelineError) in
+        try await metrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+    }
+    let endpoints = Endpoints(
+        image: image,
+        explain: ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
+            try await pipeline.explain(request, fetch: fetch)
+        },
+        purge: PurgeEndpoint { target, soft, dryRun, tiers in
+            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
+        } removeExpired: {
+            await pipeline.removeExpired()
+        },
+        entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
+        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, presets: configuration.access.presets),
+        srcset: SrcsetEndpoint(configuration: configuration), observability: observability)
+    let observers = observability.observers(logger: logger)
+    return configuration.listeners.map { listener in
+        let application = endpoints.configuration(of: listener, configuration, observers: observers)
+            .makeApplication { await onServerRunning(listener, $0) }
+        return (listener, application)
+    }
+}
+
+extension WebConfiguration {
+    /// The listeners to open.
+    package var listeners: [Listener] { adminPort == nil ? [.main] : [.main, .admin] }
+}
+
+/// All endpoints, and which of them each listener serves to whom.
+struct Endpoints: Sendable {
+    var image: ImageEndpoint
+    var explain: ExplainEndpoint
+    var purge: PurgeEndpoint
+    var entries: EntriesEndpoint
+    var prefetch: PrefetchEndpoint
+    var srcset: SrcsetEndpoint
+    var observability: Observability
+    var playground = PlaygroundEndpoint()
+
+    /// The routes for all clients, or for those with a signature if the server requires one.
+    var imageRoutes: [AuthorizedRoute] {
+        image.routes + image.info.infoRoutes + explain.routes + srcset.routes
+    }
+
+    /// The routes for operators.
+    var adminRoutes: [Route] {
+        purge.routes + entries.routes + prefetch.routes + CacheEndpoint(caches: observability.caches).routes
+            + MetricsEndpoint(exposition: observability.exposition).routes
+    }
+
+    /// The routes that every listener has, without access control.
+    private var commonRoutes: [Route] {
+        HealthEndpoint(observability: observability).routes + ContractEndpoint.routes
+            + ProblemPages(ProblemKind.all).routes
+    }
+
+    /// The routes of a listener, each with its access control.
+    func routes(of listener: Listener, _ configuration: WebConfiguration) -> [Route] {
+        let adminRoutes = adminRoutes.map(AdminAccess(configuration, on: listener).authorizing)
+        switch listener {
+        case .main:
+            return imageRoutes(configuration) + playground.routes
+                + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+        case .admin: return adminRoutes + commonRoutes
+        }
+    }
+
+    private func imageRoutes(_ configuration: WebConfiguration) -> [Route] {
+        let routes = imageRoutes.map(RateLimit(configuration).limiting).map(RouteAuthorizer(configuration).guarding)
+        return routes + configuration.access.origins.preflightRoutes(for: routes)
+    }
+
+    func configuration(
+        of listener: Listener, _ configuration: WebConfiguration, observers: RequestObservers
+    ) -> ListenerConfiguration {
+        let routes = routes(of: listener, configuration)
+        // Scripts of other sites never read what is for operators.
+        let sharedPaths = listener == .main ? imageRoutes.map(\.path) : []
+        return ListenerConfiguration(
+            host: listener == .main ? configuration.host : configuration.adminHost,
+            port: listener == .main ? configuration.port : configuration.adminPort ?? 0,
+            routes: routes, middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
+            limits: configuration.clientLimits.connections,
+            proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers)
+    }
+}
+
+extension Observability {
+    /// - Parameter instrument: extracts the trace of each request from its header fields.
+    func observers(
+        logger: Logger, instrument: any Instrument = InstrumentationSystem.instrument
+    ) -> RequestObservers {
+        RequestObservers(
+            metrics: RequestMetrics(metrics, kinds: ProblemKind.all), state: serverState,
+            // The rest of a signed path is a query in base64url.
+            log: AccessLog(logger: logger, redactedPrefix: SignedPath.prefix), instrument: instrument)
+    }
+}

@@ -1,0 +1,37 @@
+package import CoreMetrics
+package import DarkroomHTTPServer
+
+/// The server's view of itself: the metrics that it records, and the state that operators can query.
+package struct Observability: Sendable {
+    /// Takes the metrics of requests and images; see ``help``.
+    package var metrics: any MetricsFactory
+    /// The current metrics in Prometheus text format 0.0.4. It may read small files.
+    package var exposition: @Sendable () -> String
+    /// The current state of each cache.
+    package var caches: @Sendable () -> CacheTiers
+    /// Whether the disk cache, if any, can be read and written, as far as is known. Called for each request to
+    /// `/health/ready`, so it can also drive recovery.
+    package var isCacheHealthy: @Sendable () -> Bool
+    /// The in-flight requests, and whether the server is starting or draining.
+    package var serverState: ServerState
+    /// Whether images can be processed. Called for each request to `/health/ready`.
+    package var isHealthy: @Sendable () -> Bool = { true }
+
+    /// - Parameters:
+    ///   - exposition: called for each request to `/metrics`.
+    ///   - caches: called for each `GET /cache`.
+    ///   - isCacheHealthy: see the property.
+    package init(
+        metrics: any MetricsFactory, serverState: ServerState, exposition: @escaping @Sendable () -> String,
+        caches: @escaping @Sendable () -> CacheTiers, isCacheHealthy: @escaping @Sendable () -> Bool
+    ) {
+        self.metrics = metrics
+        self.serverState = serverState
+        self.exposition = exposition
+        self.caches = caches
+        self.isCacheHealthy = isCacheHealthy
+    }
+
+    /// The help text of each metric recorded here, by its name.
+    package static let help = RequestMetrics.help.merging(ImageMetrics.help) { first, _ in first }
+}

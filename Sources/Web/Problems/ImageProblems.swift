@@ -1,0 +1,67 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomQuery
+import HTTPTypes
+
+extension Problem {
+    init(_ error: InvalidParameter) {
+        self.init(.invalidParameter, error.detail, parameter: error.parameter)
+    }
+
+    init(_ error: InvalidSourceURL) {
+        self.init(.invalidURL, error.detail, parameter: error.parameter)
+    }
+
+    init(_ error: AuthorizationError) {
+        self.init(error.problemKind, error.detail, parameter: error.parameter)
+    }
+
+    static let loop = Problem(.loop, "The request has already passed through this server, so its source is a loop.")
+
+    static let notHealthy = Problem(
+        .unavailable, "The processes that decode images exit faster than they can be replaced.", retryAfterSeconds: 5)
+
+    static let starting = Problem(
+        .unavailable, "The server is not listening on all its ports yet.", retryAfterSeconds: 1)
+
+    static let cacheUnavailable = Problem(
+        .cacheUnavailable,
+        "The volume or directory of the disk cache is failing: images are served, but nothing is stored on disk.",
+        retryAfterSeconds: 5)
+
+    static let adminDisabled = Problem(
+        .adminDisabled, "The server has no admin token; its operator can set 'admin-token' or 'admin-port'.")
+
+    static let adminTokenWrong = {
+        var problem = Problem(.adminTokenWrong, "Send the server's admin token as 'Authorization: Bearer TOKEN'.")
+        // A 401 must have a challenge (RFC 9110 §15.5.2), and a challenge needs a parameter (RFC 6750 §3).
+        problem.fields[.wwwAuthenticate] = #"Bearer realm="darkroom""#
+        return problem
+    }()
+
+    static func refreshNotAllowed(_ mode: CacheMode) -> Problem {
+        Problem(
+            .refreshNotAllowed,
+            "cache=\(mode.rawValue) contacts the origin, which requires the admin token as "
+                + "'Authorization: Bearer TOKEN' or the server's setting 'allow-forced-refresh'.", parameter: "cache")
+    }
+
+    static let gpsNotAllowed = Problem(
+        .gpsNotAllowed, "Parameter 'gps' requires the server's setting 'allow-gps'; remove it.", parameter: "gps")
+
+    static let noSuchJob = Problem(
+        .noSuchJob, "No job has this id, or it has expired; GET /prefetch lists all jobs.")
+}
+
+extension AuthorizationError {
+    fileprivate var problemKind: ProblemKind {
+        switch self {
+        case .invalidParameter: .invalidParameter
+        case .signatureRequired: .signatureRequired
+        case .signatureWrong: .signatureWrong
+        case .signatureExpired: .signatureExpired
+        case .presetsOnly, .presetNotAllowed: .presetsOnly
+        case .sourceNotAllowed: .sourceNotAllowed
+        }
+    }
+}

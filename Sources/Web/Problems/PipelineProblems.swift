@@ -1,0 +1,71 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomTransforms
+import HTTPTypes
+
+extension Problem {
+    /// The problem for each error of the pipeline.
+    init(_ error: PipelineError) {
+        switch error {
+        case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")
+        case .badParameter(let error): self.init(error)
+        case .notAllowed(let text): self.init(.sourceNotAllowed, text, parameter: "url")
+        case .notFound: self.init(.sourceNotFound, "The origin has no image at this URL.", parameter: "url")
+        case .tooLarge(let text): self.init(.sourceTooLarge, text)
+        case .unsupported:
+            self.init(
+                .unsupportedImage,
+                "The source is not a JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF or SVG image, "
+                    + "regardless of its name or content type.")
+        case .corrupt:
+            self.init(.corruptImage, "The source is corrupt, truncated or of another format than it claims.")
+        case .originFailed(let trouble): self.init(.originFailed, trouble.sentence)
+        case .originTimedOut(let trouble): self.init(.originTimeout, trouble.sentence)
+        case .originUnavailable(let seconds):
+            self.init(
+                .originUnavailable, "The origin's host failed repeatedly and is temporarily not contacted.",
+                retryAfterSeconds: seconds)
+        case .remembered(let error, let seconds): self = Problem(error).cached(forSeconds: seconds)
+        case .notCached:
+            self.init(.notCached, "The request accepts only a cached response, and there is no usable one.")
+        case .timedOut: self.init(.timeout, "The image was not ready within the time limit of a request.")
+        case .overloaded(let seconds):
+            self.init(.overloaded, "All workers are busy and the queue is full.", retryAfterSeconds: seconds)
+        case .loop: self = .loop
+        case .cancelled:
+            self.init(.unavailable, "The server shut down before the image was ready.", retryAfterSeconds: 1)
+        case .failed: self = .internalError
+        }
+        fields[.proxyStatus] = error.proxyStatus?.description
+    }
+
+    /// The same problem, known from an earlier request and cached for some more seconds.
+    private func cached(forSeconds seconds: Int) -> Problem {
+        var problem = self
+        problem.fields[.cacheStatus] =
+            CacheStatus(cache: "darkroom", .hit, ttl: seconds, detail: "failure").description
+        if kind.status.kind == .serverError { problem.retryAfterSeconds = seconds }
+        return problem
+    }
+
+    private init(_ error: TransformError) {
+        self.init(
+            .invalidParameter, "Parameter '\(error.parameter)' cannot be applied: \(error.reason).",
+            parameter: error.parameter)
+    }
+}
+
+extension PipelineError {
+    /// The value of `Proxy-Status` (RFC 9209) for failures of the origin; nil for other errors.
+    var proxyStatus: ProxyStatus? {
+        switch cause {
+        case .originFailed(let trouble), .originTimedOut(let trouble):
+            ProxyStatus(proxy: "darkroom", trouble.proxyError, receivedStatus: trouble.receivedStatus)
+        case .notFound(let status?): ProxyStatus(proxy: "darkroom", nil, receivedStatus: status)
+        case .originUnavailable: ProxyStatus(proxy: "darkroom", .destinationUnavailable)
+        case .loop: ProxyStatus(proxy: "darkroom", .proxyLoopDetected)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Testing
+
+@testable import DarkroomHTTPServer
+
+struct ProblemTests {
+    @Test func `the response is an uncacheable problem document`() async throws {
+        var problem = Problem(.unavailable, "Later.", retryAfterSeconds: 7)
+        problem.fields[.vary] = "Accept"
+        let response = problem.response(requestID: "7")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers[.contentType] == "application/problem+json")
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(response.headers[.xContentTypeOptions] == "nosniff")
+        #expect(response.headers[.retryAfter] == "7")
+        #expect(response.headers[.vary] == "Accept")
+        let body = try await response.text()
+        let document = try JSONDecoder().decode(Problem.Document.self, from: Data(body.utf8))
+        #expect(document == problem.document(requestID: "7"))
+        #expect(document.type == "/problems/unavailable" && document.status == 503)
+        #expect(document.instance == "urn:request:7" && document.detail == "Later.")
+        #expect(!body.contains("parameter"))
+    }
+
+    @Test(arguments: [
+        "a%0D%0ASet-Cookie:b", "<script>", "\"'&", String(repeating: "M", count: 10_000),
+    ])
+    func `a foreign method is truncated in the problem`(method: String) throws {
+        guard let method = HTTPRequest.Method(method) else { return }
+        let problem = Problem.methodNotAllowed(method, allow: [.get, .head])
+        #expect(problem.detail.utf8.count < 200)
+        #expect(problem.detail.contains("GET, HEAD"))
+    }
+
+    @Test func `special characters in a page's title are escaped`() {
+        let page = HTMLPage(title: #"<script>"&'</script>"#, body: "")
+        #expect(!page.html.contains("<script>"))
+        #expect(page.html.contains("<h1>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</h1>"))
+        // A combining mark forms one character with the quote before it.
+        #expect("\"\u{301}".htmlEscaped == "&quot;\u{301}")
+    }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+import Testing
+
+@testable import DarkroomHTTPServer
+
+struct RateTests {
+    @Test(arguments: [
+        ("20/s", 20, Duration.seconds(1), "20 requests per second"), ("1/s", 1, .seconds(1), "1 request per second"),
+        ("600/m", 600, .seconds(60), "600 requests per minute"),
+        ("1000000/h", 1_000_000, .seconds(3600), "1000000 requests per hour"),
+    ])
+    func `a rate is a number of requests and a unit of time`(
+        text: String, requests: Int, period: Duration, words: String
+    ) throws {
+        let rate = try #require(Rate(text))
+        #expect(rate.requests == requests)
+        #expect(rate.period == period)
+        #expect("\(rate)" == words)
+    }
+
+    @Test(arguments: [
+        "", "20", "/s", "20/", "0/s", "-1/s", "+1/s", "1.5/s", "1000001/s", "20/d", "20/s/s", " 20/s", "20 /s", "20/S",
+        "٢/s", "99999999999999999999/s",
+    ])
+    func `anything else is not a rate`(text: String) {
+        #expect(Rate(text) == nil)
+    }
+}
+
+struct RateLimiterTests {
+    private final class ManualClock: Sendable {
+        private let time = Mutex(Duration.zero)
+        var now: Duration { time.withLock { $0 } }
+        func advance(_ duration: Duration) { time.withLock { $0 += duration } }
+    }
+
+    private let clock = ManualClock()
+
+    private func limiter(maxClients: Int = 100) -> RateLimiter {
+        RateLimiter(maxClients: maxClients) { [clock] in clock.now }
+    }
+
+    @Test func `a client may spend its whole bucket at once, and then tokens as they refill`() throws {
+        let limiter = limiter()
+        let rate = try #require(Rate("4/s"))
+        for _ in 0..<4 { #expect(limiter.admit("a", rate) == nil) }
+        #expect(limiter.admit("a", rate) == .milliseconds(250))
+        clock.advance(.milliseconds(100))
+        #expect(limiter.admit("a", rate) == .milliseconds(150))
+        #expect(limiter.admit("b", rate) == nil)
+        clock.advance(.milliseconds(150))
+        #expect(limiter.admit("a", rate) == nil)
+        #expect(limiter.admit("a", rate) != nil)
+        clock.advance(.seconds(3600))
+        for _ in 0..<4 { #expect(limiter.admit("a", rate) == nil) }
+        #expect(limiter.admit("a", rate) != nil)
+    }
+
+    @Test(arguments: ["1/s", "7/m", "1000/h", "3/s"])
+    func `within any period, no more requests are admitted than the rate allows`(text: String) throws {
+        let rate = try #require(Rate(text))
+        let limiter = limiter()
+        var admitted: [Duration] = []
+        for _ in 0..<3000 {
+            clock.advance(rate.period * Double.random(in: 0..<1.5) / Double(rate.requests))
+            if limiter.admit("a", rate) == nil { admitted.append(clock.now) }
+        }
+        for (first, start) in admitted.enumerated() {
+            for last in first..<min(first + 2 * rate.requests, admitted.count) {
+                let allowance = Double(rate.requests) * (1 + (admitted[last] - start) / rate.period)
+                #expect(Double(last - first + 1) <= allowance + 0.001)
+            }
+        }
+    }
+
+    @Test func `a flood of other clients does not refill a busy client's bucket`() throws {
+        let limiter = limiter(maxClients: 50)
+        let rate = try #require(Rate("10/h"))
+        for _ in 0..<10 { _ = limiter.admit("busy", rate) }
+        for number in 0..<10_000 { #expect(limiter.admit("\(number)", rate) == nil) }
+        #expect(limiter.admit("busy", rate) != nil)
+    }
+
+    @Test func `full buckets are evicted first`() throws {
+        let limiter = limiter(maxClients: 3)
+        let (slow, fast) = (try #require(Rate("1/h")), try #require(Rate("1/s")))
+        for client in ["a", "b"] { _ = limiter.admit(client, slow) }
+        _ = limiter.admit("c", fast)
+        clock.advance(.seconds(2))
+        #expect(limiter.admit("d", slow) == nil)
+        for client in ["a", "b", "d"] { #expect(limiter.admit(client, slow) != nil) }
+    }
+}

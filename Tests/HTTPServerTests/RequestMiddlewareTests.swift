@@ -1,0 +1,122 @@
+import DarkroomNetwork
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Testing
+
+@testable import DarkroomHTTPServer
+
+struct RequestMiddlewareTests {
+    private let listener = ListenerConfiguration.test()
+
+    private func problem(_ response: Response) async throws -> Problem.Document {
+        #expect(response.headers[.contentType] == "application/problem+json")
+        #expect(response.headers[.requestID] == "request-7")
+        return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
+    }
+
+    @Test func `an unknown path is a problem`() async throws {
+        let document = try await problem(listener.respond("/nowhere?w=1"))
+        #expect(document.status == 404)
+        #expect(document.type == "/problems/no-such-route")
+        #expect(document.instance == "urn:request:request-7")
+    }
+
+    @Test(arguments: ["7", "a.B_c-9", String(repeating: "x", count: 128)])
+    func `a valid id of the client is the request's id in the response, the problem and the log`(id: String)
+        async throws
+    {
+        let log = LogRecorder()
+        let listener = ListenerConfiguration.test(logger: log.logger)
+        let response = try await listener.respond("/nowhere", fields: [.requestID: id])
+        #expect(response.headers[.requestID] == id)
+        let document = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
+        #expect(document.instance == "urn:request:\(id)")
+        #expect(log.lines.map { $0.metadata["request-id"] } == [id])
+    }
+
+    @Test(arguments: ["", " ", "a b", "ä", "a,b", "<b>", "a\"b", "%41", String(repeating: "x", count: 129)])
+    func `an invalid id of the client is ignored`(id: String) async throws {
+        #expect(try await listener.respond("/item", fields: [.requestID: id]).headers[.requestID] == "request-7")
+        var twice: HTTPFields = [.requestID: "a"]
+        twice.append(HTTPField(name: .requestID, value: "b"))
+        #expect(try await listener.respond("/ok", fields: twice).headers[.requestID] == "request-7")
+    }
+
+    @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch])
+    func `an unsupported method is a problem that lists the supported ones`(method: HTTPRequest.Method)
+        async throws
+    {
+        let response = try await listener.respond("/item?x", method: method)
+        #expect(response.headers[.allow] == "GET, HEAD")
+        #expect(try await problem(response).status == 405)
+    }
+
+    @Test func `routes of one path add up to its methods`() async throws {
+        var listener = listener
+        listener.routes.append(Route("/item", [.delete]) { _, _ in .item() })
+        let response = try await listener.respond("/item", method: .put)
+        #expect(response.status == .methodNotAllowed)
+        #expect(response.headers[.allow] == "GET, HEAD, DELETE")
+    }
+
+    @Test func `an unexpected error is a problem without details and is logged`() async throws {
+        struct Secret: Error {}
+        let log = LogRecorder()
+        let middleware = RequestMiddleware(
+            routes: RouteTable([]),
+            observers: RequestObservers(
+                metrics: .discarding(), state: ServerState(), log: AccessLog(logger: log.logger)),
+            proxies: TrustedProxies())
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/item?url=secret")
+        let response = try await middleware.handle(
+            Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test
+        ) { _, _ in throw Secret() }
+        let document = try await problem(response)
+        #expect(document.status == 500)
+        #expect(!document.detail.contains("Secret"))
+        #expect(
+            log.lines.contains { $0.message == "unexpected error" && $0.metadata["error"]?.contains("Secret") == true })
+    }
+
+    @Test func `a request is one line in the log, without its query`() async throws {
+        let log = LogRecorder()
+        let listener = ListenerConfiguration.test(logger: log.logger) { _ in
+            var response = Response.item()
+            response.headers[.cacheStatus] = "darkroom;hit"
+            return response
+        }
+        _ = try await listener.respond("/item?url=https://example.com/?token=secret")
+        let line = try #require(log.lines.first)
+        #expect(log.lines.count == 1)
+        #expect(line.metadata["method"] == "GET")
+        #expect(line.metadata["path"] == "/item")
+        #expect(line.metadata["status"] == "200")
+        #expect(line.metadata["bytes"] == "5")
+        #expect(line.metadata["cache"] == "darkroom;hit")
+        #expect(line.metadata["request-id"] == "request-7")
+        #expect(line.metadata["client"] == "192.0.2.7")
+        #expect(line.metadata["duration-ms"].flatMap(Double.init) != nil)
+        #expect(!line.metadata.values.contains { $0.contains("secret") })
+    }
+
+    @Test func `the log has the client's address behind a trusted proxy, and ignores an untrusted one`() async throws {
+        for (network, client) in [("192.0.2.0/24", "2001:db8::7"), ("10.0.0.0/8", "192.0.2.7")] {
+            let log = LogRecorder()
+            let listener = ListenerConfiguration.test(proxies: [try CIDR(parsing: network)], logger: log.logger)
+            _ = try await listener.respond("/ok", fields: [.xForwardedFor: "2001:db8::7"])
+            #expect(log.lines.first?.metadata["client"] == client)
+        }
+    }
+
+    @Test func `long paths are truncated in the log, and secret ones redacted`() async throws {
+        let log = LogRecorder()
+        let listener = ListenerConfiguration.test(logger: log.logger)
+        _ = try await listener.respond("/" + String(repeating: "ä", count: 10_000))
+        #expect(try #require(log.lines.first?.metadata["path"]).utf8.count < 300)
+        _ = try await listener.respond("/signed/k1.abc/dXJs")
+        #expect(log.lines.last?.metadata["path"] == "/signed/…")
+    }
+}

@@ -1,0 +1,32 @@
+import HTTPTypes
+import Hummingbird
+import Testing
+
+@testable import DarkroomHTTPServer
+
+struct RouteTests {
+    private let table = RouteTable(paths: ["/", "/item", "/jobs/{id}", "/jobs/{id}/events", "/signed/{s}/{q}"])
+
+    @Test(arguments: [
+        ("/", "/"), ("/item", "/item"), ("/jobs/7", "/jobs/{id}"), ("/jobs/{id}", "/jobs/{id}"),
+        ("/jobs/7/events", "/jobs/{id}/events"), ("/signed/a/b", "/signed/{s}/{q}"),
+    ])
+    func `a path matches a route segment by segment`(path: String, route: String) {
+        #expect(table.route(of: path) == route)
+    }
+
+    @Test(arguments: [
+        "", "/Item", "/item/", "/jobs", "/jobs/", "/jobs//events", "/jobs/7/", "/jobs/7/event", "/signed/a",
+    ])
+    func `an empty, missing or extra segment matches no route`(path: String) {
+        #expect(table.route(of: path) == nil)
+    }
+
+    @Test func `routes of one path share their methods`() {
+        let routes = [
+            Route("/cache", [.delete]) { _, _ in .json(["a"]) }, Route("/cache") { _, _ in .json(["b"]) },
+        ]
+        #expect(RouteTable(routes).methods(of: "/cache") == [.delete, .get, .head])
+        #expect(RouteTable(routes).methods(of: "/none") == [])
+    }
+}

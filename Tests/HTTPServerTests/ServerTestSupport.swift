@@ -1,0 +1,122 @@
+import CoreMetrics
+import DarkroomNetwork
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+import Testing
+import Tracing
+
+@testable import DarkroomHTTPServer
+
+extension Response {
+    /// The body as text.
+    func text() async throws -> String {
+        let sink = BodySink()
+        try await body.write(sink)
+        return String(buffer: sink.bytes.withLock { $0 })
+    }
+}
+
+private final class BodySink: ResponseBodyWriter, Sendable {
+    let bytes = Mutex(ByteBuffer())
+
+    func write(_ buffer: ByteBuffer) {
+        bytes.withLock { _ = $0.writeImmutableBuffer(buffer) }
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) {}
+}
+
+extension Logger {
+    /// Discards everything.
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+extension ServerRequestContext {
+    static let test = ServerRequestContext(
+        logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+}
+
+extension ProblemKind {
+    static let transport: [ProblemKind] = [
+        .invalidBody, .noSuchRoute, .methodNotAllowed, .bodyTooLarge, .targetTooLong, .unsupportedBody, .rateLimited,
+        .malformedRequest, .headTooLarge, .internalError, .unavailable,
+    ]
+}
+
+extension RequestMetrics {
+    static func discarding() -> RequestMetrics {
+        RequestMetrics(NOOPMetricsHandler.instance, kinds: ProblemKind.transport)
+    }
+}
+
+extension ListenerConfiguration {
+    /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` reads a JSON
+    /// body, and `/refuse` refuses its body unread.
+    static func test(
+        limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], logger: Logger = .quiet,
+        instrument: any Instrument = NoOpTracer(),
+        item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
+    ) -> ListenerConfiguration {
+        let routes = [
+            Route("/ok") { _, _ in .json(["status": "ok"]) },
+            Route("/item") { request, _ throws(Problem) in
+                try request.requireParsableTarget()
+                return try await item(request)
+            },
+            Route("/upload", [.post]) { request, _ throws(Problem) in
+                _ = try await request.jsonBody(upTo: 1 << 20)
+                return .json(["status": "ok"])
+            },
+            Route("/refuse", [.post]) { _, _ throws(Problem) in throw Problem(.rateLimited, "No.") },
+        ]
+        return ListenerConfiguration(
+            host: "127.0.0.1", port: 0, routes: routes, limits: limits, proxies: TrustedProxies(networks: proxies),
+            observers: RequestObservers(
+                metrics: .discarding(), state: ServerState(),
+                log: AccessLog(logger: logger, redactedPrefix: "/signed/"),
+                instrument: instrument))
+    }
+
+    /// Responds to a request without a socket.
+    func respond(
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]
+    ) async throws -> Response {
+        let head = HTTPRequest(
+            method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
+        return try await makeRouter().buildResponder().respond(
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+    }
+}
+
+extension Response {
+    /// A response whose body is one buffer.
+    static func item(_ body: String = "bytes") -> Response {
+        Response(status: .ok, headers: [:], body: ResponseBody(byteBuffer: ByteBuffer(string: body)))
+    }
+}
+
+/// Runs a server on a free port while `use` runs, then shuts it down gracefully.
+func withServer(
+    limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
+    item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
+    use: @Sendable (SocketAddress) async throws -> Void
+) async throws {
+    let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
+    let application = ListenerConfiguration.test(limits: limits, proxies: proxies, item: item)
+        .makeApplication { channel in
+            if let address = channel.localAddress { reportAddress.yield(address) }
+        }
+    let group = ServiceGroup(configuration: .init(services: [application], logger: .quiet))
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { try await group.run() }
+        let address = try #require(await addresses.first { _ in true })
+        try await use(address)
+        await group.triggerGracefulShutdown()
+        try await tasks.waitForAll()
+    }
+}

@@ -1,0 +1,88 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomTransforms
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import DarkroomWeb
+
+/// `fields=cache` of `/info`.
+struct CachingDocumentTests {
+    private let target = "/info?url=https://example.com/a.jpg&fields="
+
+    private func site(
+        _ picture: ImageResponse, _ location: CacheLocation = CacheLocation(), asked: Asked = Asked()
+    ) -> RouterResponder<ServerRequestContext> {
+        let image = ImageEndpoint(configuration: WebConfiguration()) { request in
+            asked.requests.withLock { $0.append(request) }
+            return location
+        } image: { request in
+            asked.requests.withLock { $0.append(request) }
+            return picture
+        }
+        return makeRouter(.idle(image: image), logger: .quiet).buildResponder()
+    }
+
+    private final class Asked: Sendable {
+        let requests = Mutex<[ImageRequest]>([])
+    }
+
+    private func respond(
+        _ site: RouterResponder<ServerRequestContext>, _ fields: String, _ method: HTTPRequest.Method = .get,
+        _ headers: HTTPFields = [:]
+    ) async throws -> Response {
+        let head = HTTPRequest(
+            method: method, scheme: "http", authority: "localhost", path: target + fields, headerFields: headers)
+        return try await site.respond(
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+    }
+
+    private func document(remaining: Duration? = nil) -> ImageResponse {
+        var document = ImageResponse.stub(
+            lastModified: ImageResponse.madeAt, body: #"{"format":"jpeg"}"#, remaining: remaining)
+        document.format = .json
+        document.originFields = [.cacheControl: "max-age=3600", .eTag: "\"a\"", .contentType: "image/jpeg"]
+        return document
+    }
+
+    @Test func `the document ends with the current cache state, and is not cacheable`() async throws {
+        let site = site(document(), CacheLocation(original: .memory, variant: .all))
+        let response = try await respond(site, "cache", .get, [.ifNoneMatch: "*"])
+        #expect(response.status == .ok)
+        #expect(
+            try await response.text()
+                == #"{"format":"jpeg","cache":{"age_seconds":90,"fresh":true,"#
+                + #""origin":{"cache-control":"max-age=3600","etag":"\"a\""},"original":{"disk":false,"memory":true},"#
+                + #""remaining_seconds":3510,"variant":{"disk":true,"memory":true}}}"#)
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(response.headers[.eTag] == nil)
+        #expect(response.headers[.lastModified] == nil)
+        #expect(response.headers[.cacheStatus] == "darkroom;hit;ttl=3510;detail=memory")
+        let head = try await respond(site, "cache", .head)
+        #expect(head.headers == response.headers)
+    }
+
+    @Test(arguments: [(Duration.seconds(1), true, 1), (.zero, false, 0), (.milliseconds(-1500), false, -2)])
+    func `a stale source is marked, with the time since`(remaining: Duration, fresh: Bool, seconds: Int) async throws {
+        let text = try await respond(site(document(remaining: remaining)), "cache").text()
+        #expect(text.contains("\"fresh\":\(fresh)"))
+        #expect(text.contains("\"remaining_seconds\":\(seconds)"))
+    }
+
+    @Test func `without the field the cached document is returned unchanged`() async throws {
+        let asked = Asked()
+        let site = site(document(), asked: asked)
+        let plain = try await respond(site, "color")
+        #expect(try await plain.text() == #"{"format":"jpeg"}"#)
+        #expect(plain.headers[.eTag] != nil)
+        #expect(asked.requests.withLock(\.count) == 1)
+        _ = try await respond(site, "cache,color")
+        let outputs = asked.requests.withLock { $0.map(\.output) }
+        #expect(outputs == Array(repeating: OutputOptions(format: .json, details: .color), count: 3))
+    }
+}

@@ -1,0 +1,105 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Testing
+
+@testable import DarkroomWeb
+
+/// What an answer tells caches and about caches.
+struct ImageHTTPResponseTests {
+    private let source = "/image?url=https://example.com/a.jpg&output=webp"
+
+    private func fields(
+        _ picture: ImageResponse, _ configuration: WebConfiguration = WebConfiguration(), query: String = ""
+    ) async throws -> HTTPFields {
+        try await TestSite(configuration: configuration) { _ in picture }.respond(source + query).headers
+    }
+
+    @Test(arguments: [
+        ("max-age=3600", "", "public, max-age=3600"), ("max-age=3600", "&maxage=1m", "public, max-age=150"),
+        ("max-age=3600", "&maxage=2h", "public, max-age=3600"),
+        ("no-store", "&maxage=1m", "no-store"), ("private, max-age=3600", "", "private, max-age=3600"),
+        ("no-cache", "", "public, no-cache"), ("max-age=9000, immutable", "", "public, max-age=7290, immutable"),
+        ("max-age=60", "", "public, max-age=60"),
+    ])
+    func `freshness is that of the original, and maxage and the setting shorten it`(
+        origin: String, query: String, told: String
+    ) async throws {
+        let fields = try await fields(
+            .stub(origin: [.cacheControl: origin]), WebConfiguration(variantMaxAge: .seconds(7200)), query: query)
+        #expect(fields[.cacheControl] == told)
+        #expect(fields[.age] == "90")
+    }
+
+    @Test func `maxage extends freshness up to the cap if the setting allows it`() async throws {
+        let configuration = WebConfiguration(variantMaxAge: .seconds(86_400), allowLongerMaxAge: true)
+        #expect(try await fields(.stub(), configuration, query: "&maxage=2h")[.cacheControl] == "public, max-age=7290")
+        #expect(try await fields(.stub(), configuration, query: "&maxage=1y")[.cacheControl] == "public, max-age=86490")
+    }
+
+    @Test(arguments: [
+        (CacheReport(variant: .memory), Duration.seconds(7), "darkroom;hit;ttl=7;detail=memory"),
+        (CacheReport(variant: .disk), .zero, "darkroom;hit;ttl=0;detail=disk"),
+        (CacheReport(variant: .disk), .milliseconds(-1), "darkroom;hit;ttl=-1;detail=disk"),
+        (CacheReport(variant: .memory), .milliseconds(1_999), "darkroom;hit;ttl=1;detail=memory"),
+        (
+            CacheReport(variant: .memory, forwarded: .stale, originStatus: 304), .seconds(60),
+            "darkroom;fwd=stale;fwd-status=304;ttl=60;detail=memory"
+        ),
+        (
+            CacheReport(original: .memory, isStored: true), .seconds(7),
+            "darkroom;fwd=miss;ttl=7;stored;detail=original-memory"
+        ),
+        (CacheReport(original: .disk), .seconds(7), "darkroom;fwd=miss;ttl=7;detail=original-disk"),
+        (
+            CacheReport(forwarded: .request, originStatus: 200, isStored: true, isShared: true), .seconds(7),
+            "darkroom;fwd=request;fwd-status=200;ttl=7;stored;collapsed;detail=original-miss"
+        ),
+    ])
+    func `Cache-Status names the tier and the part of the origin`(
+        report: CacheReport, remaining: Duration, text: String
+    ) async throws {
+        #expect(try await fields(.stub(cache: report, remaining: remaining))[.cacheStatus] == text)
+    }
+
+    @Test func `a stale response says why the origin could not confirm it`() async throws {
+        let trouble = OriginFailure("No.", receivedStatus: 503)
+        let report = CacheReport(
+            variant: .disk, forwarded: .stale, originStatus: 503, staleBecause: .originFailed(trouble))
+        let fields = try await fields(.stub(cache: report, remaining: .seconds(-5)))
+        #expect(fields[.cacheStatus] == "darkroom;fwd=stale;fwd-status=503;ttl=-5;detail=disk")
+        #expect(fields[.proxyStatus] == "darkroom;received-status=503")
+    }
+
+    @Test func `a fallback has the configured status, is fresh for a minute and has no date`() async throws {
+        let picture = ImageResponse.stub(
+            lastModified: ImageResponse.madeAt,
+            fallbackReason: .originFailed(OriginFailure("No.", proxyError: .dnsError)))
+        for (status, query, told) in [(200, "", "public, max-age=150"), (404, "&maxage=10s", "public, max-age=100")] {
+            let site = TestSite(configuration: WebConfiguration(fallbackStatus: status)) { _ in picture }
+            let response = try await site.respond(source + query)
+            #expect(response.status.code == status)
+            #expect(response.headers[.cacheControl] == told)
+            // What is left is a minute, or less if the request wants less.
+            #expect(response.headers[.age] == "90")
+            #expect(response.headers[.lastModified] == nil)
+            #expect(response.headers[.proxyStatus] == "darkroom;error=dns_error")
+            #expect(try await response.text() == "bytes")
+        }
+        let secret = ImageResponse.stub(origin: [.cacheControl: "no-store"], fallbackReason: .corrupt)
+        #expect(try await fields(secret)[.cacheControl] == "no-store")
+    }
+
+    @Test(arguments: [(200, HTTPResponse.Status.notModified), (404, .notFound)])
+    func `preconditions apply only to successful responses`(status: Int, expected: HTTPResponse.Status)
+        async throws
+    {
+        let site = TestSite(configuration: WebConfiguration(fallbackStatus: status)) { _ in
+            .stub(fallbackReason: .corrupt)
+        }
+        #expect(try await site.respond(source, fields: [.ifNoneMatch: "*"]).status == expected)
+    }
+}

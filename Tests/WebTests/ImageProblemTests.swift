@@ -1,0 +1,109 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomTransforms
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Testing
+
+@testable import DarkroomWeb
+
+struct ImageProblemTests {
+    @Test(
+        arguments: [
+            (PipelineError.invalidURL("No."), 400, "invalid-url", "url"),
+            (.badParameter(TransformError(parameter: "crop", reason: "too wide")), 400, "invalid-parameter", "crop"),
+            (.notAllowed("No."), 403, "source-not-allowed", "url"),
+            (.notFound(status: 410), 404, "source-not-found", "url"),
+            (.notFound(status: nil), 404, "source-not-found", "url"),
+            (.tooLarge("No."), 413, "source-too-large", nil), (.unsupported, 415, "unsupported-image", nil),
+            (.corrupt, 422, "corrupt-image", nil), (.originFailed(OriginFailure("No.")), 502, "origin-failed", nil),
+            (.originTimedOut(OriginFailure("No.")), 504, "origin-timeout", nil),
+            (.originUnavailable(retryAfterSeconds: 7), 503, "origin-unavailable", nil),
+            (.remembered(.corrupt, retryAfterSeconds: 7), 422, "corrupt-image", nil),
+            (.notCached, 504, "not-cached", nil), (.timedOut, 504, "timeout", nil),
+            (.overloaded(retryAfterSeconds: 7), 503, "overloaded", nil), (.loop, 508, "loop", nil),
+            (.cancelled, 503, "unavailable", nil), (.failed, 500, "internal-error", nil),
+        ] as [(PipelineError, Int, String, String?)])
+    func `every pipeline error has a status, a type and the faulty parameter`(
+        error: PipelineError, status: Int, slug: String, parameter: String?
+    ) {
+        let document = Problem(error).document(requestID: "7")
+        #expect(document.status == status)
+        #expect(document.type == "/problems/\(slug)")
+        #expect(document.parameter == parameter)
+        #expect(document.instance == "urn:request:7")
+        #expect(!document.title.isEmpty && !document.detail.isEmpty)
+    }
+
+    @Test func `a transform's error becomes one sentence`() {
+        let problem = Problem(.badParameter(TransformError(parameter: "crop", reason: "it is too wide")))
+        #expect(problem.detail == "Parameter 'crop' cannot be applied: it is too wide.")
+    }
+
+    @Test func `the response is an uncacheable problem document`() async throws {
+        var problem = Problem(.overloaded(retryAfterSeconds: 7))
+        problem.fields[.vary] = "Accept"
+        let response = problem.response(requestID: "7")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers[.contentType] == "application/problem+json")
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(response.headers[.xContentTypeOptions] == "nosniff")
+        #expect(response.headers[.retryAfter] == "7")
+        #expect(response.headers[.vary] == "Accept")
+        let body = try await response.text()
+        let document = try JSONDecoder().decode(Problem.Document.self, from: Data(body.utf8))
+        #expect(document == problem.document(requestID: "7"))
+        #expect(!body.contains("parameter"))
+    }
+
+    @Test(
+        arguments: [
+            (PipelineError.corrupt, nil), (.originFailed(OriginFailure("No.", proxyError: .dnsError)), "7"),
+            (.notFound(status: 404), nil), (.originTimedOut(OriginFailure("No.")), "7"), (.unsupported, nil),
+        ] as [(PipelineError, String?)])
+    func `a cached failure is marked, and says when to retry if that can help`(
+        error: PipelineError, retryAfter: String?
+    ) {
+        let now = Problem(error).response(requestID: "7").headers
+        #expect(now[.cacheStatus] == nil)
+        #expect(now[.retryAfter] == nil)
+        let later = Problem(.remembered(error, retryAfterSeconds: 7)).response(requestID: "7").headers
+        #expect(later[.cacheStatus] == "darkroom;hit;ttl=7;detail=failure")
+        #expect(later[.retryAfter] == retryAfter)
+        #expect(later[.proxyStatus] == now[.proxyStatus])
+        #expect(later[.cacheControl] == "no-store")
+    }
+
+    @Test(
+        arguments: [
+            (
+                PipelineError.originFailed(OriginFailure("No.", proxyError: .connectionRefused)),
+                "darkroom;error=connection_refused"
+            ),
+            (.originFailed(OriginFailure("No.", receivedStatus: 500)), "darkroom;received-status=500"),
+            (.originTimedOut(OriginFailure("No.", proxyError: .dnsTimeout)), "darkroom;error=dns_timeout"),
+            (.originUnavailable(retryAfterSeconds: 1), "darkroom;error=destination_unavailable"),
+            (.notFound(status: 410), "darkroom;received-status=410"), (.notFound(status: nil), nil),
+            (.loop, "darkroom;error=proxy_loop_detected"), (.corrupt, nil), (.timedOut, nil), (.notCached, nil),
+            (.overloaded(retryAfterSeconds: 1), nil),
+        ] as [(PipelineError, String?)])
+    func `failures of the origin have their error type of RFC 9209`(error: PipelineError, text: String?) {
+        #expect(Problem(error).response(requestID: "7").headers[.proxyStatus] == text)
+    }
+
+    @Test func `only a missing or wrong token comes with a challenge`() {
+        for kind in ProblemKind.all {
+            #expect(Problem(kind, "No.").response(requestID: "7").headers[.wwwAuthenticate] == nil)
+        }
+        #expect(
+            Problem.adminTokenWrong.response(requestID: "7").headers[.wwwAuthenticate] == #"Bearer realm="darkroom""#)
+    }
+
+    @Test func `kinds differ in slug and title`() {
+        #expect(Set(ProblemKind.all.map(\.slug)).count == ProblemKind.all.count)
+        #expect(Set(ProblemKind.all.map(\.title)).count == ProblemKind.all.count)
+        #expect(ProblemKind.all.allSatisfy { (400..<600).contains($0.status.code) })
+    }
+}
