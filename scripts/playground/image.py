@@ -15,7 +15,7 @@ def arrives(person: Person) -> None:
     """The first visit shows a sample image, transformed and compared with its original."""
     person.opens()
     person.sees_result(r"1,600 × 1,067 JPEG, 112 KB → 640 × 427 WebP, [\d.]+ KB")
-    person.reads("#saved", r"^\d+ % smaller$")
+    person.reads("#saved", r"^\d+% saved$")
     person.reads("#answered", r"^(Memory|Disk|Original|Origin)$")
     person.reads("#took", r"^[\d.]+ ms$")
     for name in ("before", "after"):

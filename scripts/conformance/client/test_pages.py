@@ -36,7 +36,7 @@ def test_get_problem(admin: AuthenticatedClient, kind: ProblemType) -> None:
     """The type of a problem is the path of its page."""
     page = get_problem.sync(kind.removeprefix("/problems/"), client=admin)
     assert isinstance(page, str) and f"<code>{kind}</code>" in page
-    assert "<h2>Cause</h2>" in page and "<h2>What to do</h2>" in page
+    assert "<h2>Cause</h2>" in page and "<h2>Remedy</h2>" in page
 
 
 def test_get_problem_of_an_unknown_type(admin: AuthenticatedClient) -> None:
