@@ -76,12 +76,12 @@ final class DocumentedServer {
 
     /// `.build/debug/darkroom` beside the test bundle, or what `DARKROOM_BINARY` names.
     private static var binary: URL {
-        if let named = environment["DARKROOM_BINARY"] { return URL(fileURLWithPath: named) }
+        if let named = ProcessInfo.processInfo.environment["DARKROOM_BINARY"] { return URL(fileURLWithPath: named) }
         return URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("darkroom")
     }
 
     private static var environment: [String: String] {
-        ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") || $0.key == "DARKROOM_BINARY" }
+        ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
     }
 }
