@@ -19,7 +19,7 @@ SOURCES = [
     *("local:///formats/photo.jpg", "local:///formats/alpha.png", "local:///formats/photo.webp"),
     *("local:///formats/photo.avif", "local:///formats/photo.jxl", "local:///formats/photo.heic"),
     *("local:///formats/deflate.tiff", "local:///animation/still.gif", "local:///orientation/f-6.jpg"),
-    *("local:///colour/cmyk.jpg", "local:///colour/sixteen-bit.png", "local:///sample.jpg"),
+    *("local:///color/cmyk.jpg", "local:///color/sixteen-bit.png", "local:///sample.jpg"),
     *(f"{ORIGIN}/photo.jpg", f"{ORIGIN}/other.jpg"),
     *("local:///hostile/truncated.jpg", "local:///hostile/other.bmp", "local:///hostile/bomb.png"),
     *("local:///nothing.jpg", f"{ORIGIN}/missing.jpg", f"{ORIGIN}/broken.jpg", "https://example.com/photo.jpg"),
