@@ -16,10 +16,11 @@ struct AccessSettingsTests {
         let path = try file(
             #"[{"id": "k3", "secret": "\#(Self.secret)", "hosts": ["*.a.org"], "presets": ["avatar"], "rate": "20/s"}]"#
         )
-        let keys = try Settings.reading([
+        let access = try Settings.reading([
             "signing-keys": "k1:\(Self.secret), k2:\(Self.secret):with:colons", "signing-keys-file": path,
             "presets": "avatar=w=96",
-        ]).accessRules.signingKeys
+        ]).accessRules
+        let keys = access.signingKeys
         #expect(keys.map(\.id) == ["k1", "k2", "k3"])
         #expect(keys[2].hosts == ["*.a.org"] && keys[2].presets == ["avatar"])
         #expect(keys[0].hosts.isEmpty && keys[0].presets == nil)

@@ -1,3 +1,4 @@
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 import Testing

@@ -25,11 +25,11 @@ struct ExplainContractTests {
 
     @Test func `parameters are those of the grammars, in their order`() throws {
         let table = ExplainGrammar(limits: QueryLimits()).table
-        #expect(try names("/explain") == table.parameters.map(\.name) + AccessGrammar.parameters.map(\.name))
-        #expect(table.parameters.dropLast().map(\.shape) == ImageQueryGrammar().table.parameters.map(\.shape))
-        #expect(table.parameters.last?.shape == .boolean)
-        #expect(table.parameters.last?.standard == "false")
-        #expect(try names("/cache/entries") == EntriesEndpoint.grammar.parameters.map(\.name))
+        #expect(try names("/explain") == table.parameters.map(\.name) + AccessParameters.table.parameters.map(\.name))
+        #expect(table.parameters.dropLast().map(\.schema) == ImageQueryGrammar().table.parameters.map(\.schema))
+        #expect(table.parameters.last?.schema == .boolean)
+        #expect(table.parameters.last?.defaultText == "false")
+        #expect(try names("/cache/entries") == EntriesGrammar().table.parameters.map(\.name))
     }
 
     @Test func `members and words are those of the schemas`() throws {

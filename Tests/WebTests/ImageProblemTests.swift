@@ -7,6 +7,7 @@ import HTTPTypes
 import Hummingbird
 import Testing
 
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 struct ImageProblemTests {

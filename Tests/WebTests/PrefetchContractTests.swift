@@ -28,7 +28,7 @@ struct PrefetchContractTests {
         let job = PrefetchJob(total: 2) { Date(timeIntervalSince1970: 0) }
         let schema = try schema("PrefetchJob")
         #expect(try members(PrefetchDocument(job)) == strings(schema["required"]))
-        _ = job.note(.failure(.corrupt), of: PrefetchItem(try ImageRequest(url: "https://a.org/"), label: "w=1"))
+        _ = job.record(.failure(.corrupt), of: PrefetchItem(try ImageRequest(url: "https://a.org/"), label: "w=1"))
         let document = PrefetchDocument(job)
         #expect(try members(document) == keys(schema["properties"]))
         let failure = try self.schema("PrefetchFailure")
@@ -49,7 +49,7 @@ struct PrefetchContractTests {
         }
         #expect(schema["properties"]?["widths"]?["items"]?["maximum"]?.int == QueryLimits().maxOutputSide)
         let body = contract["paths"]?["/prefetch"]?["post"]?["requestBody"]?["content"]?["application/json"]
-        let grammar = PrefetchGrammar(queries: ImageQueryGrammar())
+        let grammar = PrefetchGrammar()
         let examples = try #require(body?["examples"]?.mapping)
         for (_, example) in examples {
             let text = try Yams.serialize(node: try #require(example["value"]))

@@ -50,7 +50,7 @@ struct PrefetchEventsTests {
         await waiting.first { true }
         reading.cancel()
         await #expect(throws: (any Error).self) { try await reading.value }
-        #expect(job.watcherCount == 0)
+        #expect(job.waiterCount == 0)
         #expect(job.progress.state == .running)
         prefetcher.shutdown()
     }

@@ -106,8 +106,8 @@ struct PresetTests {
     }
 
     @Test func `jobs of prefetching know presets too, and what they make is what requests find`() throws {
-        let grammar = PrefetchGrammar(queries: ImageQueryGrammar(), presets: try configuration().access.presets)
-        var body = try PrefetchBody(parsing: ByteBuffer(string: #"{"urls": ["https://example.com/photo.jpg"]}"#))
+        let grammar = PrefetchGrammar(presets: try configuration().access.presets)
+        var body = try PrefetchBody(parsing: Data(#"{"urls": ["https://example.com/photo.jpg"]}"#.utf8))
         body.queries = ["preset=avatar", "w=96&h=96&fit=cover&output=webp"]
         let pictures = try grammar.images(of: body, acceptingWebP: false)
         #expect(pictures.map(\.request.recipe).count == 2)

@@ -66,10 +66,10 @@ struct SrcsetTests {
         let rest = "&widths=9,99&h=50&fit=contain&a=focal&fpx=0.3&blur&crop=1,2,3,4&bg=red&placeholder=lqip&default=b"
         let grammar = ImageQueryGrammar()
         let rows = try SrcsetGrammar().parse("url=https://example.com/a.jpg" + rest)
-        let address = ImageURLBuilder(WebConfiguration())
-        for picture in rows.pictures {
-            let query = address(picture).split(separator: "?").last.map(String.init) ?? ""
-            #expect(try grammar.parse(query) == picture)
+        let urls = ImageURLBuilder(WebConfiguration())
+        for image in rows.images {
+            let query = urls.url(of: image).split(separator: "?").last.map(String.init) ?? ""
+            #expect(try grammar.parse(query) == image)
             #expect(!query.contains(",") && !query.contains(" "))
         }
         #expect(rows.images.map(\.recipe.box.width) == [9, 99])

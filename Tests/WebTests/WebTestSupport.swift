@@ -12,6 +12,7 @@ import NIOCore
 import Synchronization
 
 @testable import DarkroomPipeline
+@testable import DarkroomQuery
 @testable import DarkroomWeb
 
 extension Response {
