@@ -3,7 +3,7 @@
 
 Writes 001.jpg to 100.jpg (2.2 to 3.1 megapixels, quality 88, 4:2:0) and large.jpg (10000x10000) into a folder.
 The packages are downloaded once, unpacked into a cache folder and not installed. Needs apt-get, dpkg and vips
-(Debian: libvips-tools). The same packages and libvips give the same bytes; what is there already is left alone.
+(Debian: libvips-tools). The same packages and libvips give the same bytes; existing files are kept.
 """
 
 import argparse
@@ -31,9 +31,9 @@ LARGE_SIDE = 10_000
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("output", type=Path, help="folder for the pictures")
+    parser.add_argument("output", type=Path, help="directory for the images")
     parser.add_argument(
-        "--cache", type=Path, default=Path.home() / ".cache" / "darkroom-bench", help="folder for the packages"
+        "--cache", type=Path, default=Path.home() / ".cache" / "darkroom-bench", help="cache directory for the packages"
     )
     arguments = parser.parse_args()
     absent = [command for command in ("apt-get", "dpkg", "vips", "vipsheader") if shutil.which(command) is None]
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def unpacked(cache: Path) -> Path:
-    """The folder that holds the packages' files."""
+    """The directory with the unpacked packages."""
     tree, whole = cache / "tree", cache / "tree.whole"
     if whole.exists():
         return tree
@@ -70,7 +70,7 @@ def unpacked(cache: Path) -> Path:
 
 
 def cut(photographs: list[Path], number: int, target: Path) -> None:
-    """Cuts window `number`: photographs and sizes in turn, places spread evenly."""
+    """Cuts crop `number`: cycles through photographs and sizes, with evenly spread positions."""
     if target.exists():
         return
     photograph = photographs[number % len(photographs)]
@@ -88,16 +88,16 @@ def enlarge(photograph: Path, target: Path) -> None:
         save(target, "thumbnail", photograph, side, "--height", side, "--crop", "centre", "--size", "both")
 
 
-def size(picture: Path) -> tuple[int, int]:
+def size(image: Path) -> tuple[int, int]:
     def field(name: str) -> int:
-        command = ["vipsheader", "-f", name, str(picture)]
+        command = ["vipsheader", "-f", name, str(image)]
         return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     return field("width"), field("height")
 
 
 def save(target: Path, operation: str, source: Path, *arguments: str) -> None:
-    """Runs one operation of libvips; the file appears under its name only when it is whole."""
+    """Runs a libvips operation; the file gets its final name only when it is complete."""
     partial = target.with_suffix(".partial.jpg")
     command = ["vips", operation, str(source), f"{partial}{ENCODING}", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

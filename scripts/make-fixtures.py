@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures under Fixtures/images and their table Fixtures/images.tsv; with --check, proves the table instead.
+"""Generates Fixtures/images and their table Fixtures/images.tsv; with --check, verifies the table instead.
 
 Needs the packages of scripts/fixtures/requirements.txt and the commands vips, heif-enc and cjxl
 (Debian: libvips-tools libheif-examples libjxl-tools). `make fixtures` sees to both.
@@ -17,7 +17,7 @@ COMMANDS = {"vips": "libvips-tools", "heif-enc": "libheif-examples", "cjxl": "li
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if the table does not hold")
+    parser.add_argument("--check", action="store_true", help="verify the table without changing anything")
     arguments = parser.parse_args()
     missing = [package for command, package in COMMANDS.items() if shutil.which(command) is None]
     if missing:
@@ -27,10 +27,10 @@ def main() -> int:
 
 
 def make() -> int:
-    from fixtures import animation, colour, formats, geometry, hostile, orientation
+    from fixtures import animation, color, formats, geometry, hostile, orientation
     from fixtures.model import COLUMNS
 
-    made = [one for room in (formats, orientation, colour, animation, geometry, hostile) for one in room.fixtures()]
+    made = [one for room in (formats, orientation, color, animation, geometry, hostile) for one in room.fixtures()]
     made.sort(key=lambda fixture: ("/" in fixture.path, fixture.path))
     shutil.rmtree(IMAGES, ignore_errors=True)
     for fixture in made:
@@ -49,7 +49,7 @@ def check() -> int:
     found = list(problems(IMAGES, TABLE))
     for problem in found:
         print(problem, file=sys.stderr)
-    print(f"{TABLE.relative_to(ROOT.parent)}: {f'{len(found)} problems' if found else 'holds'}")
+    print(f"{TABLE.relative_to(ROOT.parent)}: {f'{len(found)} problems' if found else 'no problems'}")
     return 1 if found else 0
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Kills the server at random moments under load and proves that its disk cache is none the worse for it.
+"""Kills the server at random moments under load and proves that its disk cache stays intact.
 
-An origin on loopback has 4,000 small pictures, each of one colour that says which it is. In each round the server
-starts on the same cache folder, is asked for what it must still have, then by several clients for random pictures and
-widths, and gets SIGKILL at a random moment, now and then while it starts. Each answer must be the whole, right picture,
-no start may need a hand, and what was on disk once must be a hit without a request to the origin. It was on disk if it
-was asked for with `wait=stored`, or was a hit when first asked for after a start. What else was answered may have been
-in the queue of unwritten entries; it is counted when lost. The first breach ends with 1 and leaves the folder.
+A loopback origin has 4,000 small images, each identified by its single color. In each round the server starts on the
+same cache directory, receives requests for entries that it must still have, then random requests from several clients,
+and is killed with SIGKILL at a random moment, sometimes during its start. Every response must be the complete, correct
+image, every start must succeed unattended, and every entry known to be on disk must be a hit without a request to the
+origin. An entry is known to be on disk if it was requested with `wait=stored`, or was a hit on its first request after a
+start. Other entries may have been in the write queue; they are counted when lost. The first breach exits with 1 and keeps
+the directory.
 """
 
 import argparse
@@ -42,7 +43,7 @@ TIMEOUT_SECONDS = 30
 
 
 class Breach(Exception):
-    """What must not happen has happened; the text is a sentence about it."""
+    """A violated guarantee, described by a sentence."""
 
 
 class Variant(NamedTuple):
@@ -54,19 +55,19 @@ class Variant(NamedTuple):
         return self.width, self.width * (self.source % 3 + 1) // 3
 
     @property
-    def colour(self) -> bytes:
+    def color(self) -> bytes:
         return bytes((self.source % 64 * 4, self.source // 64 * 4, 90))
 
 
 @lru_cache(maxsize=500)
 def png(source: int) -> bytes:
-    """A source, 8 to 71 KiB large, as small pictures are."""
+    """A source of 8 to 71 KiB."""
     variant = Variant(source, SOURCE_WIDTH)
-    return drawn(variant.size, variant.colour, noise(source, (8 + source % 64) << 10))
+    return drawn(variant.size, variant.color, noise(source, (8 + source % 64) << 10))
 
 
 class Origin(ThreadingHTTPServer):
-    """Answers /<number> with that source, fresh for a day, and counts."""
+    """Serves /<number> with a freshness of one day, and counts requests."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -77,7 +78,7 @@ class Origin(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: a killed server leaves broken connections."""
+        """Ignored: a killed server leaves broken connections."""
 
 
 class OriginHandler(BaseHTTPRequestHandler):
@@ -98,7 +99,7 @@ class OriginHandler(BaseHTTPRequestHandler):
 
 
 class Server:
-    """One life of the executable, until it is killed."""
+    """A server process, until it is killed."""
 
     def __init__(self, binary: Path, folder: Path) -> None:
         self.is_killed, self.port = False, 0
@@ -112,7 +113,7 @@ class Server:
         line = self.process.stdout.readline()
         watchdog.cancel()
         if not (found := re.search(r"http://127\.0\.0\.1:(\d+)", line)):
-            raise Breach(f"The server did not start on what the last one left; it ended with {self.process.wait()}.")
+            raise Breach(f"The server did not start on the cache of the killed one; it exited with status {self.process.wait()}.")
         self.port = int(found[1])
 
     def kill(self) -> None:
@@ -122,7 +123,7 @@ class Server:
         self.process.stdout.close()
 
     def ask(self, path: str) -> tuple[int, str, bytes] | None:
-        """Status, Cache-Status and body; None if the server was killed before all of it came."""
+        """Status, Cache-Status and body; None if the server was killed before the response was complete."""
         try:
             with closing(HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_SECONDS)) as connection:
                 connection.request("GET", path)
@@ -131,7 +132,7 @@ class Server:
         except (OSError, HTTPException) as error:
             if self.is_killed:
                 return None
-            raise Breach(f"The server broke off though nothing had killed it: {error!r}.") from error
+            raise Breach(f"The connection broke although the server was not killed: {error!r}.") from error
 
 
 class Proof:
@@ -142,7 +143,7 @@ class Proof:
         self.lock = threading.Lock()
         self.on_disk: set[Variant] = set()
         self.unsure: set[Variant] = set()
-        self.can_wait: bool | None = None  # until a server was asked
+        self.can_wait: bool | None = None  # None until a server was asked
         self.slowest_start = 0.0
 
     def run(self, rounds: int) -> None:
@@ -163,14 +164,14 @@ class Proof:
                 server.kill()
 
     def check(self, server: Server, at_most: int) -> None:
-        """Asks for what must be on disk, then for what may be."""
+        """Requests the entries that must be on disk, then those that may be."""
         self.unsure -= self.on_disk
         must, may = self.random.sample(sorted(self.on_disk), min(at_most, len(self.on_disk))), sorted(self.unsure)
         fetched = len(self.origin.fetched)
         with ThreadPoolExecutor(CLIENTS) as pool:
             list(pool.map(lambda variant: self.is_hit(server, variant), must))
             if paths := self.origin.fetched[fetched:]:
-                raise Breach(f"The origin was asked for {', '.join(paths)} although only pictures on disk were wanted.")
+                raise Breach(f"The origin was asked for {', '.join(paths)} although only images on disk were requested.")
             answers = zip(may, pool.map(lambda variant: self.is_hit(server, variant), may), strict=True)
             hits = {variant for variant, is_hit in answers if is_hit}
         self.on_disk |= hits
@@ -179,7 +180,7 @@ class Proof:
         self.counts["entries lost with the queue"] += len(self.unsure)
 
     def load(self, server: Server) -> None:
-        """Random requests by several clients until the server is killed."""
+        """Sends random requests from several clients until the server is killed."""
         if self.can_wait is None:
             self.can_wait = server.ask(self.path(Variant(0, WIDTHS[0]), waits=True))[0] == 200
         with ThreadPoolExecutor(CLIENTS) as pool:
@@ -199,24 +200,24 @@ class Proof:
             (self.on_disk if waits else self.unsure).add(variant)
 
     def is_hit(self, server: Server, variant: Variant, waits: bool = False) -> bool | None:
-        """Asks for a variant and looks at what comes; None if the server was killed meanwhile."""
+        """Requests a variant and checks the response; None if the server was killed meanwhile."""
         must_hit = variant in self.on_disk
         if (answer := server.ask(self.path(variant, waits))) is None:
             return None
         status, cache_status, body = answer
         if status != 200:
-            raise Breach(f"The answer for {variant} has status {status}: {body[:300].decode(errors='replace')}")
+            raise Breach(f"The response for {variant} has status {status}: {body[:300].decode(errors='replace')}")
         try:
-            size, colours = seen(body)
+            size, colors = seen(body)
         except ValueError as error:
-            raise Breach(f"The answer for {variant} is not a whole picture: {error}.") from error
-        if (size, colours) != (variant.size, {variant.colour}):
-            raise Breach(f"The answer for {variant} is another picture: {size}, {sorted(colours)[:3]}.")
+            raise Breach(f"The response for {variant} is not a complete image: {error}.") from error
+        if (size, colors) != (variant.size, {variant.color}):
+            raise Breach(f"The response for {variant} is another image: {size}, {sorted(colors)[:3]}.")
         is_hit = "hit" in re.split(r"\s*[;,]\s*", cache_status)
         if must_hit and not is_hit:
-            raise Breach(f"{variant} was on disk and is lost: Cache-Status says {cache_status}.")
+            raise Breach(f"{variant} was on disk and is lost; Cache-Status is {cache_status}.")
         with self.lock:
-            self.counts.update({"answers, each the right picture": 1, "hits": is_hit, "answers to wait=stored": waits})
+            self.counts.update({"answers, each the right image": 1, "hits": is_hit, "answers to wait=stored": waits})
         return is_hit
 
     def path(self, variant: Variant, waits: bool) -> str:
@@ -226,9 +227,9 @@ class Proof:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=200, help="how often to kill (200)")
-    parser.add_argument("--seed", type=int, default=1, help="of all random choices (1)")
-    parser.add_argument("--binary", type=Path, help="executable (default: the release build, else the debug build)")
+    parser.add_argument("--rounds", type=int, default=200, help="number of kills (default: 200)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
+    parser.add_argument("--binary", type=Path, help="path of the executable (default: the release build, otherwise the debug build)")
     arguments = parser.parse_args()
     builds = [arguments.binary] if arguments.binary else [BUILDS / kind / "darkroom" for kind in ("release", "debug")]
     binary = next((build.resolve() for build in builds if build.is_file()), None)
@@ -243,7 +244,7 @@ def main() -> int:
         print(f"{breach}\nThe cache and the log are in {folder}.", file=sys.stderr)
         return 1
     shutil.rmtree(folder)
-    print(f"{arguments.rounds} kills in {time.monotonic() - began:.0f} s, seed {arguments.seed}, not one breach")
+    print(f"{arguments.rounds} kills in {time.monotonic() - began:.0f} s, seed {arguments.seed}, no breach")
     proof.counts["requests to the origin"] = len(proof.origin.fetched)
     proof.counts["entries known to be on disk"] = len(proof.on_disk)
     for name, count in proof.counts.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What CI needs beyond setup.sh: Python in .venv with what validates, generates from and fuzzes after OpenAPI documents.
-# Quick where .venv was made of the same requirements.
+# Installs the OpenAPI tools for CI (validator, client generator, fuzzer) into .venv.
+# Returns quickly if .venv was made from the same requirements.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

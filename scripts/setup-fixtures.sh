@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What drawing the fixtures needs: three command line encoders, and Python in .build/fixtures with Pillow and numpy.
+# Installs the tools that generate the fixtures: three encoders, and Pillow and numpy in .build/fixtures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

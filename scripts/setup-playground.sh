@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What trying the playground needs: Chromium with its driver, and Python in .build/playground with selenium.
+# Installs the tools that test the playground: Chromium with its driver, and selenium in .build/playground.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the system libraries that the package links: libvips, and SQLite for GRDB.
-# Quiet and quick where they are present; asks for sudo only where something is missing.
+# Returns quickly if they are present; uses sudo only to install missing packages.
 set -euo pipefail
 
 modules=(vips sqlite3)
@@ -20,8 +20,8 @@ apt_install() {
     export DEBIAN_FRONTEND=noninteractive
     local log
     log=$(mktemp)
-    # With recommendations: where libheif is split, its AVIF and HEIC codecs are among them.
-    # The package lists may be missing or old: refresh them only if the first try fails.
+    # With recommended packages: they include the AVIF and HEIC codecs of a split libheif.
+    # The package lists may be missing or outdated; refresh them only if the first attempt fails.
     if ! as_root apt-get install -y "$@" >"$log" 2>&1; then
         as_root apt-get update >"$log" 2>&1 || true
         as_root apt-get install -y "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
@@ -29,7 +29,7 @@ apt_install() {
     rm -f "$log"
 }
 
-# Sourced by setup-ci.sh and make fixtures for apt_install; run by itself it installs the libraries.
+# Sourced by setup-ci.sh and make fixtures for apt_install; when run directly, it installs the libraries.
 if [ "${BASH_SOURCE[0]}" != "$0" ]; then return; fi
 
 present && exit 0

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Tries the playground as a person does, in headless Chromium, on a wide and a narrow screen, light and dark.
+"""Tests the playground in headless Chromium, on a wide and a narrow screen, in light and dark mode.
 
-It starts the built server by itself. The first thing that is not as it should be ends it with 1; the console of the
-browser, where breaches of the Content-Security-Policy show too, has to stay quiet.
+Starts the built server itself and exits with 1 at the first failure. The browser's console, which also reports
+violations of the Content-Security-Policy, must have no messages.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from playground import administration, picture
+from playground import administration, image
 from playground.person import Person, Screen, browser
 from playground.server import ROOT, running
 
@@ -24,29 +24,29 @@ def main() -> int:
         options.screenshots.mkdir(parents=True, exist_ok=True)
     for screen in SCREENS:
         try:
-            tell_stories(screen, options)
-        except AssertionError as breach:
-            print(f"FAILED {breach}", file=sys.stderr)
+            run_scenarios(screen, options)
+        except AssertionError as failure:
+            print(f"FAILED {failure}", file=sys.stderr)
             return 1
     return 0
 
 
-def tell_stories(screen: Screen, options: argparse.Namespace) -> None:
+def run_scenarios(screen: Screen, options: argparse.Namespace) -> None:
     with running(options.server) as address, browser() as driver:
         person = Person(driver, address, screen, options.screenshots)
-        for story in picture.STORIES + administration.STORIES:
+        for scenario in image.SCENARIOS + administration.SCENARIOS:
             try:
-                story(person)
+                scenario(person)
                 person.sees_quiet_console()
-            except AssertionError as breach:
-                raise AssertionError(f"{story.__name__}: {breach}") from None
-            print(f"ok {screen.name} {story.__name__.replace('_', ' ')}", flush=True)
+            except AssertionError as failure:
+                raise AssertionError(f"{scenario.__name__}: {failure}") from None
+            print(f"ok {screen.name} {scenario.__name__.replace('_', ' ')}", flush=True)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", type=Path, default=ROOT / ".build/debug/darkroom", help="the executable")
-    parser.add_argument("--screenshots", type=Path, metavar="FOLDER", help="where pictures of the page are put")
+    parser.add_argument("--server", type=Path, default=ROOT / ".build/debug/darkroom", help="path of the executable")
+    parser.add_argument("--screenshots", type=Path, metavar="FOLDER", help="directory for screenshots")
     return parser.parse_args()
 
 

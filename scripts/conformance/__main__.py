@@ -1,8 +1,8 @@
-"""Holds the built server to openapi/openapi.yaml.
+"""Checks that a built server conforms to openapi/openapi.yaml.
 
-`client` generates a client from the document with openapi-python-client and drives every operation with it, judging
-typed results. `fuzz` has schemathesis make up requests, good and bad, and judge each answer with all of its checks and
-those of fuzz/hooks.py. Each starts a server of its own on a free port of loopback, with fixtures for sources.
+`client` generates clients from the document with openapi-python-client and calls every operation through them. `fuzz`
+runs schemathesis, which generates valid and invalid requests and applies all of its checks and those of fuzz/hooks.py
+to each response. Each part starts its own server on a free loopback port, with fixtures as sources.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from servers import DOCUMENT, ROOT, TOKEN, Running, running
+from servers import DOCUMENT, ROOT, TOKEN, RunningServer, running
 
 HERE = Path(__file__).resolve().parent
 FUZZ_SECONDS = 600
@@ -20,33 +20,34 @@ SEED = 20261121
 
 
 def main() -> int:
-    arguments = parsed()
+    arguments = parse_arguments()
     if not os.access(arguments.server, os.X_OK):
-        print(f"conformance: there is no executable at {arguments.server}; `swift build` makes one", file=sys.stderr)
+        print(f"conformance: no executable at {arguments.server}; build it with `swift build`", file=sys.stderr)
         return 2
     parts = {
-        "client": lambda: driven(arguments.server),
-        "fuzz": lambda: fuzzed(arguments.server, arguments.seed, arguments.examples),
+        "client": lambda: run_client(arguments.server),
+        "fuzz": lambda: run_fuzz(arguments.server, arguments.seed, arguments.examples),
     }
     for name in [arguments.part] if arguments.part else list(parts):
         start = time.monotonic()
         status = parts[name]()
-        print(f"conformance: {name} {'failed' if status else 'passed'} after {time.monotonic() - start:.0f} s", flush=True)
+        result = "failed" if status else "passed"
+        print(f"conformance: {name} {result} after {time.monotonic() - start:.0f} s", flush=True)
         if status:
             return status
     return 0
 
 
-def parsed() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=["client", "fuzz"], help="only this one")
-    parser.add_argument("--server", type=Path, default=ROOT / ".build/debug/darkroom", help="the executable")
-    parser.add_argument("--seed", type=int, default=SEED, help="of what the fuzzer makes up")
-    parser.add_argument("--examples", type=int, default=60, help="that the fuzzer makes up for each operation")
+    parser.add_argument("part", nargs="?", choices=["client", "fuzz"], help="the part to run (default: both)")
+    parser.add_argument("--server", type=Path, default=ROOT / ".build/debug/darkroom", help="path of the executable")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the fuzzer (default: %(default)s)")
+    parser.add_argument("--examples", type=int, default=60, help="generated requests per operation (default: 60)")
     return parser.parse_args()
 
 
-def driven(server: Path) -> int:
+def run_client(server: Path) -> int:
     options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(HERE / "client"), "-o", "python_files=test_*.py"]
     return subprocess.run(
         [sys.executable, "-B", "-m", "pytest", *options, str(HERE / "client")],
@@ -54,26 +55,29 @@ def driven(server: Path) -> int:
     ).returncode
 
 
-def fuzzed(server: Path, seed: int, examples: int) -> int:
+def run_fuzz(server: Path, seed: int, examples: int) -> int:
     print(f"conformance: fuzzing with --seed {seed}", flush=True)
-    with running(server) as things:
+    with running(server) as target:
         return subprocess.run(
-            command(things, seed, examples), cwd=things.folder, env=environment(things), timeout=FUZZ_SECONDS
+            fuzz_command(target, seed, examples),
+            cwd=target.folder,
+            env=fuzz_environment(target),
+            timeout=FUZZ_SECONDS,
         ).returncode
 
 
-def command(things: Running, seed: int, examples: int) -> list[str]:
+def fuzz_command(target: RunningServer, seed: int, examples: int) -> list[str]:
     schemathesis = Path(sys.executable).parent / "schemathesis"
     options = ["--config-file", str(HERE / "fuzz/schemathesis.toml"), "--no-color"]
     limits = ["--seed", str(seed), "--max-examples", str(examples)]
-    return [str(schemathesis), *options, "run", str(DOCUMENT), "--url", things.base, *limits]
+    return [str(schemathesis), *options, "run", str(DOCUMENT), "--url", target.base, *limits]
 
 
-def environment(things: Running) -> dict[str, str]:
-    """What schemathesis.toml and hooks.py read."""
+def fuzz_environment(target: RunningServer) -> dict[str, str]:
+    """The variables that schemathesis.toml and hooks.py read."""
     return os.environ | {
         "CONFORMANCE_TOKEN": TOKEN,
-        "CONFORMANCE_ORIGIN": things.origin,
+        "CONFORMANCE_ORIGIN": target.origin,
         "NO_PROXY": "127.0.0.1",
         "PYTHONPATH": str(HERE / "fuzz"),
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -1,4 +1,4 @@
-"""The server under test and an origin for it, both on free ports of loopback."""
+"""The server under test and an origin for it, both on free loopback ports."""
 
 import os
 import re
@@ -17,30 +17,30 @@ FIXTURES = ROOT / "Fixtures/images"
 TOKEN = "conformance-token-0123456789"
 KEY_ID, SECRET = "k1", "conformance-secret-0123456789abcdef"
 START_SECONDS, END_SECONDS = 30, 20
-LISTENS = re.compile(r"listens on (http://127\.0\.0\.1:\d+)$")
+LISTENING = re.compile(r"(http://127\.0\.0\.1:\d+)$")
 
 
-class Running(NamedTuple):
-    """Where things are while they run."""
+class RunningServer(NamedTuple):
+    """The addresses of a running server and its origin."""
 
     base: str
-    """The server's address, without a path."""
+    """Base URL of the server."""
     origin: str
-    """The origin's: it has /photo.jpg and /other.jpg, fails at /broken.jpg, and has nothing else."""
+    """Base URL of the origin: serves /photo.jpg and /other.jpg, fails for /broken.jpg, 404 otherwise."""
     folder: Path
-    """For whatever is to be gone afterwards."""
+    """A temporary directory, removed afterwards."""
 
 
 @contextmanager
-def running(executable: Path, **variables: str) -> Iterator[Running]:
-    """The server must also end well when it is told to; its log is shown when anything went wrong."""
+def running(executable: Path, **variables: str) -> Iterator[RunningServer]:
+    """Runs a server and its origin. The server must shut down cleanly; after any failure its log is printed."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as name, origin() as address:
         folder = Path(name)
         log = folder / "server.log"
         log.touch()
         try:
             with server(executable, folder, log, variables) as base:
-                yield Running(base, address, folder)
+                yield RunningServer(base, address, folder)
         except BaseException:
             print(log.read_text(errors="replace")[-4000:])
             raise
@@ -48,68 +48,67 @@ def running(executable: Path, **variables: str) -> Iterator[Running]:
 
 @contextmanager
 def server(executable: Path, folder: Path, log: Path, variables: dict[str, str]) -> Iterator[str]:
+    # Settings from the caller's environment must not reach the server.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
     with log.open("w") as errors:
         process = subprocess.Popen(
             [str(executable), "serve", *settings(folder)],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            # Whatever else whoever runs this has set for a server of their own.
-            env={name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
-            | {"DARKROOM_ADMIN_TOKEN": TOKEN}
-            | variables,
+            env=inherited | {"DARKROOM_ADMIN_TOKEN": TOKEN} | variables,
         )
         try:
             yield announced(process)
             process.terminate()
             status = process.wait(END_SECONDS)
-            assert status == 0, f"The server ended with {status}."
+            assert status == 0, f"The server exited with status {status}."
         finally:
             process.kill()
             process.wait()
 
 
 def settings(folder: Path) -> list[str]:
-    """Nothing but loopback may be asked, so that no made-up address leaves the machine."""
+    """Allows only loopback sources, so that no generated URL leaves the machine."""
     return [
         *("--port", "0", "--cache-dir", str(folder / "cache"), "--log-level", "warning"),
-        # A machine that is busy with something else is no failure.
+        # Long enough for a machine that is busy with other work.
         *("--request-timeout", "60s", "--download-timeout", "60s"),
         *("--local-root", str(FIXTURES), "--allow-networks", "127.0.0.0/8", "--allow-hosts", "127.0.0.1"),
     ]
 
 
 def announced(process: subprocess.Popen[str]) -> str:
-    """The address in the line that the server prints when it listens."""
+    """The address in the line that the server prints once it is listening."""
     killer = threading.Timer(START_SECONDS, process.kill)
     killer.start()
     try:
         line = process.stdout.readline() if process.stdout else ""
     finally:
         killer.cancel()
-    found = LISTENS.search(line.strip())
-    assert found, f"The server did not say within {START_SECONDS} s where it listens, but: {line!r}"
+    found = LISTENING.search(line.strip())
+    assert found, f"The server did not print its address within {START_SECONDS} s, but: {line!r}"
     return found[1]
 
 
 class OriginHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    pictures = {
+    images = {
         "/photo.jpg": FIXTURES / "formats/photo.jpg",
         "/other.jpg": FIXTURES / "orientation/f-6.jpg",
     }
 
     def do_GET(self) -> None:
-        picture = self.pictures.get(self.path)
-        status = 200 if picture else 500 if self.path == "/broken.jpg" else 404
-        body = picture.read_bytes() if picture else b""
+        image = self.images.get(self.path)
+        status = 200 if image else 500 if self.path == "/broken.jpg" else 404
+        body = image.read_bytes() if image else b""
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
-        if picture:
+        if image:
             self.send_header("Content-Type", "image/jpeg")
             self.send_header("Cache-Control", "max-age=3600")
-            self.send_header("ETag", f'"{picture.stem}"')
-            self.send_header("Surrogate-Key", picture.stem)
+            self.send_header("ETag", f'"{image.stem}"')
+            self.send_header("Surrogate-Key", image.stem)
         self.end_headers()
         self.wfile.write(body)
 

@@ -1,9 +1,9 @@
-"""What is to be tried in the views that take the admin token."""
+"""Tests of the views that require the admin token, in the same form as those of the image view."""
 
 from selenium.webdriver.common.by import By
 
 from .person import Person
-from .picture import LAKE
+from .image import LAKE
 from .server import ADMIN_TOKEN
 
 
@@ -12,10 +12,10 @@ def opens_with_the_token(person: Person) -> None:
     person.expected_failures = ["status of 401"]
     person.writes("#token", "another-token-altogether\n")
     person.reads("#gate-trouble", "admin token")
-    assert not person.driver.find_element(By.ID, "tiers").is_displayed(), "the view is open without the token"
-    person.takes_picture("9-gate")
+    assert not person.driver.find_element(By.ID, "tiers").is_displayed(), "the view is visible without the token"
+    person.takes_screenshot("9-gate")
     person.writes("#token", f"{ADMIN_TOKEN}\n")
-    person.reads("#tiers", r"(?s)Memory.*of 256 MiB.*Disk.*of 10 GiB.*Decoded pictures")
+    person.reads("#tiers", r"(?s)Memory.*of 256 MiB.*Disk.*of 10 GiB.*Decoded images")
     kept = person.run("return [localStorage.length, document.cookie, location.href, [...Object.values(sessionStorage)].join()]")
     assert kept[:2] == [0, ""] and ADMIN_TOKEN not in kept[2] and kept[3] == ADMIN_TOKEN, kept
     person.sees_labels()
@@ -27,19 +27,19 @@ def looks_up_entries(person: Person) -> None:
 
 
 def purges(person: Person) -> None:
-    """What would go is shown first, and only then there is a button that removes it."""
+    """The preview comes first; only then is there a button that purges."""
     assert not person.driver.find_element(By.ID, "purge-do").is_displayed()
     person.clicks("#purge-try")
-    person.reads("#purge-report", rf"(?s)This would go: 1 source, \d+ entries.*{LAKE}")
+    person.reads("#purge-report", rf"(?s)Would be purged: 1 source, \d+ entries.*{LAKE}")
     person.sees_no_overflow()
-    person.takes_picture("10-cache")
+    person.takes_screenshot("10-cache")
     entries = person.reads("#purge-do", r"^Remove (\d+) entries$")[1]
     person.clicks("#purge-do")
-    person.reads("#purge-report", rf"Gone: 1 source, {entries} entries")
+    person.reads("#purge-report", rf"Purged: 1 source, {entries} entries")
     person.clicks("#purge-try")
-    person.reads("#purge-report", "Nothing of it is cached")
+    person.reads("#purge-report", "Nothing is cached")
     person.clicks("#entries button")
-    person.reads("#entries-report", "Nothing of it is cached")
+    person.reads("#entries-report", "Nothing is cached")
 
 
 def prefetches(person: Person) -> None:
@@ -47,16 +47,16 @@ def prefetches(person: Person) -> None:
     person.writes("#prefetch-urls", f"{LAKE}\nlocal:///formats/photo.jpg\nlocal:///hostile/truncated.jpg")
     person.writes("#prefetch-widths", "200,400")
     person.writes("#prefetch-queries", "w=100&output=jpg")
-    person.reads("#prefetch-count", "^9 pictures$")
+    person.reads("#prefetch-count", "^9 images$")
     person.clicks("#prefetch-start")
     person.reads("#job-state", "^done$")
     person.reads("#job-figures", r"^9 of 9, 3 failed, [\d.]+ KB$")
     assert person.run("const bar = document.getElementById('job-progress'); return bar.value / bar.max") == 1
-    person.reads("#job-failures", r"damaged, cut off.*\n.*truncated\.jpg w=200")
+    person.reads("#job-failures", r"(corrupt|damaged).*\n.*truncated\.jpg w=200")
     person.reads("#jobs", r"done 9 of 9")
     person.sees_labels()
     person.sees_no_overflow()
-    person.takes_picture("11-prefetch")
+    person.takes_screenshot("11-prefetch")
 
 
 def uses_what_was_prefetched(person: Person) -> None:
@@ -67,23 +67,23 @@ def uses_what_was_prefetched(person: Person) -> None:
     person.reads("#answered", "^(Memory|Disk)$")
 
 
-def is_told_what_is_wrong(person: Person) -> None:
+def makes_mistakes(person: Person) -> None:
     person.opens("#view=prefetch")
     person.expected_failures = ["status of 400"]
-    person.writes("#prefetch-urls", "no address")
+    person.writes("#prefetch-urls", "no-url")
     person.clicks("#prefetch-start")
-    person.reads("#prefetch-trouble", "The URL has no scheme")
+    person.reads("#prefetch-trouble", "(?i)scheme")
     person.sees_marked("#prefetch-urls")
 
 
-def forgets_the_token(person: Person) -> None:
+def removes_the_token(person: Person) -> None:
     person.clicks("#forget")
     person.finds("#token")
-    assert not person.driver.find_element(By.ID, "prefetch").is_displayed(), "the view stays open without the token"
+    assert not person.driver.find_element(By.ID, "prefetch").is_displayed(), "the view stays visible without the token"
     assert person.run("return sessionStorage.length") == 0
 
 
-STORIES = [
-    opens_with_the_token, looks_up_entries, purges, prefetches, uses_what_was_prefetched, is_told_what_is_wrong,
-    forgets_the_token,
+SCENARIOS = [
+    opens_with_the_token, looks_up_entries, purges, prefetches, uses_what_was_prefetched, makes_mistakes,
+    removes_the_token,
 ]  # fmt: skip

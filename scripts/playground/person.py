@@ -1,4 +1,4 @@
-"""What a person does with the page, and sees of it: Chromium, through selenium, waiting for what should come."""
+"""A person who uses the page in Chromium. Every check waits for the expected state."""
 
 import base64
 import os
@@ -31,7 +31,7 @@ class Screen(NamedTuple):
 
 
 def browser() -> webdriver.Chrome:
-    """Chromium as Debian packages it; selenium is kept from looking for another one in the network."""
+    """The installed Chromium. Selenium must not download another one."""
     os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
@@ -52,10 +52,10 @@ class Person:
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, motion]})
 
-    # Doing
+    # Actions
 
     def opens(self, fragment: str = "") -> None:
-        """A new tab's view of the page: nothing of an earlier one is left."""
+        """Loads the page anew, without any state of an earlier visit."""
         self.driver.get("about:blank")
         self.driver.get(f"{self.address}/{fragment}")
 
@@ -63,7 +63,7 @@ class Person:
         return self.until(lambda: self._shown(selector), f"'{selector}' is not shown")
 
     def _shown(self, selector: str) -> WebElement | None:
-        # What is transparent can be operated all the same, so that is_displayed() would be wrong.
+        # is_displayed() would exclude transparent controls, which are usable.
         return self.run(f"return [...document.querySelectorAll({selector!r})].find((it) => it.checkVisibility())")
 
     def brings_up(self, selector: str) -> WebElement:
@@ -75,7 +75,7 @@ class Person:
         self.brings_up(selector).click()
 
     def chooses(self, name: str, value: str) -> None:
-        """A radio button, by clicking where its label is."""
+        """Selects a radio button by a click on its label."""
         self.clicks(f"label:has(> input[name={name}][value='{value}'])")
         self.until(lambda: self.run(f"return document.querySelector('input[name={name}]:checked').value") == value, value)
 
@@ -88,7 +88,7 @@ class Person:
         self.brings_up(selector).send_keys(*keys)
 
     def drags(self, selector: str, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """From one place of an element to another, both as parts of its size."""
+        """Drags from one position in an element to another, both as fractions of its size."""
         element = self.brings_up(selector)
         size = element.size
 
@@ -104,19 +104,19 @@ class Person:
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    # Seeing
+    # Checks
 
     def until(self, condition: Callable[[], Seen | None], message: str) -> Seen:
-        """Waits until the condition holds, and gives what it gave."""
+        """Waits for the condition to return a truthy value, and returns that value."""
         wait = WebDriverWait(self.driver, WAIT_SECONDS, poll_frequency=0.05, ignored_exceptions=[StaleElementReferenceException])
         try:
             return wait.until(lambda _: condition())
         except TimeoutException:
-            self.takes_picture("failed")
-            raise AssertionError(f"{self.screen.name}: {message}; the address is {self.driver.current_url}") from None
+            self.takes_screenshot("failed")
+            raise AssertionError(f"{self.screen.name}: {message}; the URL is {self.driver.current_url}") from None
 
     def reads(self, selector: str, pattern: str) -> re.Match[str]:
-        """Waits until a text matches."""
+        """Waits until the text of an element matches."""
         latest = ""
 
         def match() -> re.Match[str] | None:
@@ -128,41 +128,41 @@ class Person:
         try:
             return self.until(match, "")
         except AssertionError:
-            raise AssertionError(f"{self.screen.name}: '{selector}' says '{latest}', not /{pattern}/") from None
+            raise AssertionError(f"{self.screen.name}: the text of '{selector}' is '{latest}', which does not match /{pattern}/") from None
 
     def sees_result(self, pattern: str) -> re.Match[str]:
-        """The line below the picture, once nothing is on its way any more."""
+        """Waits until the summary matches and no request is in flight."""
         found = self.reads("#summary", pattern)
-        self.until(lambda: self.run("return document.getElementById('canvas').ariaBusy") == "false", "the stage stays busy")
+        self.until(lambda: self.run("return document.getElementById('canvas').ariaBusy") == "false", "the canvas stays busy")
         return found
 
     def fragment(self, name: str, pattern: str) -> str:
-        """Waits until the address holds a value like that."""
+        """Waits until the URL fragment has a matching value."""
 
         def value() -> str | None:
             found = re.search(rf"[#&]{name}=([^&]*)", self.driver.current_url)
             return found[1] if found and re.fullmatch(pattern, found[1]) else None
 
-        return self.until(value, f"the address has no {name} like /{pattern}/")
+        return self.until(value, f"the URL has no {name} matching /{pattern}/")
 
     def sees_marked(self, selector: str) -> None:
         self.until(lambda: self.finds(selector).get_attribute("aria-invalid") == "true", f"'{selector}' is not marked")
 
     def sees_labels(self) -> None:
-        """Whatever can be operated has a name for those who do not see it."""
+        """Every control has an accessible name."""
         unnamed = [
             element.get_attribute("outerHTML")
             for element in self.driver.find_elements(By.CSS_SELECTOR, "button, input, select, textarea, a, [tabindex='0']")
             if element.is_displayed() and not element.accessible_name and element.get_attribute("role") != "tabpanel"
         ]
-        assert not unnamed, f"{self.screen.name}: there is no name for {unnamed}"
+        assert not unnamed, f"{self.screen.name}: no accessible name: {unnamed}"
 
     def sees_no_overflow(self) -> None:
         width = self.run("return document.documentElement.scrollWidth")
         assert width <= self.screen.width, f"{self.screen.name}: the page is {width} pixels wide"
 
-    def takes_picture(self, name: str) -> None:
-        """The whole page, from its top."""
+    def takes_screenshot(self, name: str) -> None:
+        """Saves a screenshot of the whole page."""
         if self.screenshots is None:
             return
         self.run("scrollTo(0, 0)")
@@ -172,7 +172,7 @@ class Person:
         (self.screenshots / f"{self.screen.name}-{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
     def sees_quiet_console(self) -> None:
-        """Nothing but failed requests that were to fail; those are spent with it."""
+        """The console has no messages except expected failures of requests, which are reset."""
         for entry in self.driver.get_log("browser"):
             is_expected = entry["source"] == "network" and any(part in entry["message"] for part in self.expected_failures)
             assert is_expected, f"{self.screen.name}: the console says {entry['message']}"

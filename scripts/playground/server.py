@@ -1,4 +1,4 @@
-"""The built server on a port of its own, with the fixtures as its local root and an empty cache."""
+"""A server on a free port, with the fixtures as its local root and an empty cache."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ STOP_SECONDS = 20
 
 @contextmanager
 def running(executable: Path) -> Iterator[str]:
-    """The address of a server that ends with the block."""
+    """Runs a server for the duration of the block; yields its base URL."""
     with tempfile.TemporaryDirectory(prefix="darkroom-playground-") as folder:
         process = subprocess.Popen(
             [
@@ -31,9 +31,9 @@ def running(executable: Path) -> Iterator[str]:
 
 
 def announced(process: subprocess.Popen[str]) -> str:
-    """The address that the server prints once it listens."""
+    """The URL that the server prints once it is listening."""
     assert process.stdout is not None
     for line in process.stdout:
-        if found := re.search(r"listens on (http://\S+)", line):
+        if found := re.search(r"(http://\S+)$", line.strip()):
             return found[1]
-    raise RuntimeError("The server ended before it listened; start it by hand to see why.")
+    raise RuntimeError("The server exited before it was listening; start it manually to see why.")

@@ -1,9 +1,9 @@
-"""Proofs that attack the built server, each with one command and an exit status of its own.
+"""Proofs that attack a built server, each as a command with its own exit status.
 
-`ssrf` shows in a network namespace that no address is contacted that must not be. `chaos` breaks origins, clients, disks
-and processes for minutes and checks each answer. `corpus` sends it every picture that there is. `soak` keeps it at work and
-watches its memory. `overload` asks for more than it can do. Each first shows that it would see a breach.
-Exit: 0 nothing found, 1 a breach, 2 wrong usage, 77 this machine can't run it.
+`ssrf` shows in a network namespace that no forbidden address is contacted. `chaos` injects failures of origins, clients,
+disks and processes for minutes and checks each response. `corpus` requests every image of a corpus. `soak` keeps the
+server under load and measures its memory. `overload` sends more requests than the server can handle. Each proof first
+shows that it detects breaches. Exit status: 0 no breach, 1 a breach, 2 wrong usage, 77 not supported on this machine.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PROOFS = ["ssrf", "chaos", "corpus", "soak", "overload"]
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="proofs", description=__doc__.splitlines()[0])
-    parser.add_argument("--server", type=Path, help="the executable (the release build, else the debug build)")
+    parser.add_argument("--server", type=Path, help="path of the executable (default: the release build, otherwise the debug build)")
     proofs = parser.add_subparsers(dest="proof", required=True)
     for name in (name for name in PROOFS if (Path(__file__).parent / name).is_dir()):
         module = import_module(name)
@@ -27,7 +27,7 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.server = executable(arguments.server)
     if not arguments.server:
-        parser.error("there is no executable; `swift build -c release --product darkroom` makes one")
+        parser.error("no executable found; build it with `swift build -c release --product darkroom`")
     return import_module(arguments.proof).run(arguments)
 
 

@@ -1,4 +1,4 @@
-"""PNGs of one colour, written and read with the standard library alone."""
+"""Encodes and decodes PNGs of a single color with the standard library only."""
 
 import random
 import zlib
@@ -8,13 +8,13 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 Size = tuple[int, int]
 
 
-def drawn(size: Size, colour: bytes, noise: bytes = b"", rows: int | None = None) -> bytes:
-    """A picture of one colour, as large as the noise in a chunk of its own makes it; `rows` says how many there really are."""
+def drawn(size: Size, color: bytes, noise: bytes = b"", rows: int | None = None) -> bytes:
+    """A PNG of a single color. `noise` in a private chunk makes it larger; `rows` is the number of rows really present."""
     width, height = size
     chunks = {
         b"IHDR": width.to_bytes(4) + height.to_bytes(4) + bytes((8, 2, 0, 0, 0)),
         b"noIs": noise,
-        b"IDAT": zlib.compress((b"\x00" + colour * width) * (height if rows is None else rows)),
+        b"IDAT": zlib.compress((b"\x00" + color * width) * (height if rows is None else rows)),
         b"IEND": b"",
     }
     return SIGNATURE + b"".join(
@@ -29,30 +29,30 @@ def noise(seed: int, length: int) -> bytes:
 
 @lru_cache(maxsize=20_000)
 def seen(png: bytes) -> tuple[Size, set[bytes]]:
-    """The size and the colours of an RGB PNG; ValueError if it is not whole."""
+    """The size and the colors of an RGB PNG; raises ValueError if it is incomplete or corrupt."""
     header, packed, name, at = b"", b"", b"", len(SIGNATURE)
     while png.startswith(SIGNATURE) and at < len(png):
         length = int.from_bytes(png[at : at + 4])
         name, body = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
         if png[at + 8 + length : at + 12 + length] != zlib.crc32(name + body).to_bytes(4):
-            raise ValueError("a chunk is damaged or cut off")
+            raise ValueError("a chunk is corrupt or truncated")
         header = body if name == b"IHDR" else header
         packed += body if name == b"IDAT" else b""
         at += 12 + length
     if name != b"IEND" or header[8:] != bytes((8, 2, 0, 0, 0)):
-        raise ValueError("it is no PNG of 8 bits a colour, or its end is missing")
+        raise ValueError("it is not an 8-bit RGB PNG, or its end is missing")
     width, height = int.from_bytes(header[:4]), int.from_bytes(header[4:8])
     try:
         data = zlib.decompress(packed)
     except zlib.error as error:
         raise ValueError(str(error)) from error
-    row, colours = bytearray(3 * width), set()
+    row, colors = bytearray(3 * width), set()
     if len(data) != (3 * width + 1) * height:
         raise ValueError("rows are missing")
     for start in range(0, len(data), 3 * width + 1):
         row = unfiltered(data[start], data[start + 1 : start + 1 + 3 * width], row)
-        colours |= {bytes(row[at : at + 3]) for at in range(0, 3 * width, 3)}
-    return (width, height), colours
+        colors |= {bytes(row[at : at + 3]) for at in range(0, 3 * width, 3)}
+    return (width, height), colors
 
 
 def unfiltered(kind: int, row: bytes, above: bytearray) -> bytearray:

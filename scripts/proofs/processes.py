@@ -1,4 +1,4 @@
-"""What a server and its children hold, as /proc tells."""
+"""Resources held by a server and its child processes, from /proc."""
 
 import os
 import time
@@ -17,10 +17,10 @@ class Process(NamedTuple):
 
 
 def children(pid: int) -> list[Process]:
-    """Direct children and theirs, zombies among them."""
-    everybody = [process for entry in PROC.iterdir() if entry.name.isdigit() and (process := read(int(entry.name)))]
+    """All descendants, including zombies."""
+    everything = [process for entry in PROC.iterdir() if entry.name.isdigit() and (process := read(int(entry.name)))]
     found, parents = [], {pid}
-    while more := [process for process in everybody if process.parent in parents and process not in found]:
+    while more := [process for process in everything if process.parent in parents and process not in found]:
         found += more
         parents = {process.pid for process in more}
     return found
@@ -55,9 +55,9 @@ class Holdings(NamedTuple):
         )
 
     def leaks_since(self, before: "Holdings") -> list[str]:
-        """What has grown beyond what the same work in another order explains."""
+        """Resources that grew more than varying load explains."""
         bounds = {
-            # Connections to origins are kept for a while, more of them or fewer.
+            # The number of idle connections to origins varies.
             "descriptors": before.descriptors + 40,
             "threads": before.threads + 8,
             "processes": before.processes,
@@ -78,7 +78,7 @@ def count(folder: Path) -> int:
 
 
 def own_memory_kib(pid: int) -> int:
-    """Proportional, so that what the processes share counts once."""
+    """Proportional set size, which counts shared memory once."""
     with suppress(OSError):
         for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

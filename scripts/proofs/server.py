@@ -1,4 +1,4 @@
-"""One life of the executable, and what can be asked of it."""
+"""A running server, and requests to it."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORPUS = ROOT.parent / "shared/corpus"
-"""Pictures and URLs of other projects, where they lie beside the repository."""
+"""Images and URLs of other projects, if present next to the repository."""
 TOKEN = "proof-token-0123456789abcdef"
 START_SECONDS, END_SECONDS = 60, 40
 LISTENS = re.compile(r"http://127\.0\.0\.1:(\d+)")
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """The last part of the problem's type, or nothing if the answer is none."""
+        """The last segment of the problem's type; empty if the response is not a problem document."""
         found = re.search(rb'"type"\s*:\s*"[^"]*?problems\\?/([a-z-]+)"', self.body)
         is_problem = self.headers.get("content-type", "").startswith("application/problem+json")
         return found[1].decode() if is_problem and found else ""
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 class Server:
     def __init__(self, binary: Path, folder: Path, *settings: str, prefix: tuple[str, ...] = ()) -> None:
         command = [*prefix, str(binary), "serve", "--port=0", f"--cache-dir={folder / 'cache'}", *settings]
-        # Whatever whoever runs this has set for a server of their own is left out.
+        # Settings from the caller's environment must not reach the server.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
         self.log = folder / "server.log"
         with self.log.open("ab") as errors:
@@ -60,7 +60,7 @@ class Server:
         self, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: bytes | None = None,
         *, timeout: float = 60, source: str = "127.0.0.1",
     ) -> Answer:
-        """One request on a connection of its own; OSError or HTTPException where no whole answer comes."""
+        """Sends one request on a new connection; raises OSError or HTTPException if no complete response arrives."""
         began = time.monotonic()
         connection = HTTPConnection("127.0.0.1", self.port, timeout=timeout, source_address=(source, 0))
         with closing(connection):
@@ -70,7 +70,7 @@ class Server:
             return Answer(response.status, fields, response.read(), time.monotonic() - began)
 
     def stop(self) -> int:
-        """The status it ends with when told to by SIGTERM."""
+        """Sends SIGTERM and returns the exit status."""
         self.process.terminate()
         try:
             return self.process.wait(END_SECONDS)
@@ -87,7 +87,7 @@ class Server:
 
 
 def knows(binary: Path, setting: str) -> bool:
-    """Whether the executable has this setting: an older one may be proved too."""
+    """Whether the executable has this setting; older versions can be tested too."""
     shown = subprocess.run([str(binary), "serve", "--help"], capture_output=True, text=True)
     return re.search(rf"--{setting}\b", shown.stdout) is not None
 

@@ -30,7 +30,7 @@ struct LinearLightTests {
     }
 
     @Test func `CMYK has no light curve: every resampling gives the same colors`() throws {
-        let source = try Fixture.image("colour/cmyk.jpg")
+        let source = try Fixture.image("color/cmyk.jpg")
         let fast = try Pixels(produce(source, .box(100, 100, as: .fast)).body)
         let linear = try Pixels(produce(source, .box(100, 100, as: .linear)).body)
         for (x, y) in [(37, 12), (12, 37), (62, 37)] { #expect(linear.distance(x: x, y: y, to: fast[x, y]) <= 6) }

@@ -64,7 +64,7 @@ struct ForceDecodeTests {
     @Test func `A PNG text longer than the file is refused before memory is allocated`() throws {
         let claim = try Fixture.image("hostile/long-chunk.png")
         #expect(throws: ImageProcessingError.corrupt("PNG ends inside a chunk")) { try SourceHeader(of: claim) }
-        for whole in ["colour/palette.png", "formats/interlaced.png", "hostile/truncated.png"] {
+        for whole in ["color/palette.png", "formats/interlaced.png", "hostile/truncated.png"] {
             #expect(!PNGChunks.exceedsSource(try Fixture.image(whole)))
         }
     }

@@ -51,7 +51,7 @@ struct PartialJPEGTests {
     @Test(
         arguments: [
             "formats/photo.jpg", "formats/progressive.jpg", "geometry/1000x1.jpg", "geometry/1x1000.jpg",
-            "geometry/1x1.jpg", "geometry/7x5.jpg", "orientation/f-6.jpg", "colour/cmyk-profile.jpg", "colour/grey.jpg",
+            "geometry/1x1.jpg", "geometry/7x5.jpg", "orientation/f-6.jpg", "color/cmyk-profile.jpg", "color/grey.jpg",
             "hostile/truncated-progressive.jpg", "hostile/trailing-junk.jpg", "hostile/header-only.jpg",
         ])
     func `A JPEG truncated anywhere gives an image of the full size, or none`(name: String) throws {

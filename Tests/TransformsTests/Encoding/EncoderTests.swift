@@ -33,7 +33,7 @@ struct EncoderTests {
 
     @Test(arguments: [OutputFormat.webp, .avif, .jxl, .png, .tiff])
     func `Lossless is lossless`(_ format: OutputFormat) throws {
-        let source = try Fixture.image("colour/squares.png")
+        let source = try Fixture.image("color/squares.png")
         let pixels = try Pixels(produce(source, output: OutputOptions(format: format, lossless: true)).body)
         #expect(pixels.distance(x: 25, y: 25, to: [0xE6, 0x19, 0x4B]) <= (format == .avif ? 2 : 0))
     }

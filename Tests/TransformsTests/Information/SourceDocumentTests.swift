@@ -44,9 +44,9 @@ struct SourceDocumentTests {
 
     @Test(arguments: [
         ("formats/progressive.jpg", "progressive", "1"), ("formats/interlaced.png", "progressive", "1"),
-        ("formats/alpha.png", "has_alpha", "1"), ("colour/twelve-bit.avif", "bit_depth", "12"),
-        ("colour/ten-bit.heic", "bit_depth", "10"), ("colour/sixteen-bit.png", "bit_depth", "16"),
-        ("colour/cmyk.jpg", "color_space", "cmyk"), ("colour/grey.png", "color_space", "grey"),
+        ("formats/alpha.png", "has_alpha", "1"), ("color/twelve-bit.avif", "bit_depth", "12"),
+        ("color/ten-bit.heic", "bit_depth", "10"), ("color/sixteen-bit.png", "bit_depth", "16"),
+        ("color/cmyk.jpg", "color_space", "cmyk"), ("color/grey.png", "color_space", "grey"),
         ("animation/disposal.gif", "pages", "4"), ("animation/disposal.gif", "delays", "[100, 200, 300, 50]"),
         ("animation/pages.tiff", "pages", "3"), ("svg/drawing.svg", "mime_type", "image/svg+xml"),
         ("formats/photo.webp", "format", "webp"),
@@ -64,7 +64,7 @@ struct SourceDocumentTests {
         #expect((document["delays"] == nil) == (name != "animation/disposal.gif"))
     }
 
-    @Test(arguments: ["colour/display-p3.jpg", "colour/icc-swap.png", "formats/photo.jxl"])
+    @Test(arguments: ["color/display-p3.jpg", "color/icc-swap.png", "formats/photo.jxl"])
     func `A profile is described by its name`(name: String) throws {
         let profile = try #require(try document(Fixture.image(name))["icc_profile"] as? String)
         #expect(!profile.isEmpty && profile.unicodeScalars.count <= 200)

@@ -24,7 +24,7 @@ struct ResizeTests {
     @Test(arguments: Resampling.allCases)
     func `Flat colors come through every size and depth unchanged`(_ resampling: Resampling) throws {
         for depth in ["sixteen-bit.png", "squares.png", "palette.png"] {
-            let pixels = try Pixels(produce(Fixture.image("colour/\(depth)"), .box(40, 40, as: resampling)).body)
+            let pixels = try Pixels(produce(Fixture.image("color/\(depth)"), .box(40, 40, as: resampling)).body)
             #expect(pixels.distance(x: 5, y: 5, to: [0xE6, 0x19, 0x4B]) <= 2, "\(depth)")
             #expect(pixels.distance(x: 35, y: 15, to: [0xF0, 0x32, 0xE6]) <= 2, "\(depth)")
         }

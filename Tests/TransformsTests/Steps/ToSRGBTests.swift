@@ -14,7 +14,7 @@ struct ToSRGBTests {
         _ name: String
     ) throws {
         for resampling in Resampling.allCases {
-            let result = try produce(Fixture.image("colour/\(name)"), .box(80, 80, as: resampling))
+            let result = try produce(Fixture.image("color/\(name)"), .box(80, 80, as: resampling))
             let pixels = try Pixels(result.body)
             for (x, y, color) in [(10, 10, 0xE6194B), (30, 10, 0x3CB44B), (70, 10, 0x4363D8), (10, 70, 0xFFFFFF)] {
                 #expect(pixels.distance(x: x, y: y, to: [color >> 16, color >> 8 & 255, color & 255]) <= 18, "\(name)")

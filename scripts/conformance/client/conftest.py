@@ -1,4 +1,4 @@
-"""Generates the client before the tests import it, starts the server, and sees to it that every operation is driven."""
+"""Generates the clients before the tests import them, starts the servers, and checks that every operation is called."""
 
 import os
 import re
@@ -13,23 +13,33 @@ import httpx
 import pytest
 import yaml
 
-from servers import DOCUMENT, KEY_ID, SECRET, TOKEN, Running, running
+from servers import DOCUMENT, KEY_ID, ROOT, SECRET, TOKEN, RunningServer, running
 
 if TYPE_CHECKING:
     from darkroom_client import AuthenticatedClient
 
-HERE = Path(__file__).resolve().parent
+CONFIGURATION = ROOT / "openapi/python-client.yml"
 METHODS = {"get", "head", "post", "put", "patch", "delete"}
 generated = tempfile.TemporaryDirectory(prefix="darkroom-client-")
 
 
 def pytest_configure() -> None:
-    """A warning of the generator means that it left something out, which fails."""
-    generator = Path(sys.executable).parent / "openapi-python-client"
-    options = ["--meta", "none", "--config", str(HERE / "generator.yml"), "--fail-on-warning"]
-    target = ["--path", str(DOCUMENT), "--output-path", f"{generated.name}/darkroom_client"]
-    subprocess.run([str(generator), "generate", *options, *target], check=True)
+    """Generates one client with the project's configuration and one without any.
+
+    With the configuration, a warning is an error: it means that the generator omitted something.
+    """
+    generate("darkroom_client", "--config", str(CONFIGURATION), "--fail-on-warning")
+    generate("unconfigured_client")
     sys.path.insert(0, generated.name)
+
+
+def generate(package: str, *options: str) -> None:
+    generator = Path(sys.executable).parent / "openapi-python-client"
+    paths = ["--path", str(DOCUMENT), "--output-path", f"{generated.name}/{package}"]
+    result = subprocess.run(
+        [str(generator), "generate", "--meta", "none", *options, *paths], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def pytest_unconfigure() -> None:
@@ -37,23 +47,23 @@ def pytest_unconfigure() -> None:
 
 
 class Journal:
-    """Which of the document's operations a client has driven to success."""
+    """The operations of the document that no client has called successfully yet."""
 
     def __init__(self) -> None:
-        self.undriven = dict(documented())
+        self.uncalled = dict(documented())
 
-    def note(self, response: httpx.Response) -> None:
+    def record(self, response: httpx.Response) -> None:
         request = f"{response.request.method} {response.request.url.path}"
         if response.is_success:
-            self.undriven = {name: spelled for name, spelled in self.undriven.items() if not spelled.fullmatch(request)}
+            self.uncalled = {name: pattern for name, pattern in self.uncalled.items() if not pattern.fullmatch(request)}
 
 
 def documented() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Each operation's id, and what a request for it looks like."""
+    """The id of each operation, and a pattern that matches its requests."""
     for path, item in contract()["paths"].items():
         for method in METHODS & item.keys():
-            spelled = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(f"{method.upper()} {path}"))
-            yield item[method]["operationId"], re.compile(spelled)
+            pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(f"{method.upper()} {path}"))
+            yield item[method]["operationId"], re.compile(pattern)
 
 
 def contract() -> dict[str, Any]:
@@ -61,48 +71,51 @@ def contract() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def things() -> Iterator[Running]:
-    with running(Path(os.environ["CONFORMANCE_SERVER"])) as things:
-        yield things
+def server() -> Iterator[RunningServer]:
+    with running(Path(os.environ["CONFORMANCE_SERVER"])) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def closed_things() -> Iterator[Running]:
-    """A server that answers signed requests alone."""
+def signing_server() -> Iterator[RunningServer]:
+    """A server that accepts only signed requests."""
     variables = {"DARKROOM_SIGNING_KEYS": f"{KEY_ID}:{SECRET}", "DARKROOM_PRESETS": "small=w=24&output=png"}
-    with running(Path(os.environ["CONFORMANCE_SERVER"]), **variables) as things:
-        yield things
+    with running(Path(os.environ["CONFORMANCE_SERVER"]), **variables) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def journal() -> Iterator[Journal]:
     journal = Journal()
     yield journal
-    undriven = ", ".join(sorted(journal.undriven))
-    assert not undriven, f"No test had the generated client do these with success: {undriven}"
+    uncalled = ", ".join(sorted(journal.uncalled))
+    assert not uncalled, f"No test called these operations successfully through a generated client: {uncalled}"
 
 
 @pytest.fixture
-def admin(things: Running, journal: Journal) -> "AuthenticatedClient":
-    return client(things, journal, TOKEN)
+def admin(server: RunningServer, journal: Journal) -> "AuthenticatedClient":
+    return client(server, journal, TOKEN)
 
 
 @pytest.fixture
-def stranger(things: Running, journal: Journal) -> "AuthenticatedClient":
-    """Has a token, but not the right one."""
-    return client(things, journal, "not-the-token-of-this-server")
+def intruder(server: RunningServer, journal: Journal) -> "AuthenticatedClient":
+    """A client with a wrong admin token."""
+    return client(server, journal, "not-the-token-of-this-server")
 
 
 @pytest.fixture
-def signer(closed_things: Running, journal: Journal) -> "AuthenticatedClient":
-    """Has no right token, but may have keys."""
-    return client(closed_things, journal, "not-the-token-of-this-server")
+def signer(signing_server: RunningServer, journal: Journal) -> "AuthenticatedClient":
+    """A client of the signing server with a wrong admin token."""
+    return client(signing_server, journal, "not-the-token-of-this-server")
 
 
-def client(things: Running, journal: Journal, token: str) -> "AuthenticatedClient":
+def client(server: RunningServer, journal: Journal, token: str) -> "AuthenticatedClient":
     from darkroom_client import AuthenticatedClient
 
-    watched = {"trust_env": False, "event_hooks": {"response": [journal.note]}}
     return AuthenticatedClient(
-        base_url=things.base, token=token, raise_on_unexpected_status=True, timeout=httpx.Timeout(30), httpx_args=watched
+        base_url=server.base,
+        token=token,
+        raise_on_unexpected_status=True,
+        timeout=httpx.Timeout(30),
+        httpx_args={"trust_env": False, "event_hooks": {"response": [journal.record]}},
     )

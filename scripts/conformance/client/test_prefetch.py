@@ -1,4 +1,4 @@
-"""Drives the jobs that cache pictures before anybody asks for them."""
+"""Tests prefetch jobs."""
 
 import json
 import uuid
@@ -6,15 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from darkroom_client import AuthenticatedClient
-from darkroom_client.api.operation import (
+from darkroom_client.api.operations import (
     cancel_prefetch,
     get_prefetch_job,
-    head_prefetch_job,
     list_prefetch_jobs,
     start_prefetch,
     watch_prefetch,
 )
-from darkroom_client.api.pictures import get_image
+from darkroom_client.api.images import get_image
 from darkroom_client.models import (
     CacheMode,
     PrefetchJob,
@@ -25,13 +24,13 @@ from darkroom_client.models import (
     ProblemType,
 )
 
-from servers import Running
+from servers import RunningServer
 
 SAMPLE = "local:///sample.jpg"
 
 
-def test_prefetch_from_start_to_end(admin: AuthenticatedClient, things: Running) -> None:
-    photo, missing = f"{things.origin}/photo.jpg", f"{things.origin}/missing.jpg"
+def test_prefetch_from_start_to_end(admin: AuthenticatedClient, server: RunningServer) -> None:
+    photo, missing = f"{server.origin}/photo.jpg", f"{server.origin}/missing.jpg"
     order = PrefetchOrder(urls=[photo, missing], queries=["h=12&output=png"], widths=[24])
     answer = start_prefetch.sync_detailed(client=admin, body=order)
     started = answer.parsed
@@ -47,7 +46,7 @@ def test_prefetch_from_start_to_end(admin: AuthenticatedClient, things: Running)
     assert failures == {(missing, "h=12&output=png", kind), (missing, "w=24", kind)}
 
     assert get_prefetch_job.sync(started.id, client=admin) == ended
-    cached = get_image.sync_detailed(client=admin, url_query=photo, w=24, cache=CacheMode.ONLY_IF_CACHED)
+    cached = get_image.sync_detailed(client=admin, url=photo, w=24, cache=CacheMode.ONLY_IF_CACHED)
     assert cached.status_code == 200 and cached.headers["Cache-Status"].startswith("darkroom;hit;")
 
 
@@ -61,9 +60,9 @@ def test_watch_prefetch(admin: AuthenticatedClient) -> None:
 def test_cancel_prefetch(admin: AuthenticatedClient) -> None:
     order = PrefetchOrder(urls=[SAMPLE], queries=[f"w={width}&output=avif" for width in range(200, 1_000)])
     job = started(admin, order)
-    cancelled = cancel_prefetch.sync(job.id, client=admin)
-    assert isinstance(cancelled, PrefetchJob) and cancelled.state == PrefetchJobState.CANCELLED
-    assert cancelled.done < cancelled.total == 800
+    canceled = cancel_prefetch.sync(job.id, client=admin)
+    assert isinstance(canceled, PrefetchJob) and canceled.state == PrefetchJobState.CANCELLED
+    assert canceled.done < canceled.total == 800
     assert last_of(watched(admin, job)).state == PrefetchJobState.CANCELLED
     again = cancel_prefetch.sync(job.id, client=admin)
     assert isinstance(again, PrefetchJob) and again.state == PrefetchJobState.CANCELLED
@@ -76,15 +75,8 @@ def test_list_prefetch_jobs(admin: AuthenticatedClient) -> None:
     assert [job.id for job in listed.jobs[:2]] == [job.id for job in reversed(jobs)]
 
 
-def test_head_prefetch_job(admin: AuthenticatedClient) -> None:
-    job = started(admin, PrefetchOrder(urls=[SAMPLE], widths=[33]))
-    answer = head_prefetch_job.sync_detailed(job.id, client=admin)
-    assert (answer.status_code, answer.content, answer.parsed) == (200, b"", None)
-    assert answer.headers["Content-Type"] == "application/json"
-
-
 @pytest.mark.parametrize("operation", [get_prefetch_job, watch_prefetch, cancel_prefetch])
-def test_jobs_that_are_not_there(admin: AuthenticatedClient, operation: object) -> None:
+def test_jobs_that_do_not_exist(admin: AuthenticatedClient, operation: object) -> None:
     answer = operation.sync_detailed(uuid.uuid4(), client=admin)
     assert answer.status_code == 404 and answer.parsed.type_ == ProblemType.NO_SUCH_JOB
 
@@ -122,7 +114,7 @@ def started(admin: AuthenticatedClient, order: PrefetchOrder) -> PrefetchJob:
 
 
 def watched(admin: AuthenticatedClient, job: PrefetchJob) -> list[tuple[str, PrefetchJob]]:
-    """The events of a job, whose stream has to end by itself."""
+    """The events of a job; the stream must end by itself."""
     answer = watch_prefetch.sync_detailed(job.id, client=admin)
     assert answer.headers["Content-Type"] == "text/event-stream" and isinstance(answer.parsed, str)
     blocks = [block.split("\n") for block in answer.parsed.split("\n\n")[:-1] if not block.startswith(":")]

@@ -1,6 +1,6 @@
-"""Rules between parameters, which no schema of a single one can say.
+"""Rules between parameters, which the schema of a single parameter cannot express.
 
-A request that is made up to be good is made to keep them, so that the server must take it: a 400 is then a failure.
+Generated valid requests are adjusted to follow them, so that the server must accept them: a 400 is then a failure.
 """
 
 import math
@@ -14,28 +14,28 @@ Choice = TypeVar("Choice")
 
 ORIGIN = os.environ["CONFORMANCE_ORIGIN"]
 MAX_SIDE = 8192
-# Nearly all are pictures of one page with sides of at least 16 pixels. The rest ends in each of the other answers.
+# Mostly single-page images with sides of at least 16 pixels; the others cause each of the failures.
 SOURCES = [
     *("local:///formats/photo.jpg", "local:///formats/alpha.png", "local:///formats/photo.webp"),
     *("local:///formats/photo.avif", "local:///formats/photo.jxl", "local:///formats/photo.heic"),
     *("local:///formats/deflate.tiff", "local:///animation/still.gif", "local:///orientation/f-6.jpg"),
-    *("local:///colour/cmyk.jpg", "local:///colour/sixteen-bit.png", "local:///sample.jpg"),
+    *("local:///color/cmyk.jpg", "local:///color/sixteen-bit.png", "local:///sample.jpg"),
     *(f"{ORIGIN}/photo.jpg", f"{ORIGIN}/other.jpg"),
     *("local:///hostile/truncated.jpg", "local:///hostile/other.bmp", "local:///hostile/bomb.png"),
     *("local:///nothing.jpg", f"{ORIGIN}/missing.jpg", f"{ORIGIN}/broken.jpg", "https://example.com/photo.jpg"),
 ]
 TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")
-# Queries of /image without a source, for jobs.
+# Queries of /image without a source, for prefetch jobs.
 QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=json&fields=all", "ro=90&w=16&q=50", ""]
-# What nobody can make up: a server without keys and presets has none that are right.
+# Never valid on a server without keys and presets.
 ACCESS = ("preset", "exp", "s")
 SELECTORS = ("url", "prefix", "host", "tag", "all", "expired")
 COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 
 
-def consistent_picture(query: Query, takes: set[str]) -> Query:
-    """For /image and what takes some of its parameters."""
+def consistent_image(query: Query, takes: set[str]) -> Query:
+    """Adjusts a query of /image, or of a path that shares its parameters."""
     chosen = dict(query) | {"url": chosen_of(SOURCES, query)}
     for name in ACCESS:
         chosen.pop(name, None)
@@ -47,12 +47,12 @@ def consistent_picture(query: Query, takes: set[str]) -> Query:
     if "placeholder" in chosen and chosen.get("output") in TEXTS:
         chosen.pop("placeholder")
     if "widths" in takes:
-        pictures_alone(chosen)
+        images_only(chosen)
     return chosen
 
 
-def pictures_alone(query: Query) -> None:
-    """For /srcset, which has nothing to say of texts."""
+def images_only(query: Query) -> None:
+    """Adjusts a query of /srcset, which rejects text formats."""
     if query.get("output") in TEXTS:
         query.pop("output")
     if "widths" in query:
@@ -61,7 +61,7 @@ def pictures_alone(query: Query) -> None:
 
 
 def consistent_order(order: Any) -> Any:
-    """For /prefetch: few pictures, and small ones."""
+    """Adjusts a body of /prefetch to a few small images."""
     chosen = dict(order) | {"urls": few(SOURCES, order["urls"])}
     if "queries" in order:
         chosen["queries"] = few(QUERIES, order["queries"])
@@ -75,7 +75,7 @@ def few(choices: Sequence[Choice], seeds: Sequence[object]) -> list[Choice]:
 
 
 def chosen_of(choices: Sequence[Choice], seed: object) -> Choice:
-    """The same for the same seed, in every run."""
+    """The same choice for the same seed, in every run."""
     return choices[zlib.crc32(repr(seed).encode()) % len(choices)]
 
 
@@ -84,7 +84,7 @@ def other_source(query: Query) -> None:
 
 
 def small_box(query: Query) -> None:
-    """Device pixels have the limit that CSS pixels have, and pictures made larger than their source take long."""
+    """Keeps device pixels within the limit, and avoids slow enlargements."""
     query["enlarge"] = "false"
     if query.get("fit") == "contain":
         query["fit"] = "inside"
@@ -140,7 +140,7 @@ RULES: dict[str, Callable[[Query], None]] = {
 
 
 def consistent_purge(query: Query) -> Query:
-    """Exactly one parameter says what is removed, and only `all` knows tiers."""
+    """Keeps exactly one selector, and `tier` only with `all`."""
     given = [name for name in SELECTORS if query.get(name) not in (None, "", "false", False)]
     selector = chosen_of(given, query) if given else "all"
     chosen = {name: value for name, value in query.items() if name not in SELECTORS}

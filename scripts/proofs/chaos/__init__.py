@@ -1,6 +1,6 @@
-"""Breaks origins, clients, disk and processes for minutes, and looks at every answer.
+"""Injects failures of origins, clients, disk and processes for minutes, and checks every response.
 
-Every origin misbehaves in one way of a table that says what may come of it. Clients ask for pictures whose colour names the
+Every origin misbehaves in one way of a table that says what may come of it. Clients ask for images whose color names the
 source and its version, so that another's, an outdated or a damaged one is seen; some leave early, some read slowly, some
 purge. Meanwhile decoder processes and the server are killed or stopped, and the cache's volume runs full. The last third is
 one life of the server: what it holds after that, when it is quiet again, is held against what it held before.

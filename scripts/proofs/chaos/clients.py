@@ -1,4 +1,4 @@
-"""Clients that ask, leave, read slowly and purge, until they are told to stop."""
+"""Clients that send requests, disconnect, read slowly and purge, until they are stopped."""
 
 import random
 import socket
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from http.client import HTTPException
 
 from server import TOKEN, Answer, Server, encoded
-from chaos.behaviours import BEHAVIOURS, FINE, SOURCES_EACH
+from chaos.behaviors import BEHAVIORS, FINE, SOURCES_EACH
 from chaos.judge import LATE_SECONDS, Asked, Judge
 from chaos.lives import Lives
 from chaos.origin import Origin
-from chaos.pictures import WIDTHS
+from chaos.images import WIDTHS
 
 ADMIN = {"Authorization": f"Bearer {TOKEN}"}
 FINE_SHARE = 0.6
@@ -31,7 +31,7 @@ class Clients:
 
     @contextmanager
     def at_work(self, count: int):
-        """While this is entered, so many ask; all have had their last answer when it is left."""
+        """Runs this many clients; on exit, waits for their last responses."""
         self.is_over = False
         with ThreadPoolExecutor(count) as pool:
             clients = [pool.submit(self.go_on, random.Random(self.seeds.getrandbits(64))) for _ in range(count)]
@@ -50,7 +50,7 @@ class Clients:
                 self.without_fault_of_ours(server, act, choice)
 
     def without_fault_of_ours(self, server: Server, act, choice: random.Random) -> None:
-        """A connection may break only where we ended the server that had it."""
+        """A connection may only break if its server was stopped on purpose."""
         try:
             act(server, choice)
             self.count(act.__name__)
@@ -58,7 +58,7 @@ class Clients:
             if self.lives.is_ended(server):
                 self.count("cut off by the server's end")
             else:
-                self.breach(f"the server broke off though nobody had ended it: {error!r} ({act.__name__})")
+                self.breach(f"the connection broke although the server was running: {error!r} ({act.__name__})")
 
     def ask(self, server: Server, choice: random.Random) -> None:
         asked = self.any(choice)
@@ -91,15 +91,15 @@ class Clients:
 
     def look(self, server: Server, choice: random.Random) -> None:
         asked = self.any(choice)
-        url = encoded(self.origin.url(asked.behaviour, asked.number))
+        url = encoded(self.origin.url(asked.behavior, asked.number))
         path = choice.choice([f"/info?url={url}", f"/explain?url={url}&w=8", "/health/live", "/metrics", "/cache"])
         answer = server.ask(path, headers=ADMIN, timeout=LATE_SECONDS + 10)
         if answer.status not in FINE_STATUSES:
-            self.breach(f"{path[:40]} was answered with {answer.status}: {answer.body[:200]!r}")
+            self.breach(f"{path[:40]} returned {answer.status}: {answer.body[:200]!r}")
 
     def purge(self, server: Server, choice: random.Random) -> None:
         asked = self.any(choice)
-        self.delete(server, f"/cache?url={encoded(self.origin.url(asked.behaviour, asked.number))}")
+        self.delete(server, f"/cache?url={encoded(self.origin.url(asked.behavior, asked.number))}")
 
     def purge_memory(self, server: Server, choice: random.Random) -> None:
         self.delete(server, "/cache?all=true&tier=memory")
@@ -107,14 +107,14 @@ class Clients:
     def delete(self, server: Server, path: str) -> None:
         answer = server.ask(path, "DELETE", ADMIN, timeout=LATE_SECONDS + 10)
         if answer.status not in FINE_STATUSES:
-            self.breach(f"{path[:40]} was answered with {answer.status}: {answer.body[:200]!r}")
+            self.breach(f"{path[:40]} returned {answer.status}: {answer.body[:200]!r}")
 
     def any(self, choice: random.Random) -> Asked:
-        name = choice.choice(FINE if choice.random() < FINE_SHARE else list(BEHAVIOURS))
+        name = choice.choice(FINE if choice.random() < FINE_SHARE else list(BEHAVIORS))
         return Asked(name, choice.randrange(SOURCES_EACH), choice.choice(WIDTHS), time.monotonic())
 
     def path(self, asked: Asked) -> str:
-        return f"/image?url={encoded(self.origin.url(asked.behaviour, asked.number))}&w={asked.width}&output=png"
+        return f"/image?url={encoded(self.origin.url(asked.behavior, asked.number))}&w={asked.width}&output=png"
 
     def request(self, asked: Asked) -> bytes:
         return f"GET {self.path(asked)} HTTP/1.1\r\nHost: chaos\r\nConnection: close\r\n\r\n".encode()

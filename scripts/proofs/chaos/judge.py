@@ -1,4 +1,4 @@
-"""Whether an answer is one that may come of what its origin does."""
+"""Checks whether a response is allowed for the behavior of its origin."""
 
 import threading
 import time
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from flat_png import seen
 from server import Answer
-from chaos.behaviours import ALWAYS, BEHAVIOURS, PICTURE, source
-from chaos.pictures import Code, Versions, scaled
+from chaos.behaviors import ALWAYS, BEHAVIORS, IMAGE, source
+from chaos.images import Code, Versions, scaled
 
 REQUEST_SECONDS = 10
 """The server's `request-timeout`."""
@@ -16,7 +16,7 @@ LATE_SECONDS = REQUEST_SECONDS + 8
 
 
 class Asked(NamedTuple):
-    behaviour: str
+    behavior: str
     number: int
     width: int
     since: float
@@ -32,55 +32,55 @@ class Judge:
         self.slowest = 0.0
 
     def judge(self, asked: Asked, answer: Answer) -> str | None:
-        """Notes what came; the breach, if it is one."""
+        """Records a response; returns the breach, if it is one."""
         breach = self.fault(asked, answer)
         with self.lock:
-            self.outcomes[asked.behaviour, outcome(answer)] += 1
+            self.outcomes[asked.behavior, outcome(answer)] += 1
             self.slowest = max(self.slowest, answer.seconds)
             if breach:
-                self.breaches.append(f"{asked.behaviour}: {breach}")
+                self.breaches.append(f"{asked.behavior}: {breach}")
         return breach
 
     def fault(self, asked: Asked, answer: Answer) -> str | None:
         if answer.seconds > LATE_SECONDS:
-            return f"answered after {answer.seconds:.1f} s"
-        allowed = BEHAVIOURS[asked.behaviour].allowed | ALWAYS
-        # Who is killed at work may have been killed by its picture.
+            return f"responded after {answer.seconds:.1f} s"
+        allowed = BEHAVIORS[asked.behavior].allowed | ALWAYS
+        # A worker that was killed may have been killed by its image.
         allowed |= {"corrupt-image"} if self.may_lose_workers else set()
         if (came := outcome(answer)) not in allowed:
-            return f"{came}, allowed are {', '.join(sorted(allowed - ALWAYS))}"
-        return self.wrong_picture(asked, answer.body) if came == PICTURE else None
+            return f"{came}, allowed: {', '.join(sorted(allowed - ALWAYS))}"
+        return self.wrong_image(asked, answer.body) if came == IMAGE else None
 
-    def wrong_picture(self, asked: Asked, body: bytes) -> str | None:
+    def wrong_image(self, asked: Asked, body: bytes) -> str | None:
         try:
-            size, colours = seen(body)
+            size, colors = seen(body)
         except ValueError as error:
-            return f"no whole picture: {error}"
+            return f"not a complete image: {error}"
         if size != scaled(asked.width):
-            return f"a picture of {size}, not {scaled(asked.width)}"
-        if len(colours) > 1:
-            return f"a picture with parts of others: {[Code.of(colour) for colour in sorted(colours)][:4]}"
-        code, number = Code.of(*colours), source(asked.behaviour, asked.number)
+            return f"an image of {size}, not {scaled(asked.width)}"
+        if len(colors) > 1:
+            return f"an image with parts of other images: {[Code.of(color) for color in sorted(colors)][:4]}"
+        code, number = Code.of(*colors), source(asked.behavior, asked.number)
         if code.source != number:
-            return f"the picture of another source: {code}, not {number}"
-        # Who joins work that has begun gets what its origin said when it began.
-        behaviour = BEHAVIOURS[asked.behaviour]
-        since = asked.since - behaviour.fresh - REQUEST_SECONDS
-        valid = self.versions.valid(number, behaviour.changes_each, since)
-        return None if code.version in valid else f"an outdated picture: {code}, valid were {sorted(valid)}"
+            return f"an image of another source: {code}, expected {number}"
+        # A request that joins shared work gets the version from the start of that work.
+        behavior = BEHAVIORS[asked.behavior]
+        since = asked.since - behavior.fresh - REQUEST_SECONDS
+        valid = self.versions.valid(number, behavior.changes_each, since)
+        return None if code.version in valid else f"an outdated image: {code}, valid were {sorted(valid)}"
 
 
 def sees_breaches(judge: Judge, asked: Asked, answer: Answer, other: Answer) -> list[str]:
-    """Which of the breaches made here the judge does not see; the answer is a good one, the other of another source."""
+    """The made-up breaches that the judge misses. `answer` is correct; `other` belongs to another source."""
     middle = len(answer.body) // 2
     damaged = answer.body[:middle] + bytes([answer.body[middle] ^ 1]) + answer.body[middle + 1 :]
     made_up = {
-        "a damaged picture": (asked, answer._replace(body=damaged)),
-        "a cut picture": (asked, answer._replace(body=answer.body[:-30])),
-        "another source's picture": (asked, other),
+        "a corrupt image": (asked, answer._replace(body=damaged)),
+        "a truncated image": (asked, answer._replace(body=answer.body[:-30])),
+        "another source's image": (asked, other),
         "another size": (asked._replace(width=asked.width * 2), answer),
-        "an outdated picture": (asked._replace(since=time.monotonic() + 1_000), answer),
-        "an answer that came late": (asked, answer._replace(seconds=LATE_SECONDS + 1)),
+        "an outdated image": (asked._replace(since=time.monotonic() + 1_000), answer),
+        "a late response": (asked, answer._replace(seconds=LATE_SECONDS + 1)),
         "an internal error": (asked, answer._replace(status=500)),
         "a refusal that its origin does not explain": (asked, problem("unsupported-image")),
     }
@@ -88,7 +88,7 @@ def sees_breaches(judge: Judge, asked: Asked, answer: Answer, other: Answer) -> 
 
 
 def outcome(answer: Answer) -> str:
-    return PICTURE if answer.status == 200 else answer.problem or f"status {answer.status}"
+    return IMAGE if answer.status == 200 else answer.problem or f"status {answer.status}"
 
 
 def problem(name: str) -> Answer:

@@ -19,7 +19,7 @@ WAIT_SECONDS = 0.05
 class Lives:
     def __init__(self, binary: Path, folder: Path, settings: list[str]) -> None:
         self.binary, self.folder = binary, folder
-        # Good pictures get into quarantine here, since their workers are stopped; in the end all have to be out of it.
+        # Good images get into quarantine here, since their workers are stopped; in the end all have to be out of it.
         self.settings = (["--quarantine=2s"] if knows(binary, "quarantine") else []) + settings
         self.server: Server | None = None
         self.ended: list[Server] = []

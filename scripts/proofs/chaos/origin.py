@@ -8,15 +8,15 @@ import time
 from collections import Counter
 from urllib.parse import quote
 
-from chaos.behaviours import BEHAVIOURS, RESET, Request, source
-from chaos.pictures import Code, Versions
+from chaos.behaviors import BEHAVIORS, RESET, Request, source
+from chaos.images import Code, Versions
 
 HEAD_BYTES = 65_536
 PATIENCE_SECONDS = 30
 
 
 class Origin:
-    """Answers `/<behaviour>/<number>`; each behaviour has a host of its own, so that one does not spoil another's name."""
+    """Answers `/<behavior>/<number>`; each behavior has a host of its own, so that one does not spoil another's name."""
 
     def __init__(self) -> None:
         self.versions, self.fetched, self.is_over = Versions(), Counter(), False
@@ -25,7 +25,7 @@ class Origin:
         threading.Thread(target=self.accept, daemon=True).start()
 
     def url(self, name: str, number: int) -> str:
-        return f"http://127.0.2.{list(BEHAVIOURS).index(name) + 1}:{self.port}/{quote(name)}/{number}"
+        return f"http://127.0.2.{list(BEHAVIORS).index(name) + 1}:{self.port}/{quote(name)}/{number}"
 
     def accept(self) -> None:
         while not self.is_over:
@@ -61,8 +61,8 @@ class Origin:
         path = lines[0].split()[1]
         _, name, number = path.split("/")
         fields = {key.lower(): value for key, _, value in (line.partition(": ") for line in lines[1:])}
-        behaviour, number_of_source = BEHAVIOURS[name], source(name, int(number))
-        version = self.versions.next(number_of_source, behaviour.changes_each)
+        behavior, number_of_source = BEHAVIORS[name], source(name, int(number))
+        version = self.versions.next(number_of_source, behavior.changes_each)
         self.fetched[name] += 1
         code = Code(number_of_source, version)
-        return behaviour.answer(Request(code, path, fields.get("if-none-match", ""), self.fetched[name]))
+        return behavior.answer(Request(code, path, fields.get("if-none-match", ""), self.fetched[name]))

@@ -1,4 +1,4 @@
-"""The course of it: a look at the harness, many lives, one life, and what is left."""
+"""The phases: a check of the harness, many short-lived servers, one long-lived server, and the final state."""
 
 import argparse
 import shutil
@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from processes import Holdings, children, waited_for
-from chaos.behaviours import BEHAVIOURS, FINE, PICTURE, SOURCES_EACH
+from chaos.behaviors import BEHAVIORS, FINE, IMAGE, SOURCES_EACH
 from chaos.clients import Clients
 from chaos.judge import Asked, Judge, sees_breaches
 from chaos.lives import Lives
@@ -55,7 +55,7 @@ class Chaos:
         self.began = time.monotonic()
 
     def harness_sees(self) -> bool:
-        """Good answers are passed, and each kind of breach is seen where one is made of them."""
+        """Whether correct responses pass, and every kind of made-up breach is detected."""
         server = self.lives.begin()
         self.judge.may_lose_workers = bool(children(server.process.pid))
         asked, other = (Asked("changing", number, 16, time.monotonic()) for number in (0, 1))
@@ -67,10 +67,10 @@ class Chaos:
             unseen.append("a leak")
         self.lives.stop()
         for breach in unseen:
-            print(f"chaos: the harness does not see {breach}", file=sys.stderr)
-        print(f"chaos: the harness {'misses breaches' if unseen else 'sees every kind of breach that is made up for it'}")
-        print(f"chaos: workers {'are' if self.judge.may_lose_workers else 'are no processes here, so none is'} killed; the disk", end=" ")
-        print("runs full" if self.volume.can_be_full else "can't be filled without the right to mount", flush=True)
+            print(f"chaos: the harness misses {breach}", file=sys.stderr)
+        print(f"chaos: the harness {'misses breaches' if unseen else 'detects every kind of made-up breach'}")
+        print(f"chaos: workers {'are' if self.judge.may_lose_workers else 'are not processes here, so none is'} killed; the disk", end=" ")
+        print("runs full" if self.volume.can_be_full else "cannot be filled without permission to mount", flush=True)
         return not unseen
 
     def many_lives(self, seconds: float) -> None:
@@ -96,10 +96,10 @@ class Chaos:
 
     def end(self) -> None:
         if status := self.lives.stop():
-            self.judge.breaches.append(f"the server ended with {status} when it was told to end")
+            self.judge.breaches.append(f"the server exited with status {status} after SIGTERM")
 
     def afterwards(self) -> None:
-        """The next life finds the cache in order, and everything that is fine can be had."""
+        """The next server finds a consistent cache, and serves every image of a working origin."""
         self.judge.breaches += inconsistencies(self.folder / "cache")
         server = self.lives.begin()
         for name in FINE:
@@ -107,9 +107,9 @@ class Chaos:
                 asked = Asked(name, number, 24, time.monotonic())
                 answer = server.ask(self.clients.path(asked))
                 self.judge.judge(asked, answer)
-                self.clients.counts["pictures asked for at the end"] += 1
+                self.clients.counts["images requested at the end"] += 1
                 if answer.status != 200:
-                    self.judge.breaches.append(f"{name}/{number} still is {answer.status} {answer.problem} at the end")
+                    self.judge.breaches.append(f"{name}/{number} is still {answer.status} {answer.problem} at the end")
         self.end()
         self.judge.breaches += inconsistencies(self.folder / "cache")
 
@@ -118,13 +118,13 @@ class Chaos:
         for count in (self.troubles.counts, self.clients.counts):
             for name, number in count.items():
                 print(f"{number:8,} {name}")
-        print(f"{sum(self.judge.outcomes.values()):8,} answers judged, the slowest after {self.judge.slowest:.1f} s; by what came of them:")
-        for name in BEHAVIOURS:
+        print(f"{sum(self.judge.outcomes.values()):8,} responses checked, the slowest after {self.judge.slowest:.1f} s; by result:")
+        for name in BEHAVIORS:
             came = Counter({kind: number for (one, kind), number in self.judge.outcomes.items() if one == name})
             print(f"  {name:22}" + ", ".join(f"{number:,} {kind}" for kind, number in came.most_common()))
         fine = [(kind, number) for (name, kind), number in self.judge.outcomes.items() if name in FINE]
-        good = sum(number for kind, number in fine if kind == PICTURE)
-        print(f"{good / max(1, sum(number for _, number in fine)):8.1%} of what was asked of origins that are fine was a picture")
+        good = sum(number for kind, number in fine if kind == IMAGE)
+        print(f"{good / max(1, sum(number for _, number in fine)):8.1%} of requests to working origins returned an image")
         for when, held in zip(("before", "after"), self.held, strict=False):
             print(f"{when:>8}: " + ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in held._asdict().items()))
         for breach, number in Counter(self.judge.breaches).most_common(30):

@@ -1,4 +1,4 @@
-"""What happens to processes and disk while the clients ask."""
+"""Failures of processes and disk while clients send requests."""
 
 import os
 import random
@@ -67,6 +67,6 @@ class Troubles:
 
     def end_the_server(self) -> str:
         if status := self.lives.stop():
-            self.judge.breaches.append(f"the server ended with {status} when it was told to end")
+            self.judge.breaches.append(f"the server exited with status {status} after SIGTERM")
         self.lives.begin()
         return "servers ended by SIGTERM"

@@ -1,4 +1,4 @@
-"""A small volume for the cache that can be filled up, in a mount namespace that takes it along when it ends."""
+"""A small volume for the cache that can be filled up, in a mount namespace that removes it on exit."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ CACHE_MIB = 12
 
 
 def enter(command: list[str]) -> int:
-    """Runs this very program again where it may mount; where that is not allowed there is no full disk."""
+    """Runs this program again with permission to mount; without it, the disk is never full."""
     script = str(Path(command[0]).resolve())
     again = [sys.executable, "-B", script, *command[1:], "--inside"]
     for options in (["--mount"], ["--map-root-user", "--mount"]):

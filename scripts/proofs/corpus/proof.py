@@ -1,4 +1,4 @@
-"""Every sample through both paths, one after the other, so that what happens is known to be its doing."""
+"""Requests the samples one at a time, so that every effect has a known cause."""
 
 import argparse
 import sys
@@ -40,15 +40,15 @@ class Proof:
         self.killers: list[str] = []
 
     def harness_sees(self) -> bool:
-        """Whether made-up breaches are seen."""
+        """Whether made-up breaches are detected."""
         wanted, good = frozenset({200}), Answer(200, {}, b"", 0.1)
         bad = {
             "a 5xx": good._replace(status=500), "a hang": good._replace(seconds=MAX_SECONDS + 1),
-            "a lost server": None, "a refusal of a good picture": good._replace(status=422),
+            "a lost server": None, "a refusal of a good image": good._replace(status=422),
         }
         unseen = [name for name, answer in bad.items() if not fault(answer, wanted)]
         unseen += ["nothing but breaches"] if fault(good, wanted) else []
-        print(f"corpus: the harness {f'does not see {unseen}' if unseen else 'sees every kind of breach that is made up for it'}")
+        print(f"corpus: the harness {f'misses {unseen}' if unseen else 'detects every kind of made-up breach'}")
         return not unseen
 
     def send(self) -> None:
@@ -61,11 +61,11 @@ class Proof:
                 self.judge(sample, "/image", self.ask(f"/image?w=64&url={url}"), sample.statuses),
                 self.judge(sample, "/info", self.ask(f"/info?url={url}"), sample.statuses_of_info),
             ]
-            # Who is replaced in turn leaves after an answer that is fine.
+            # Workers replaced on schedule exit after a successful response.
             if before - self.workers() and any(answer is None or answer.status != 200 for answer in answers):
                 self.killers.append(f"{sample.group} {sample.name}")
         if status := self.server.stop():
-            self.breaches.append(f"the server ended with {status}")
+            self.breaches.append(f"the server exited with status {status}")
 
     def ask(self, path: str) -> Answer | None:
         try:
@@ -91,7 +91,7 @@ class Proof:
             other = sum(came.values()) - sum(came[status] for status in (200, 413, 415, 422))
             columns = [*(came[status] for status in (200, 413, 415, 422)), other]
             print(f"{group:{width}} " + " ".join(f"{number:6}" for number in columns) + f" {self.slowest[group]:6.2f} s")
-        where = folder if (folder / "MANIFEST.tsv").is_file() else "no corpus beside the repository"
+        where = folder if (folder / "MANIFEST.tsv").is_file() else "no corpus next to the repository"
         print(f"corpus: {len(self.samples):,} files ({where}), {len(self.killers)} cost a worker, {len(self.breaches)} breaches")
         for killer in self.killers:
             print(f"corpus: cost a worker: {killer}")
@@ -101,10 +101,10 @@ class Proof:
 
 def fault(answer: Answer | None, statuses: frozenset[int]) -> str | None:
     if not answer:
-        return "no answer"
+        return "no response"
     if answer.seconds > MAX_SECONDS:
-        return f"answered after {answer.seconds:.1f} s"
-    return None if answer.status in statuses else f"answered with {answer.status} {answer.problem}, not {sorted(statuses)}"
+        return f"responded after {answer.seconds:.1f} s"
+    return None if answer.status in statuses else f"responded with {answer.status} {answer.problem}, not {sorted(statuses)}"
 
 
 def origin(samples: list[Sample]) -> ThreadingHTTPServer:

@@ -1,4 +1,4 @@
-"""The pictures, and what the tables say of them."""
+"""The samples and their expected results."""
 
 import csv
 import gzip
@@ -9,14 +9,13 @@ from typing import NamedTuple
 from server import ROOT
 
 FIXTURES = ROOT / "Fixtures/images"
-# 400 where a picture is so tall that 64 pixels of width are too many of height.
+# 400 if an image is so tall that its height exceeds the limit at a width of 64 pixels.
 REFUSALS = frozenset({400, 413, 415, 422})
 ANYTHING = REFUSALS | {200}
-# What Fixtures/README.md and the corpus' own README mean by their words.
+# The outcomes named in Fixtures/README.md and the README of the corpus.
 FIXTURE_STATUSES = {"decode": {200}, "corrupt": {422}, "unsupported": {415}, "too-large": {413}}
 CORPUS_STATUSES = {"decode": {200}, "reject": REFUSALS, "reject-unsupported": {415}, "limit": {413}, "either": ANYTHING}
-# Where we are stricter than the corpus, which was judged by its first frames: the fourth one is damaged, and an animation is
-# refused as a whole.
+# Stricter than the corpus, which considers the first frame only: the fourth one is corrupt, so the animation is rejected.
 STRICTER = {"libvips/invalid_multiframe.gif": {422}}
 
 
@@ -25,7 +24,7 @@ class Sample(NamedTuple):
     name: str
     body: bytes | Path
     statuses: frozenset[int]
-    """Of `/image`."""
+    """Allowed for `/image`."""
 
     @property
     def bytes(self) -> bytes:
@@ -33,7 +32,7 @@ class Sample(NamedTuple):
 
     @property
     def statuses_of_info(self) -> frozenset[int]:
-        """The header is read, and no row: what is damaged further down is not seen."""
+        """Only the header is read, so corrupt pixel data goes unnoticed."""
         return self.statuses if self.statuses in ({200}, {415}) else ANYTHING
 
 
@@ -58,7 +57,7 @@ def rows(table: Path) -> list[dict[str, str]]:
 
 
 def unreachable() -> list[Sample]:
-    """What no loader may get to see: libvips' own sniffing, and its JPEG 2000, must be out of reach."""
+    """Data that must not reach a loader of libvips: gzip, which its format detection unpacks, and JPEG 2000."""
     boxes = b"\x00\x00\x00\x0cjP  \r\n\x87\n\x00\x00\x00\x14ftyp"
     codestream = b"\xff\x4f\xff\x51\x00\x2f" + bytes(60)
     made = random.Random(1)

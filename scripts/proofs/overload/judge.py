@@ -1,4 +1,4 @@
-"""What the server promises for times when there is more to do than it can, and whether it was kept."""
+"""The server's promises for overload, and the checks of them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,22 +6,22 @@ from typing import NamedTuple
 from overload.client import Answer
 
 DEADLINE, SLACK = 2.0, 0.5
-"""Of a request, in seconds, and what an answer may take longer on a machine that has its hands full."""
+"""The request timeout in seconds, and the tolerance for a busy machine."""
 GOODPUT, CACHED_SECONDS, POLITE = 0.9, 0.05, 0.95
 
 
 class Flood(NamedTuple):
-    """What came of more requests than the server could do."""
+    """The results of an overload."""
 
     capacity: float
-    """New pictures a second, without overload."""
+    """New images per second, without overload."""
     goodput: float
     crowd: list[Answer]
-    """Of all who ask for new pictures but the polite one."""
+    """Responses to all clients that request new images, except the polite one."""
     polite: list[Answer]
     cached: list[Answer]
     failures: list[str]
-    """Requests without an answer."""
+    """Requests without a response."""
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -29,23 +29,23 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def verdicts(flood: Flood) -> Iterator[tuple[bool, str]]:
-    """Each promise with what became of it; false = it was broken."""
+    """Each promise with its result; False if it was broken."""
     asked = flood.crowd + flood.polite
     yield (
         flood.goodput >= GOODPUT * flood.capacity,
-        f"goodput of {flood.goodput:.1f} a second is {flood.goodput / flood.capacity:.0%} of capacity (at least {GOODPUT:.0%})",
+        f"goodput of {flood.goodput:.1f} per second is {flood.goodput / flood.capacity:.0%} of capacity (at least {GOODPUT:.0%})",
     )
     cached = [answer.seconds for answer in flood.cached]
     yield (
         quantile(cached, 0.99) < CACHED_SECONDS and all(answer.status == 200 for answer in flood.cached),
-        f"cached pictures: p50 {quantile(cached, 0.5) * 1000:.1f} ms, p99 {quantile(cached, 0.99) * 1000:.1f} ms "
+        f"cached images: p50 {quantile(cached, 0.5) * 1000:.1f} ms, p99 {quantile(cached, 0.99) * 1000:.1f} ms "
         f"(below {CACHED_SECONDS * 1000:.0f})",
     )
     latest = max((answer.seconds for answer in asked), default=float("inf"))
-    yield latest <= DEADLINE + SLACK, f"the latest answer came after {latest:.2f} s (at most {DEADLINE} + {SLACK})"
+    yield latest <= DEADLINE + SLACK, f"the slowest response took {latest:.2f} s (at most {DEADLINE} + {SLACK})"
     wrong = [answer for answer in asked if answer.status != 200 and not is_honest_refusal(answer)]
-    yield not wrong, f"{len(wrong)} refusals are no 503 with Retry-After {sorted({answer.status for answer in wrong})}"
-    yield not flood.failures, f"{len(flood.failures)} requests had no answer {flood.failures[:2]}"
+    yield not wrong, f"{len(wrong)} refusals are not 503 with Retry-After {sorted({answer.status for answer in wrong})}"
+    yield not flood.failures, f"{len(flood.failures)} requests got no response {flood.failures[:2]}"
     served = sum(answer.status == 200 for answer in flood.polite)
     yield (
         served >= POLITE * len(flood.polite) and served > 0,
@@ -59,7 +59,7 @@ def is_honest_refusal(answer: Answer) -> bool:
 
 
 def sees() -> bool:
-    """Whether each promise is seen broken in a flood that is made up for it, and none in one that is right."""
+    """Whether each broken promise is detected in made-up results, and none in correct ones."""
     good, refusal = Answer(200, b"", 0.01, 0), Answer(503, b"Retry-After: 3", 0.01, 0)
     right = Flood(10, 9.5, [good, refusal], [good], [good], [])
     broken = [
@@ -71,5 +71,5 @@ def sees() -> bool:
     is_sighted = all(holds for holds, _ in verdicts(right)) and all(
         [at for at, holds in enumerate(held) if not holds] == [number] for number, held in enumerate(found)
     )
-    print(f"overload: the judge {'sees each promise broken where that is made up for it' if is_sighted else 'is blind'}")
+    print(f"overload: the judge {'detects each broken promise in made-up results' if is_sighted else 'misses broken promises'}")
     return is_sighted

@@ -11,7 +11,7 @@ from pathlib import Path
 WIDTH, HEIGHT, REPEATED_ROWS = 2400, 1600, 4
 
 
-def picture() -> bytes:
+def image() -> bytes:
     """A PNG that is small to send and much work to decode."""
     rows = b"".join(
         b"\x00" + bytes((x * 3 + y * 7 + x * y // 64) & 255 for x in range(3 * WIDTH)) for y in range(REPEATED_ROWS))
@@ -42,7 +42,7 @@ class Answering(asyncio.Protocol):
 
 
 async def main() -> None:
-    Answering.photograph, Answering.drawing = answer(Path(sys.argv[1]).read_bytes()), answer(picture())
+    Answering.photograph, Answering.drawing = answer(Path(sys.argv[1]).read_bytes()), answer(image())
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)

@@ -1,4 +1,4 @@
-"""Three phases: as much as the server can do, ten times as much, and results that don't fit into memory together."""
+"""Three phases: the capacity, ten times as much, and results that do not fit into memory together."""
 
 import argparse
 import asyncio
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def processors_of_the_server() -> Iterator[None]:
-    """What is started meanwhile has all processors but the last one, and that is ours: load should cost the server nothing but its answers."""
+    """Child processes started meanwhile get all processors except the last one, on which the load generator runs."""
     *others, last = PROCESSORS
     os.sched_setaffinity(0, others or [last])
     try:
@@ -56,7 +56,7 @@ def processors_of_the_server() -> Iterator[None]:
 
 
 def photograph(server: Path, folder: Path) -> Path:
-    """As cameras make them, of 12 MP: one of our own, enlarged."""
+    """A 12 megapixel photograph: the sample, enlarged."""
     file = folder / "photograph.jpg"
     subprocess.run(
         [server, "transform", ROOT / "Fixtures/images/sample.jpg", file, "--w", "4000", "--enlarge"], check=True)
@@ -65,7 +65,7 @@ def photograph(server: Path, folder: Path) -> Path:
 
 @contextmanager
 def origin(photograph: Path) -> Iterator[int]:
-    """Its port. It has a process of its own, which ends with its standard input."""
+    """Yields the port of an origin in its own process, which exits when its standard input is closed."""
     process = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("origin.py")), photograph], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -90,20 +90,20 @@ class Proof:
         finally:
             server.stop()
 
-    def pictures(self, suffix: str = "jpg", query: str = "w=800&output=webp") -> Iterator[str]:
-        """Paths of pictures that nobody has asked for yet: photographs as pages have them."""
+    def images(self, suffix: str = "jpg", query: str = "w=800&output=webp") -> Iterator[str]:
+        """Paths of images that have not been requested yet."""
         return (
             f"/image?url={encoded(f'http://127.0.0.1:{self.origin}/{number}.{suffix}')}&{query}" for number in self.numbers
         )
 
-    # Ten times as much
+    # Overload
 
     def flood(self) -> list[tuple[bool, str]]:
         with self.server(f"--request-timeout={DEADLINE:.0f}s", f"--download-timeout={DEADLINE:.0f}s") as server:
             return list(judge.verdicts(asyncio.run(self.flooded(server.port))))
 
     async def flooded(self, port: int) -> Flood:
-        warm, targets = Client(port, READER), self.pictures()
+        warm, targets = Client(port, READER), self.images()
         hot = list(itertools.islice(targets, 20))
         for target in hot:
             await warm.get(target)
@@ -113,7 +113,7 @@ class Proof:
         return flood
 
     async def capacity(self, port: int, targets: Iterator[str], hot: Iterator[str]) -> float:
-        """New pictures a second, with cached ones read beside them as later."""
+        """New images per second, while cached ones are read at the same rate as later."""
         seconds, reads = self.arguments.seconds, self.arguments.reads
         crowd, reader = [Client(port, address) for address in CROWD], Client(port, READER)
         end = asyncio.get_running_loop().time() + seconds
@@ -121,8 +121,8 @@ class Proof:
         made = sum(answer.status == 200 and answer.at <= end for client in crowd for answer in client.answers)
         alone = [answer.seconds for answer in reader.answers]
         print(
-            f"overload: capacity {made / seconds:.1f} new pictures a second beside {reads} cached ones, "
-            f"those p50 {quantile(alone, 0.5) * 1000:.1f} ms, p99 {quantile(alone, 0.99) * 1000:.1f} ms"
+            f"overload: capacity {made / seconds:.1f} new images per second besides {reads} cached ones, "
+            f"the latter p50 {quantile(alone, 0.5) * 1000:.1f} ms, p99 {quantile(alone, 0.99) * 1000:.1f} ms"
         )
         for client in (*crowd, reader):
             client.close()
@@ -139,47 +139,47 @@ class Proof:
             polite.repeat(targets, end, pause=0.5),
             reader.offer(hot, self.arguments.reads, seconds),
         )
-        everybody = [greedy, *crowd, polite]
-        answers = [answer for client in everybody for answer in client.answers]
+        everyone = [greedy, *crowd, polite]
+        answers = [answer for client in everyone for answer in client.answers]
         made = [answer for answer in answers if answer.status == 200]
         print(
-            f"overload: {offered:.0f} a second for {seconds} s: {len(made)} made, p50 "
+            f"overload: {offered:.0f} per second for {seconds} s: {len(made)} made, p50 "
             f"{quantile([answer.seconds for answer in made], 0.5):.2f} s; {len(answers) - len(made)} refused, p50 "
             f"{quantile([answer.seconds for answer in answers if answer.status != 200], 0.5) * 1000:.0f} ms; the greedy "
             f"client got {sum(answer.status == 200 for answer in greedy.answers)} of {len(greedy.answers)}"
         )
-        for client in (*everybody, reader):
+        for client in (*everyone, reader):
             client.close()
         return Flood(
             capacity, sum(answer.at <= end for answer in made) / seconds,
             [answer for client in (greedy, *crowd) for answer in client.answers], polite.answers, reader.answers,
-            [failure for client in (*everybody, reader) for failure in client.failures],
+            [failure for client in (*everyone, reader) for failure in client.failures],
         )
 
-    # More than fits into memory
+    # Memory
 
     def fill(self) -> list[tuple[bool, str]]:
         budget = self.arguments.budget_mib
         with self.server(
             f"--pixel-workers={THREADS}", f"--memory-budget={budget}MiB", "--request-timeout=60s", "--cache-memory-bytes=16MiB"
         ) as server:
-            server.ask(next(self.pictures()))
+            server.ask(next(self.images()))
             idle = Holdings.of(server.process.pid).memory_mib
             with Peak(server.process.pid) as peak:
                 made = asyncio.run(self.filled(server.port))
         bound = idle + budget + self.arguments.base_mib
         return [
-            (made == LARGE_RESULTS, f"{made} of {LARGE_RESULTS} large results were made, asked for at once"),
+            (made == LARGE_RESULTS, f"{made} of {LARGE_RESULTS} large results were made at once"),
             (
                 peak.memory_mib <= bound,
-                f"server and workers had up to {peak.memory_mib} MiB meanwhile "
+                f"server and workers used up to {peak.memory_mib} MiB "
                 f"(at most {idle} idle + {budget} of budget + {self.arguments.base_mib})",
             ),
         ]
 
     async def filled(self, port: int) -> int:
         clients = [Client(port, address) for address in CROWD]
-        targets = self.pictures("png", "output=png")
+        targets = self.images("png", "output=png")
         await asyncio.gather(*(clients[number % len(clients)].get(next(targets)) for number in range(LARGE_RESULTS)))
         for client in clients:
             client.close()
@@ -187,7 +187,7 @@ class Proof:
 
 
 class Peak:
-    """The most memory that a server and its workers had while this was open, as looks every few milliseconds tell."""
+    """Measures the peak memory of a server and its workers, sampled every 20 ms."""
 
     def __init__(self, pid: int) -> None:
         self.pid, self.memory_mib, self.is_over = pid, 0, threading.Event()

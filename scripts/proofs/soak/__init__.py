@@ -1,15 +1,15 @@
-"""Sends mixed work for as long as it takes, and looks whether the memory of server and workers goes on growing.
+"""Sends mixed requests for a long time, and checks that the memory of server and workers stops growing.
 
-Every picture is asked for in a size of its own, so that each request is decoded, transformed and encoded anew, while caches
-are small enough to be full early. The line has to be flat from the first fifth on.
+The requests vary in size, so that most images are decoded, transformed and encoded anew; the caches are small enough to
+fill up early. Memory must be constant after the first fifth.
 """
 
 import argparse
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--requests", type=int, default=50_000, help="how many (50000)")
-    parser.add_argument("--settings", default="", help="more settings of the server, apart by spaces")
+    parser.add_argument("--requests", type=int, default=50_000, help="number of requests (default: 50000)")
+    parser.add_argument("--settings", default="", help="further settings of the server, separated by spaces")
 
 
 def run(arguments: argparse.Namespace) -> int:

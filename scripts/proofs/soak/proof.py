@@ -1,4 +1,4 @@
-"""Requests from several threads over kept connections, and the tree's memory after each fiftieth part of them."""
+"""Sends requests from several threads, and samples the memory of all processes 50 times."""
 
 import argparse
 import random
@@ -16,14 +16,14 @@ from urllib.parse import urlencode
 from processes import Holdings, children
 from server import ROOT, Server
 
-PICTURES = ROOT / "Fixtures/images"
+IMAGES = ROOT / "Fixtures/images"
 SETTINGS = (
-    f"--local-root={PICTURES}", "--cache-memory-bytes=32MiB", "--cache-decoded-bytes=32MiB",
+    f"--local-root={IMAGES}", "--cache-memory-bytes=32MiB", "--cache-decoded-bytes=32MiB",
     "--cache-disk-bytes=64MiB", "--log-level=warning",
 )
 ASKERS, SAMPLES = 4, 50
 CLIMB = 1.15
-"""What the last fifth may have more than the second one on average, and one sample more than that one's highest."""
+"""Allowed growth: of the average from the second to the last fifth, and of a sample above the second fifth's maximum."""
 OUTPUTS = ["jpg"] * 8 + ["webp"] * 8 + ["png"] * 4 + ["auto"] * 3 + ["gif", "json", "blurhash", "avif"]
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -38,12 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def judge_sees() -> bool:
-    """Whether a climb is told from a line that is only uneven."""
+    """Whether growth is distinguished from noise."""
     uneven = [200 + 15 * (number % 3) for number in range(SAMPLES)]
     climbing = [sample + 2 * number for number, sample in enumerate(uneven)]
     leaping = [*uneven[:-1], 300]
     sees = not climbs(uneven) and bool(climbs(climbing)) and bool(climbs(leaping))
-    print(f"soak: the judge {'sees a climb and a leap that are made up for it' if sees else 'is blind'}")
+    print(f"soak: the judge {'detects made-up growth' if sees else 'misses growth'}")
     return sees
 
 
@@ -53,7 +53,7 @@ def climbs(samples: list[float]) -> str | None:
     if fmean(late) > fmean(early) * CLIMB:
         return f"the last fifth has {fmean(late):.0f} MiB on average, the second {fmean(early):.0f}"
     if max(samples[2 * fifth :]) > max(early) * CLIMB:
-        return f"it reached {max(samples[2 * fifth :]):.0f} MiB, in the second fifth {max(early):.0f}"
+        return f"memory reached {max(samples[2 * fifth :]):.0f} MiB, in the second fifth {max(early):.0f}"
     return None
 
 
@@ -61,7 +61,7 @@ class Proof:
     def __init__(self, binary: Path, folder: Path, requests: int, settings: list[str]) -> None:
         self.requests = requests
         self.server = Server(binary, folder, *SETTINGS, *settings)
-        self.pictures = sorted(str(path.relative_to(PICTURES)) for path in PICTURES.rglob("*.*"))
+        self.images = sorted(str(path.relative_to(IMAGES)) for path in IMAGES.rglob("*.*"))
         self.statuses: Counter[int] = Counter()
         self.samples: list[float] = []
         self.workers: set[int] = set()
@@ -80,10 +80,10 @@ class Proof:
         self.status = self.server.stop()
 
     def ask(self, number: int) -> int:
-        """The answer's status; 0 = there was none."""
+        """The status of the response; 0 if there was none."""
         chance = random.Random(number)
         query = {
-            "url": f"local:///{chance.choice(self.pictures)}", "w": 16 + number % 600, "output": chance.choice(OUTPUTS),
+            "url": f"local:///{chance.choice(self.images)}", "w": 16 + number % 600, "output": chance.choice(OUTPUTS),
             "fit": chance.choice(["inside", "cover", "contain"]), "h": chance.randint(16, 400),
         }
         query |= chance.choice([{}, {}, {"blur": "2"}, {"ro": "30"}, {"sharp": "1"}, {"trim": "10"}, {"resample": "linear"}])
@@ -102,12 +102,12 @@ class Proof:
         line = "".join(BARS[round((sample - low) / max(high - low, 1) * (len(BARS) - 1))] for sample in self.samples)
         statuses = ", ".join(f"{count:,} × {status}" for status, count in sorted(self.statuses.items()))
         print(f"soak: {self.requests:,} requests in {self.seconds:.0f} s: {statuses}")
-        print(f"soak: {line} {low:.0f} to {high:.0f} MiB over server and workers, {len(self.workers)} worker processes in all")
-        breaches = [f"{self.statuses[status]} answers with {status}" for status in self.statuses if status == 0 or status >= 500]
+        print(f"soak: {line} {low:.0f} to {high:.0f} MiB over server and workers, {len(self.workers)} worker processes in total")
+        breaches = [f"{self.statuses[status]} responses with status {status}" for status in self.statuses if status == 0 or status >= 500]
         if self.statuses[200] < self.requests // 2:
-            breaches.append(f"only {self.statuses[200]:,} requests were for a picture that there is")
+            breaches.append(f"only {self.statuses[200]:,} requests returned an image")
         breaches += [why] if (why := climbs(self.samples)) else []
-        breaches += [f"the server ended with {self.status}"] if self.status else []
+        breaches += [f"the server exited with status {self.status}"] if self.status else []
         for breach in breaches:
             print(f"soak: {breach}", file=sys.stderr)
         return 1 if breaches else 0

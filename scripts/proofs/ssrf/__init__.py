@@ -1,10 +1,9 @@
-"""Shows that no address is contacted that must not be, whatever spelling, redirect or DNS answer leads there.
+"""Shows that no forbidden address is contacted, whatever spelling, redirect or DNS response leads to it.
 
-All addresses that there are lead to this machine in a network namespace of its own. A raw socket sees every first packet
-of a connection and every datagram, to any address and port; listeners on the usual ports answer as canaries do, with a
-picture. The public internet is two addresses: an origin that redirects to wherever it is told, and a resolver that says
-what suits an attacker. What goes anywhere else is a breach. Before that a server with its defence switched off has to be
-seen contacting what the guarded one must not.
+In a network namespace, all addresses lead to this machine. A raw socket records every first packet of a connection and
+every datagram, to any address and port; canaries on the usual ports respond with an image. The public internet consists of
+two addresses: an origin that redirects anywhere, and a resolver that responds as an attacker would. Traffic to any other
+address is a breach. First, a server with its address guard disabled must be seen contacting the forbidden addresses.
 """
 
 import argparse
@@ -16,8 +15,8 @@ from ssrf import namespace
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder with ssrf/url-cases.jsonl and more (../shared/corpus)")
-    parser.add_argument("--only-prove-harness", action="store_true", help="stop once breaches were seen to be seen")
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="directory with ssrf/url-cases.jsonl (default: ../shared/corpus)")
+    parser.add_argument("--only-prove-harness", action="store_true", help="stop after showing that breaches are detected")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
 
 

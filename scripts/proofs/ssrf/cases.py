@@ -1,4 +1,4 @@
-"""URLs and what has to become of them: of this repository, and of a corpus beside it where there is one."""
+"""URLs and their expected results, from this repository and from a corpus if present."""
 
 import json
 from ipaddress import ip_address
@@ -10,16 +10,16 @@ from ssrf.spellings import spellings
 
 HERE = Path(__file__).resolve().parent
 BLOCK, PUBLIC, NOTHING = "block", "public", "nothing"
-"""400 or 403; a picture or any refusal; only that no canary is contacted. None may be a 500."""
+"""400 or 403; an image or any refusal; no contact with a canary. Never 500."""
 
 
 class Case(NamedTuple):
     url: str
     expected: str
     addresses: frozenset[str] = frozenset()
-    """Where it may go to besides the public origin."""
+    """Addresses that it may contact besides the public origin."""
     literal: str = ""
-    """The address that the URL spells, if it is one of this repository's table."""
+    """The address in the URL, if it comes from this repository's table."""
 
 
 def own() -> list[Case]:
@@ -45,7 +45,7 @@ def of_corpus(folder: Path) -> list[Case]:
 
 
 def case(url: str, expected: str, host: str) -> Case:
-    """A row in the corpus' words; what it says is public may be contacted."""
+    """A row of the corpus; addresses that it calls public may be contacted."""
     if expected not in ("allow", "public-ip"):
         return Case(url, PUBLIC if expected == "public-name" else BLOCK)
     return Case(url, PUBLIC, frozenset([str(ip_address(host.strip("[]")))]))

@@ -1,4 +1,4 @@
-"""Whoever answers in the namespace: the public origin on its addresses, canaries on all others."""
+"""The servers in the namespace: the public origin on its addresses, canaries on all others."""
 
 import base64
 import socket
@@ -13,7 +13,7 @@ from ssrf.names import DROPS
 
 PORTS = [80, 443, 22, 25, 2375, 3000, 3306, 5432, 6379, 8000, 8080, 9200, 11211]
 TLS_PORT = 443
-PICTURE = base64.b64decode(
+IMAGE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg=="
 )
 REDIRECT = "/redirect"
@@ -25,7 +25,7 @@ def redirect(status: int, location: str, hops: int = 1) -> str:
 
 
 class Listeners:
-    """One socket a port, for every address of both families."""
+    """One socket per port, for all addresses of both families."""
 
     def __init__(self, folder: Path) -> None:
         self.svgs: dict[str, bytes] = {}
@@ -49,14 +49,14 @@ class Listener(ThreadingHTTPServer):
         super().server_bind()
 
     def finish_request(self, request: socket.socket, client_address: tuple) -> None:
-        """In the connection's own thread, where a handshake may wait."""
+        """Runs in the connection's thread, where a handshake may block."""
         if plain(request) == DROPS:
             return
         secured = self.context.wrap_socket(request, server_side=True) if self.context else request
         super().finish_request(secured, client_address)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: a client that speaks no TLS, or leaves, is none of ours."""
+        """Ignored: clients without TLS, and clients that disconnect."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -67,26 +67,26 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if plain(self.connection) not in self.public:
             self.server.all.canary_requests += 1
-            self.picture(PICTURE)
+            self.image(IMAGE)
         elif self.path.startswith(REDIRECT):
             self.redirect(*self.path.split("/")[2:])
         elif self.path == "/broken":
             self.answer(500, b"")
         else:
-            self.picture(self.server.all.svgs.get(self.path, PICTURE))
+            self.image(self.server.all.svgs.get(self.path, IMAGE))
 
     def redirect(self, status: str, hops: str, location: str) -> None:
         next_hop = f"{REDIRECT}/{status}/{int(hops) - 1}/{location}".encode()
         self.answer(int(status), b"", next_hop if int(hops) > 1 else base64.urlsafe_b64decode(location))
 
-    def picture(self, body: bytes) -> None:
+    def image(self, body: bytes) -> None:
         self.answer(200, body)
 
     def answer(self, status: int, body: bytes, location: bytes | None = None) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
-        # Each request is to begin with a packet that the watch can see.
+        # Every request must begin with a packet that the watch can see.
         self.send_header("Connection", "close")
         if location is not None:
             self._headers_buffer.append(b"Location: " + location + b"\r\n")
@@ -98,13 +98,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def plain(connection: socket.socket) -> str:
-    """The address that a connection was made to, as IPv4 where it is."""
+    """The destination address of a connection; IPv4-mapped addresses as IPv4."""
     address = ip_address(connection.getsockname()[0])
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def tls(folder: Path) -> ssl.SSLContext:
-    """With a certificate that nobody vouches for; the server is told not to mind."""
+    """A TLS context with a self-signed certificate, which the server is configured to accept."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]

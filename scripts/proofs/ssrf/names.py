@@ -1,13 +1,13 @@
-"""What the resolver says, by name. Every other name is a public host."""
+"""The responses of the resolver by name. Every other name is a public host."""
 
 import re
 
 PUBLIC, PUBLIC6 = "93.184.215.14", "2606:2800:21f:cb07::14"
 DROPS = "93.184.215.66"
-"""Public too, but ends each connection before it answers."""
+"""Also public, but closes each connection without a response."""
 NOBODY = [("", "nobody answers")]
 
-# Name: its addresses in order of the answer, or the name that it is an alias of.
+# For each name its addresses in response order, or the name that it is an alias of.
 FIXED: dict[str, list[str]] = {
     "private-10.test": ["10.1.2.3"],
     "private-172.test": ["172.16.9.9"],
@@ -47,15 +47,15 @@ FIXED: dict[str, list[str]] = {
 BLOCKED = [name for name in FIXED if name.endswith(".test")]
 ALLOWED = {"public.test": [PUBLIC], "public-both.test": [PUBLIC, PUBLIC6], "public-alias.test": ["public.test"]}
 SILENT = "silent.test"
-# Names that are public when first asked for and private from the second, third or fourth time on.
+# Names that resolve to a public address first, and to a private one from the second, third or fourth lookup on.
 REBINDING = [f"rebind-{after}-{to}.test" for after in (1, 2, 3) for to in ("10.0.0.1", "127.0.0.1", "169.254.169.254")]
-# The same, but the public address drops the connection, so that whoever tries again asks again.
+# The same, but the public address drops the connection, so that a retry resolves the name again.
 REBINDING_AND_DROPPING = "rebind-drop.test"
 EMBEDDED = re.compile(r"(?:^|\.)(\d+\.\d+\.\d+\.\d+)\.(?:nip\.io|xip\.io|1time\.)")
 
 
 def answers(name: str, asked_before: int) -> list[tuple[str, str]]:
-    """(owner, value) pairs; a value that is no address makes the owner an alias of it."""
+    """(owner, value) pairs; a value that is not an address makes the owner an alias of it."""
     if name == SILENT:
         return NOBODY
     if name == REBINDING_AND_DROPPING:

@@ -1,4 +1,4 @@
-"""A network where every address is this machine, and a resolver of our own, for this process and its children only."""
+"""A network in which every address is this machine, with its own resolver, for this process and its children."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ CANNOT_RUN = 77
 
 
 def enter(command: list[str]) -> int:
-    """Runs this very program again inside; as root, or in a user namespace where that is allowed."""
+    """Runs this program again inside the namespace, as root or in a user namespace."""
     if missing := [tool for tool in ("unshare", "ip", "mount", "openssl") if not shutil.which(tool)]:
         return refused(f"{', '.join(missing)} missing")
     for options in (["--net", "--mount"], ["--map-root-user", "--net", "--mount"]):
@@ -35,14 +35,14 @@ def prepare() -> None:
         "ip -6 route add local ::/0 dev lo",
     ):
         subprocess.run(command.split(), check=True)
-    # In order, once each, and soon given up: that is for the names that nobody answers for.
+    # Each server once, with a short timeout, for names without a response.
     over("/etc/resolv.conf", f"nameserver {RESOLVER}\noptions timeout:2 attempts:1\n")
     over("/etc/nsswitch.conf", "hosts: files dns\n")
     over("/etc/hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
 
 
 def over(path: str, text: str) -> None:
-    """Lays a file with this text over another one, seen from inside only."""
+    """Mounts a file with this text over another one, visible inside the namespace only."""
     descriptor, name = tempfile.mkstemp()
     os.write(descriptor, text.encode())
     os.close(descriptor)

@@ -1,4 +1,4 @@
-"""The attack itself: every case through every entrance, and after each answer a look at what was contacted."""
+"""The attack: every case through every entry point, with a check of all contacts after each response."""
 
 import argparse
 import json
@@ -21,14 +21,14 @@ from ssrf.listeners import Handler, Listeners, redirect
 from ssrf.watch import Contact, Watch
 
 CLIENT = "127.0.0.99"
-"""Where our own requests come from; nothing else does."""
+"""The source address of the proof's own requests."""
 ORIGIN = "http://public.test"
 ADMIN = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 STATUSES = (301, 302, 303, 307, 308)
 SETTINGS = ("--insecure-tls-hosts=*", "--log-level=warning", "--queue-depth=10000")
 UNGUARDED = ("--allow-networks=0.0.0.0/0,::/0",)
 REFUSALS = (400, 403)
-# `http:/10.0.0.1/` is an address of its own where a URL is wanted, but a path of the same host where an origin redirects.
+# `http:/10.0.0.1/` is a host in a URL parameter, but a path of the same host in a redirect.
 ABSOLUTE = re.compile(r"\s*\w+:[/\\]{2}")
 BATCH, BATCH_SECONDS = 400, 60
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not proof.harness_sees() or arguments.only_prove_harness:
             return 0 if arguments.only_prove_harness and not proof.breaches else 1
         proof.attack(cases)
-    corpus = f"with those of {folder}" if (folder / "ssrf").is_dir() else f"there is no corpus at {folder}"
+    corpus = f"with those of {folder}" if (folder / "ssrf").is_dir() else f"no corpus at {folder}"
     print(f"ssrf: {len(cases):,} URLs, {corpus}; {time.monotonic() - began:.0f} s")
     for entrance, count in proof.done.items():
         print(f"{count:8,} {entrance}")
@@ -78,7 +78,7 @@ class Proof:
         return server
 
     def harness_sees(self) -> bool:
-        """With the defence off every forbidden address that can be connected to at all has to be seen contacted."""
+        """Without the address guard, contact with every reachable forbidden address must be detected."""
         cases = [case for case in own() if case.expected == BLOCK and case.url.startswith("http://") and may_connect(case.literal)]
         server, unseen = self.server(*UNGUARDED), []
         try:
@@ -90,12 +90,12 @@ class Proof:
         finally:
             server.stop()
         print(
-            f"ssrf: with its defence off the server was seen contacting {len(cases) - len(unseen):,} of {len(cases):,} forbidden "
-            f"addresses that can be; canaries gave {self.listeners.canary_requests:,} pictures",
+            f"ssrf: without its address guard, the server contacted {len(cases) - len(unseen):,} of {len(cases):,} reachable forbidden "
+            f"addresses; canaries returned {self.listeners.canary_requests:,} images",
             flush=True,
         )
         for url in unseen[:20]:
-            print(f"ssrf: not seen although nothing forbade it: {url!r}", file=sys.stderr)
+            print(f"ssrf: not detected without the guard: {url!r}", file=sys.stderr)
         return not unseen and self.listeners.canary_requests > 0
 
     def attack(self, cases: list[Case]) -> None:
@@ -105,7 +105,7 @@ class Proof:
                 self.judge(attempt, self.ask(server, attempt.target), self.watch.contacts())
             self.prefetch(server, [case for case in cases if case.expected == BLOCK])
             if status := server.stop():
-                self.breaches.append(f"the server ended with {status}")
+                self.breaches.append(f"the server exited with status {status}")
             self.look("what came after all answers", self.watch.contacts(), frozenset())
         finally:
             server.kill()
@@ -136,16 +136,16 @@ class Proof:
         return Attempt(entrance, f"/image?w=2&url={encoded(ORIGIN + path)}", case, NOTHING)
 
     def drawings(self, urls: list[str]) -> Iterator[Attempt]:
-        """Pictures that ask whoever draws them to fetch more."""
+        """SVGs that make their renderer fetch other resources."""
         texts = [svg(url) for url in urls[:: max(1, len(urls) // 40)]] + [svg("file:///etc/passwd")]
         files = [*(ROOT / "Fixtures/images/svg").glob("*.svg"), *(self.corpus / "svg-ssrf").glob("*.svg")]
         for number, body in enumerate([text.encode() for text in texts] + [file.read_bytes() for file in files]):
             self.listeners.svgs[f"/{number}.svg"] = body
             target = f"/image?w=20&url={encoded(f'{ORIGIN}/{number}.svg')}"
-            yield Attempt("SVG that reaches out", target, Case(f"SVG {number}", NOTHING), NOTHING)
+            yield Attempt("SVG with external references", target, Case(f"SVG {number}", NOTHING), NOTHING)
 
     def changing_names(self) -> Iterator[Attempt]:
-        """Names that turn private, each asked for often enough."""
+        """Names that change to a private address, each requested often enough."""
         for name in [*names.REBINDING, names.REBINDING_AND_DROPPING]:
             for number in range(6):
                 case = Case(f"http://{name}/{number}", NOTHING, frozenset([names.DROPS]))
@@ -153,7 +153,7 @@ class Proof:
                 path = redirect(302, case.url + "/again")
                 yield self.redirected("rebinding", path, case)
         case = Case(f"http://{names.SILENT}/", NOTHING)
-        yield Attempt("name that nobody answers for", f"/image?w=2&url={encoded(case.url)}", case, NOTHING)
+        yield Attempt("name without a response", f"/image?w=2&url={encoded(case.url)}", case, NOTHING)
 
     def prefetch(self, server: Server, cases: list[Case]) -> None:
         urls = [case.url for case in cases]
@@ -166,7 +166,7 @@ class Proof:
                 time.sleep(0.05)
             self.done["/prefetch"] += state["total"]
             if state["state"] == "running" or state["failed"] != state["total"]:
-                self.breaches.append(f"of a prefetching job of {state['total']} forbidden addresses {state['failed']} failed")
+                self.breaches.append(f"of a prefetch job of {state['total']} forbidden addresses {state['failed']} failed")
         self.look("/prefetch", self.watch.contacts(), frozenset())
 
     def ask(self, server: Server, path: str, method: str = "GET", urls: list[str] | None = None) -> Answer:
@@ -175,7 +175,7 @@ class Proof:
         try:
             return server.ask(path, method, headers, body, source=CLIENT)
         except (OSError, HTTPException) as error:
-            self.breaches.append(f"no answer to {path[:300]}: {error!r}")
+            self.breaches.append(f"no response to {path[:300]}: {error!r}")
             return Answer(0, {}, b"", 0)
 
     def judge(self, attempt: Attempt, answer: Answer, contacts: list[Contact]) -> None:
@@ -184,10 +184,10 @@ class Proof:
         what = f"{attempt.entrance} {attempt.case.url!r}"
         self.look(what, contacts, attempt.case.addresses)
         if answer.status == 500 or attempt.expected == BLOCK and answer.status not in REFUSALS:
-            self.breaches.append(f"{what} was answered with {answer.status} {answer.problem}")
+            self.breaches.append(f"{what} returned {answer.status} {answer.problem}")
         is_relative = "redirect" in attempt.entrance and not ABSOLUTE.match(attempt.case.url)
         if attempt.case.expected == BLOCK and answer.status == 200 and "explain" not in attempt.target and not is_relative:
-            self.breaches.append(f"{what} was answered with a picture")
+            self.breaches.append(f"{what} returned an image")
 
     def look(self, what: str, contacts: list[Contact], addresses: frozenset[str]) -> None:
         for contact in contacts:
@@ -197,7 +197,7 @@ class Proof:
                 self.public_contacts += 1
 
     def is_ours(self, contact: Contact, addresses: frozenset[str]) -> bool:
-        """Whether it is one of our own requests, or goes where it may."""
+        """Whether a contact is one of the proof's own requests, or allowed."""
         if contact.source == CLIENT or contact.port == 53 and contact.address == namespace.RESOLVER:
             return True
         answers_of_dns = contact.source == namespace.RESOLVER and contact.kind == "datagram"
@@ -212,7 +212,7 @@ def start_resolver():
 
 @lru_cache
 def may_connect(address: str) -> bool:
-    """Not multicast, nor broadcast, nor link-local without an interface: the kernel refuses those by itself."""
+    """Excludes multicast, broadcast, and link-local without an interface, which the kernel refuses."""
     try:
         socket.create_connection((address, 80), 2).close()
     except OSError:

@@ -1,4 +1,4 @@
-"""A DNS server, over UDP and TCP, that says what suits an attacker."""
+"""A DNS server over UDP and TCP that responds as an attacker would."""
 
 import socket
 import socketserver
@@ -52,7 +52,7 @@ class Resolver:
 
     @staticmethod
     def name(question: bytes) -> tuple[str, int]:
-        """The name asked for in lower case, and where it ends."""
+        """The requested name in lower case, and its end offset."""
         labels, at = [], 12
         while length := question[at]:
             labels.append(question[at + 1 : at + 1 + length].decode("latin-1").lower())
@@ -61,7 +61,7 @@ class Resolver:
 
     @staticmethod
     def record(record: tuple[str, str], kind: int) -> bytes | None:
-        """An (owner, value) pair as a record of that kind, or None if it is of another."""
+        """An (owner, value) pair as a record of the given type; None if it has another type."""
         owner, value = record
         wire = lambda name: b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\x00"
         try:

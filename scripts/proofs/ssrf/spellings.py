@@ -1,4 +1,4 @@
-"""The ways to write one address in a URL that browsers, resolvers or libraries are known to read."""
+"""Spellings of one address in a URL that some browser, resolver or library accepts."""
 
 from ipaddress import IPv4Address, IPv6Address
 

@@ -1,4 +1,4 @@
-"""Sees every beginning of a connection and every datagram in the namespace, answered or not."""
+"""Records every connection attempt and every datagram in the namespace."""
 
 import socket
 import struct
@@ -24,7 +24,7 @@ class Contact(NamedTuple):
 
 
 class Watch:
-    """A packet is queued here before anybody can answer it: once an answer is there, so is what it took."""
+    """Packets are queued here before they are answered, so the contacts of a request precede its response."""
 
     def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(EVERYTHING))
@@ -33,7 +33,7 @@ class Watch:
         self.socket.setblocking(False)
 
     def contacts(self) -> list[Contact]:
-        """What began since this was last asked."""
+        """New contacts since the last call."""
         found = []
         while True:
             try:

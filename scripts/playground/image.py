@@ -1,4 +1,4 @@
-"""What is to be tried in the picture view, each as one story."""
+"""Tests of the image view. Each function is a scenario that continues where the one before it ended."""
 
 from urllib.request import Request, urlopen
 
@@ -12,23 +12,23 @@ WIDTH = "input[type=number][data-parameter=w]"
 
 
 def arrives(person: Person) -> None:
-    """Whoever comes for the first time sees a picture, made and compared."""
+    """The first visit shows a sample image, transformed and compared with its original."""
     person.opens()
     person.sees_result(r"1,600 × 1,067 JPEG, 112 KB → 640 × 427 WebP, [\d.]+ KB")
-    person.reads("#saved", r"^\d+ % saved$")
+    person.reads("#saved", r"^\d+% saved$")
     person.reads("#answered", r"^(Memory|Disk|Original|Origin)$")
     person.reads("#took", r"^[\d.]+ ms$")
-    for picture in ("before", "after"):
-        assert person.run(f"return document.getElementById('{picture}').naturalWidth") > 0, picture
+    for name in ("before", "after"):
+        assert person.run(f"return document.getElementById('{name}').naturalWidth") > 0, f"{name} is not loaded"
     person.sees_no_overflow()
     person.sees_labels()
-    person.takes_picture("1-arrival")
+    person.takes_screenshot("1-arrival")
 
 
 def asks_again(person: Person) -> None:
     person.clicks("#again")
     person.reads("#answered", "^Memory$")
-    person.reads("#timing-legend", "Nothing had to be done")
+    person.reads("#timing-legend", "No work needed")
 
 
 def picks_a_sample(person: Person) -> None:
@@ -49,13 +49,13 @@ def changes_the_width(person: Person) -> None:
     person.sees_result(rf"→ {width + 1} × \d+ WebP")
 
 
-def moves_the_line(person: Person) -> None:
+def moves_the_divider(person: Person) -> None:
     person.presses("#split", *[Keys.ARROW_LEFT] * 5)
-    assert person.finds("#split").get_attribute("aria-valuetext") == "45 percent original", "the keys do not move the line"
+    assert person.finds("#split").get_attribute("aria-valuetext") == "45 percent original", "the arrow keys do not move the divider"
     person.drags("#split", (0.45, 0.4), (0.8, 0.4))
     place = person.run("return document.getElementById('frame').style.getPropertyValue('--split')")
     assert 75 <= float(place.rstrip("%")) <= 85, place
-    person.takes_picture("2-compare")
+    person.takes_screenshot("2-compare")
 
 
 def sets_a_focal_point(person: Person) -> None:
@@ -65,7 +65,7 @@ def sets_a_focal_point(person: Person) -> None:
     person.fragment("fpx", r"0\.(68|69|70?)\d?")
     person.fragment("fpy", r"0\.3[3-7]\d?")
     person.sees_result(r"→ (\d+) × \1 WebP")
-    person.takes_picture("3-focal-point")
+    person.takes_screenshot("3-focal-point")
     across = float(person.fragment("fpx", r"0\.\d+"))
     person.presses("#marker", Keys.ARROW_LEFT)
     person.fragment("fpx", f"{across - 0.02:.3f}".rstrip("0"))
@@ -78,7 +78,7 @@ def crops(person: Person) -> None:
     person.drags("#editor", (0.02, 0.02), (0.52, 0.77))
     left, top, width, height = map(int, person.fragment("crop", r"[234]\d,[12]\d,[78]\d\d,[78]\d\d").split(","))
     person.sees_result(rf"→ 640 × {round(640 * height / width)} WebP")
-    person.takes_picture("4-crop")
+    person.takes_screenshot("4-crop")
     person.presses("#cropbox", Keys.ARROW_RIGHT)
     person.fragment("crop", f"{left + 16},{top},{width},{height}")
     person.presses("#cropbox", Keys.SHIFT + Keys.ARROW_DOWN)
@@ -105,12 +105,12 @@ def changes_the_format(person: Person) -> None:
     person.presses("#quality", Keys.ARROW_LEFT)
     person.fragment("q", "79")
     person.chooses("output", "tiff")
-    person.sees_result("TIFF, .*This browser cannot show the format")
+    person.sees_result("TIFF, .*This browser does not support the format")
     person.clicks("#reset")
     person.sees_result(r"→ 640 × 427 WebP")
 
 
-def changes_colours(person: Person) -> None:
+def changes_colors(person: Person) -> None:
     person.clicks("#more details:first-of-type summary")
     person.brings_up("#p-filt").send_keys("Sepia")
     person.fragment("filt", "sepia")
@@ -118,7 +118,7 @@ def changes_colours(person: Person) -> None:
     person.presses("#p-bri", Keys.ARROW_RIGHT)
     person.fragment("bri", "1")
     person.sees_result(r"→ 640 × 427 WebP")
-    person.takes_picture("5-colours")
+    person.takes_screenshot("5-colors")
     person.clicks("#reset")
     person.clicks("#more details:first-of-type summary")
     person.sees_result(r"→ 640 × 427 WebP")
@@ -127,14 +127,14 @@ def changes_colours(person: Person) -> None:
 def copies_code(person: Person) -> None:
     person.clicks("[data-tab=code]")
     person.reads("#panel-code", r"<img src=\"[^\"]*/image\?[^\"]*\" srcset=\"[^\"]* 320w, [^\"]* 640w")
-    person.reads("#panel-code", r"import Pipeline")
+    person.reads("#panel-code", r"import Darkroom")
     person.driver.execute_cdp_cmd(
         "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     )
     person.clicks("button[aria-label='Copy curl']")
     person.reads("#live", "curl copied")
     copied = person.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-    assert copied.startswith("curl -o picture.webp -H 'Accept: image/webp'"), copied
+    assert copied.startswith("curl -o image.webp -H 'Accept: image/webp'"), copied
     target = copied.split("'")[-2]
     with urlopen(Request(target, headers={"Accept": "image/webp"})) as answer:
         assert answer.headers["Content-Type"] == "image/webp", target
@@ -142,17 +142,17 @@ def copies_code(person: Person) -> None:
 
 def sees_placeholders(person: Person) -> None:
     person.clicks("[data-tab=placeholders]")
-    person.reads("#panel-placeholders", r"(?s)BlurHash.*ThumbHash.*LQIP.*Colour.*Palette")
-    wanted = (0x70, 0x42, 0x5C)  # The average colour that /info tells of the lake.
-    for canvas in person.run(MEAN_COLOURS):
+    person.reads("#panel-placeholders", r"(?s)BlurHash.*ThumbHash.*LQIP.*Color.*Palette")
+    wanted = (0x70, 0x42, 0x5C)  # average_color of the sample, by /info
+    for canvas in person.run(MEAN_COLORS):
         assert all(abs(seen - want) < 24 for seen, want in zip(canvas, wanted, strict=True)), canvas
-    person.takes_picture("6-placeholders")
+    person.takes_screenshot("6-placeholders")
     person.clicks("#panel-placeholders button[aria-pressed]")
     opacity = "return getComputedStyle(document.querySelector('.tile .real')).opacity"
-    person.until(lambda: person.run(opacity) == "1", "the picture does not arrive")
+    person.until(lambda: person.run(opacity) == "1", "the image is not shown")
 
 
-MEAN_COLOURS = """
+MEAN_COLORS = """
 return [...document.querySelectorAll('#panel-placeholders canvas')].map((canvas) => {
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   const sums = [0, 0, 0];
@@ -166,24 +166,24 @@ def sees_explanation(person: Person) -> None:
     person.clicks("[data-tab=explain]")
     person.reads("#panel-explain", r"(?s)Freshness.*RFC 9111.*Plan.*source, JPEG.*Keys.*Variant.*[0-9a-f]{64}.*max-output-side")
     person.sees_no_overflow()
-    person.takes_picture("7-explain")
+    person.takes_screenshot("7-explain")
     person.presses("[data-tab=explain]", Keys.ARROW_RIGHT)
     person.reads("#panel-info", r"(?s)JPEG, image/jpeg.*1,067 × 1,600, orientation 6.*SHA-256")
     person.presses("[data-tab=info]", Keys.ARROW_RIGHT)
     person.finds("#panel-code")
 
 
-def errs(person: Person) -> None:
-    """Each failure is a sentence, and what is to be changed is marked."""
+def makes_mistakes(person: Person) -> None:
+    """Each failure shows a sentence and marks the control at fault."""
     person.expected_failures = ["status of 4"]
     person.writes("#url", "ftp://example.com/a.jpg" + Keys.ENTER)
     person.reads("#trouble", r"The scheme 'ftp' is not supported")
     person.sees_marked("#url")
     person.writes("#url", "local:///there-is-none.jpg" + Keys.ENTER)
-    person.reads("#trouble", r"no picture")
+    person.reads("#trouble", r"no (picture|image)")
     person.clicks("#samples button[data-url$='truncated.jpg']")
-    person.reads("#trouble", r"damaged, cut off")
-    person.takes_picture("8-failure")
+    person.reads("#trouble", r"corrupt|damaged")
+    person.takes_screenshot("8-failure")
     person.clicks(f"#samples button[data-url='{LAKE}']")
     person.sees_result(r"→ 640 × 427 WebP")
     person.writes(WIDTH, "0")
@@ -191,20 +191,20 @@ def errs(person: Person) -> None:
     person.sees_marked(WIDTH)
     person.writes(WIDTH, "320")
     person.sees_result(r"→ 320 × \d+ WebP")
-    assert person.finds(WIDTH).get_attribute("aria-invalid") is None, "a width that is right is still marked"
+    assert person.finds(WIDTH).get_attribute("aria-invalid") is None, "a valid width is still marked"
 
 
 def follows_a_link(person: Person) -> None:
-    """The address restores what was set."""
+    """A URL restores the settings in it."""
     person.opens(f"#url={LAKE}&w=300&h=200&shape=free&fit=cover&a=focal&fpx=0.7&fpy=0.3&output=jpg&q=50&tab=info")
     person.sees_result(r"→ 300 × 200 JPEG")
-    assert person.finds("#a").get_attribute("value") == "focal", "the link does not restore where to cut"
+    assert person.finds("#a").get_attribute("value") == "focal", "the link does not restore the position"
     assert person.finds("[data-parameter=fpx]").get_attribute("value") == "0.7", "the link does not restore the focal point"
     person.reads("#quality-value", "^50$")
     person.reads("#panel-info", "SHA-256")
 
 
-STORIES = [
-    arrives, asks_again, picks_a_sample, changes_the_width, moves_the_line, sets_a_focal_point, crops, changes_the_shape,
-    changes_the_format, changes_colours, copies_code, sees_placeholders, sees_explanation, errs, follows_a_link,
+SCENARIOS = [
+    arrives, asks_again, picks_a_sample, changes_the_width, moves_the_divider, sets_a_focal_point, crops, changes_the_shape,
+    changes_the_format, changes_colors, copies_code, sees_placeholders, sees_explanation, makes_mistakes, follows_a_link,
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pictures that say which they are: the colour names the source and its version, and no scaling changes it."""
+"""Images that say which they are: the color names the source and its version, and no scaling changes it."""
 
 import threading
 import time
@@ -17,19 +17,19 @@ class Code(NamedTuple):
     version: int
 
     @property
-    def colour(self) -> bytes:
+    def color(self) -> bytes:
         return (self.source << 12 | self.version % VERSIONS).to_bytes(3)
 
     @staticmethod
-    def of(colour: bytes) -> "Code":
-        value = int.from_bytes(colour)
+    def of(color: bytes) -> "Code":
+        value = int.from_bytes(color)
         return Code(value >> 12, value & VERSIONS - 1)
 
 
 @lru_cache(maxsize=2_000)
-def picture(code: Code) -> bytes:
+def image(code: Code) -> bytes:
     """12 to 43 KiB, so that a connection can break in the middle."""
-    return drawn(SIZE, code.colour, noise(code.source, (12 + code.source % 32) << 10))
+    return drawn(SIZE, code.color, noise(code.source, (12 + code.source % 32) << 10))
 
 
 def scaled(width: int) -> Size:
