@@ -33,8 +33,8 @@ package enum WorkerStartError: Error, Equatable, Sendable, CustomStringConvertib
     package var description: String {
         switch self {
         case .missingLayers(let layers):
-            "this system lacks the sandbox layers \(layers.map(\.rawValue).joined(separator: ", ")), which strict isolation "
-                + "requires; use auto to run without them"
+            "this system lacks the sandbox layers \(layers.map(\.rawValue).joined(separator: ", ")), which "
+                + "strict isolation requires; use auto to run without them"
         case .unsupported: "worker processes require Linux"
         case .failed(let reason): "no worker process started (\(reason))"
         }
