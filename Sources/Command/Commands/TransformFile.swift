@@ -74,7 +74,7 @@ struct TransformFile: ParsableCommand {
             let name = halves.first ?? ""
             if halves.count == 2 {
                 parameters.append((name, halves[1]))
-            } else if let value = rest.first, !value.hasPrefix("--"), takesNext(name, value) {
+            } else if let value = rest.first, !value.hasPrefix("--"), FileQuery.isValue(value, of: name) {
                 parameters.append((name, value))
                 rest = rest.dropFirst()
             } else {
@@ -82,13 +82,6 @@ struct TransformFile: ParsableCommand {
             }
         }
         return (paths, parameters)
-    }
-
-    /// Whether the next word is the parameter's value: never for flags, only a number for parameters with an optional
-    /// value.
-    private static func takesNext(_ name: String, _ value: String) -> Bool {
-        if ["enlarge", "flip", "flop", "il", "ll", "scaledown", "we"].contains(name) { return false }
-        return !["trim", "blur", "sharp", "gam"].contains(name) || Double(value) != nil
     }
 }
 

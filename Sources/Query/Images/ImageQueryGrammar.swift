@@ -103,4 +103,14 @@ package struct FileQuery: Sendable {
         pages = image.pages
         output = image.output(acceptingWebP: false)
     }
+
+    /// Whether a word that follows a parameter's name on a command line is its value: never for a boolean, and only a
+    /// number for a parameter that may also stand alone.
+    package static func isValue(_ word: String, of name: String) -> Bool {
+        guard let parameter = ImageQueryGrammar().table.parameters.first(where: { $0.name == name }) else {
+            return true
+        }
+        if parameter.schema == .boolean { return false }
+        return !parameter.allowsBareName || Double(word) != nil
+    }
 }
