@@ -1,6 +1,6 @@
 /// The changes that a request asks for, as plain values without an order. A recipe can be sent to another process.
 ///
-/// To add a step: write its file in `Steps`, give it a property here, and a line in ``steps(scaleDownLimits:)``.
+/// To add a step: write its file in `Steps`, give it a property here, and a line in `steps(scaleDownLimits:)`.
 public struct Recipe: Hashable, Codable, Sendable {
     /// The orientation to apply; by default the source's own.
     public var orientation: Orient.Rule = .auto
