@@ -125,7 +125,9 @@ struct InFlightByteBudgetTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(sizes == Array(repeating: 400_000, count: 12))
-            #expect(client.inFlightBytes == 0)
+            // The transfer's own task may hold the last response a moment longer than its caller. The time limit of
+            // the suite ends this loop if the bytes are never released.
+            while client.inFlightBytes > 0 { await Task.yield() }
         }
     }
 
