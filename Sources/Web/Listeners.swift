@@ -18,7 +18,7 @@ package enum Listener: Hashable, Sendable {
 ///
 /// - Parameters:
 ///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the listeners.
-///   - logger: takes a line at `info` for each request.
+///   - logger: takes what is not an entry of the access log.
 ///   - onServerRunning: called for each listener with its channel, whose local address has the port.
 package func makeApplications(
     configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
@@ -123,6 +123,7 @@ extension Observability {
         RequestObservers(
             metrics: RequestMetrics(metrics, kinds: ProblemKind.all), state: serverState,
             // The rest of a signed path is a query in base64url.
-            log: AccessLog(logger: logger, redactedPrefix: SignedPath.prefix), instrument: instrument)
+            log: AccessLog(redactedPrefix: SignedPath.prefix, write: logRequest), logger: logger,
+            instrument: instrument)
     }
 }

@@ -36,6 +36,19 @@ struct AccessLogTests {
         #expect((line["cache"] as? String)?.hasPrefix("darkroom;fwd=miss") == true)
     }
 
+    @Test func `A reader of the log that stops reading delays neither requests nor the exit`() async throws {
+        let log = Pipe()
+        let server = try await DarkroomProcess(
+            serving: ["--port", "0", "--cache-dir", try URL.temporaryFolder().path], log: log)
+        // Each line has about 400 bytes, and a pipe holds 64 KiB.
+        let path = String(repeating: "a", count: 250)
+        for _ in 0..<400 {
+            #expect(try await Client.get("\(server.base)/\(path)").status == 404)
+        }
+        #expect(await server.stop() == 0)
+        withExtendedLifetime(log) {}
+    }
+
     @Test(arguments: ["text", "json"])
     func `No secret that passes is written down, even at trace`(format: String) async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))

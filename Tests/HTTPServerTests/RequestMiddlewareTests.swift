@@ -28,13 +28,13 @@ struct RequestMiddlewareTests {
     func `a valid id of the client is the request's id in the response, the problem and the log`(id: String)
         async throws
     {
-        let log = LogRecorder()
-        let listener = ListenerConfiguration.test(logger: log.logger)
+        let log = AccessLogRecorder()
+        let listener = ListenerConfiguration.test(log: log)
         let response = try await listener.respond("/nowhere", fields: [.requestID: id])
         #expect(response.headers[.requestID] == id)
         let document = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
         #expect(document.instance == "urn:request:\(id)")
-        #expect(log.lines.map { $0.metadata["request-id"] } == [id])
+        #expect(log.entries.map(\.requestID) == [id])
     }
 
     @Test(arguments: ["", " ", "a b", "ä", "a,b", "<b>", "a\"b", "%41", String(repeating: "x", count: 129)])
@@ -68,7 +68,7 @@ struct RequestMiddlewareTests {
         let middleware = RequestMiddleware(
             routes: RouteTable([]),
             observers: RequestObservers(
-                metrics: .discarding(), state: ServerState(), log: AccessLog(logger: log.logger)),
+                metrics: .discarding(), state: ServerState(), log: AccessLog(write: nil), logger: log.logger),
             proxies: TrustedProxies())
         let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/item?url=secret")
         let response = try await middleware.handle(
@@ -81,42 +81,53 @@ struct RequestMiddlewareTests {
             log.lines.contains { $0.message == "unexpected error" && $0.metadata["error"]?.contains("Secret") == true })
     }
 
-    @Test func `a request is one line in the log, without its query`() async throws {
-        let log = LogRecorder()
-        let listener = ListenerConfiguration.test(logger: log.logger) { _ in
+    @Test func `a request is one entry in the log, without its query`() async throws {
+        let log = AccessLogRecorder()
+        let listener = ListenerConfiguration.test(log: log) { _ in
             var response = Response.item()
             response.headers[.cacheStatus] = "darkroom;hit"
             return response
         }
         _ = try await listener.respond("/item?url=https://example.com/?token=secret")
-        let line = try #require(log.lines.first)
-        #expect(log.lines.count == 1)
-        #expect(line.metadata["method"] == "GET")
-        #expect(line.metadata["path"] == "/item")
-        #expect(line.metadata["status"] == "200")
-        #expect(line.metadata["bytes"] == "5")
-        #expect(line.metadata["cache"] == "darkroom;hit")
-        #expect(line.metadata["request-id"] == "request-7")
-        #expect(line.metadata["client"] == "192.0.2.7")
-        #expect(line.metadata["duration-ms"].flatMap(Double.init) != nil)
-        #expect(!line.metadata.values.contains { $0.contains("secret") })
+        let entry = try #require(log.entries.first)
+        #expect(log.entries.count == 1)
+        #expect(entry.method == "GET")
+        #expect(entry.path == "/item")
+        #expect(entry.status == 200)
+        #expect(entry.bytes == 5)
+        #expect(entry.cacheStatus == "darkroom;hit")
+        #expect(entry.requestID == "request-7")
+        #expect(entry.client == IPAddress("192.0.2.7"))
+        #expect(entry.duration > .zero)
+        #expect(!entry.isDisconnected)
+        #expect(!"\(entry)".contains("secret"))
+    }
+
+    @Test func `a request whose client has disconnected says so`() async throws {
+        let log = AccessLogRecorder()
+        let listener = ListenerConfiguration.test(log: log) { _ in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return .item()
+        }
+        _ = try await Task { try await listener.respond("/item") }.value
+        #expect(log.entries.map(\.isDisconnected) == [true])
     }
 
     @Test func `the log has the client's address behind a trusted proxy, and ignores an untrusted one`() async throws {
         for (network, client) in [("192.0.2.0/24", "2001:db8::7"), ("10.0.0.0/8", "192.0.2.7")] {
-            let log = LogRecorder()
-            let listener = ListenerConfiguration.test(proxies: [try CIDR(parsing: network)], logger: log.logger)
+            let log = AccessLogRecorder()
+            let listener = ListenerConfiguration.test(proxies: [try CIDR(parsing: network)], log: log)
             _ = try await listener.respond("/ok", fields: [.xForwardedFor: "2001:db8::7"])
-            #expect(log.lines.first?.metadata["client"] == client)
+            #expect(log.entries.map(\.client) == [IPAddress(client)])
         }
     }
 
     @Test func `long paths are truncated in the log, and secret ones redacted`() async throws {
-        let log = LogRecorder()
-        let listener = ListenerConfiguration.test(logger: log.logger)
+        let log = AccessLogRecorder()
+        let listener = ListenerConfiguration.test(log: log)
         _ = try await listener.respond("/" + String(repeating: "ä", count: 10_000))
-        #expect(try #require(log.lines.first?.metadata["path"]).utf8.count < 300)
+        #expect(try #require(log.entries.first).path.utf8.count < 300)
         _ = try await listener.respond("/signed/k1.abc/dXJs")
-        #expect(log.lines.last?.metadata["path"] == "/signed/…")
+        #expect(log.entries.last?.path == "/signed/…")
     }
 }

@@ -58,7 +58,8 @@ extension ListenerConfiguration {
     /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` reads a JSON
     /// body, and `/refuse` refuses its body unread.
     static func test(
-        limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], logger: Logger = .quiet,
+        limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
+        log: AccessLogRecorder = AccessLogRecorder(),
         instrument: any Instrument = NoOpTracer(),
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
@@ -78,7 +79,7 @@ extension ListenerConfiguration {
             host: "127.0.0.1", port: 0, routes: routes, limits: limits, proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
                 metrics: .discarding(), state: ServerState(),
-                log: AccessLog(logger: logger, redactedPrefix: "/signed/"),
+                log: AccessLog(redactedPrefix: "/signed/") { log.record($0) }, logger: .quiet,
                 instrument: instrument))
     }
 

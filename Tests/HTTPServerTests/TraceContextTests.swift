@@ -96,10 +96,10 @@ struct TraceContextTests {
         #expect(state.utf8.count <= 512)
     }
 
-    @Test func `a request is handled within its trace, which its line in the log names`() async throws {
-        let log = LogRecorder()
+    @Test func `a request is handled within its trace, which its entry in the log names`() async throws {
+        let log = AccessLogRecorder()
         let seen = Mutex<ServiceContext?>(nil)
-        let listener = ListenerConfiguration.test(logger: log.logger, instrument: W3CTraceContext()) { _ in
+        let listener = ListenerConfiguration.test(log: log, instrument: W3CTraceContext()) { _ in
             seen.withLock { $0 = ServiceContext.current }
             return .item()
         }
@@ -111,7 +111,7 @@ struct TraceContextTests {
         let context = try #require(seen.withLock { $0 })
         #expect(context.trace?.parent.traceID == Self.trace)
         #expect(context.trace?.state?.text == "a=1,b=2")
-        #expect(log.lines.first?.metadata["trace-id"] == Self.trace)
+        #expect(log.entries.first?.traceID == Self.trace)
         let metadata = ServiceContext.withValue(context) { Logger.MetadataProvider.request.get() }
         #expect(metadata == ["request-id": "7", "trace-id": "\(Self.trace)"])
         #expect(ServiceContext.current == nil)

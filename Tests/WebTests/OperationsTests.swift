@@ -2,7 +2,6 @@ import DarkroomHTTPServer
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 import NIOCore
 import Synchronization
 import Testing
@@ -118,25 +117,11 @@ struct OperationsTests {
     }
 
     @Test func `the query in a signed path is not logged`() async throws {
-        let lines = Mutex<[String]>([])
-        let logger = Logger(label: "test") { _ in LineHandler { line in lines.withLock { $0.append(line) } } }
-        _ = try await TestSite(logger: logger).respond("/signed/k1.abc/dXJsPWE")
-        #expect(lines.withLock(\.self) == ["/signed/…"])
-    }
-
-    private struct LineHandler: LogHandler {
-        let record: @Sendable (String) -> Void
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-
-        init(_ record: @escaping @Sendable (String) -> Void) { self.record = record }
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { record(event.metadata?["path"].map { "\($0)" } ?? "") }
+        let paths = Mutex<[String]>([])
+        var observability = Observability.idle()
+        observability.logRequest = { entry in paths.withLock { $0.append(entry.path) } }
+        _ = try await TestSite(observability: observability).respond("/signed/k1.abc/dXJsPWE")
+        #expect(paths.withLock(\.self) == ["/signed/…"])
     }
 
     private func members(_ document: some Encodable) -> Set<String>? {

@@ -141,20 +141,20 @@ struct TestSite {
     init(
         listener: Listener = .main, configuration: WebConfiguration = .test(token: nil),
         purge: PurgeEndpoint = .idle(), prefetch: PrefetchEndpoint = .idle(),
-        observability: Observability = .idle(), logger: Logger = .quiet,
+        observability: Observability = .idle(),
         image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
         let endpoints = Endpoints.idle(
             image: ImageEndpoint(configuration: configuration, image: image), purge: purge, prefetch: prefetch,
             srcset: SrcsetEndpoint(configuration: configuration), observability: observability)
-        self.init(endpoints, listener: listener, configuration: configuration, logger: logger)
+        self.init(endpoints, listener: listener, configuration: configuration)
     }
 
     /// - Parameter endpoints: of the same configuration.
     init(
-        _ endpoints: Endpoints, listener: Listener = .main, configuration: WebConfiguration, logger: Logger = .quiet
+        _ endpoints: Endpoints, listener: Listener = .main, configuration: WebConfiguration
     ) {
-        let observers = endpoints.observability.observers(logger: logger)
+        let observers = endpoints.observability.observers(logger: .quiet)
         responder = endpoints.configuration(of: listener, configuration, observers: observers)
             .makeRouter().buildResponder()
     }

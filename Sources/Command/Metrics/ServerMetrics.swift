@@ -14,6 +14,7 @@ struct ServerMetrics: Sendable {
     let serverState: ServerState
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
+    let log: LogWriter
     let startedAt: Date
     let inFlightBytes: @Sendable () -> Int
 
@@ -25,7 +26,11 @@ struct ServerMetrics: Sendable {
         [
             MetricFamily(
                 "darkroom_http_requests_under_way", .gauge, help: "In-flight requests.",
-                Double(serverState.inFlightRequests))
+                Double(serverState.inFlightRequests)),
+            MetricFamily(
+                "darkroom_log_lines_dropped_total", .counter,
+                help: "Log lines that were not written because writing failed or fell behind.",
+                Double(log.droppedCount)),
         ]
     }
 

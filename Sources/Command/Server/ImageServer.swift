@@ -17,6 +17,7 @@ import UnixSignals
 /// The composition root: assembles the server from its settings, runs it, and shuts it down in order.
 struct ImageServer {
     private let settings: Settings
+    private let log: LogWriter
     private let logger: Logger
     private let startedAt = Date()
     private let registry = PrometheusRegistry(
@@ -26,7 +27,8 @@ struct ImageServer {
 
     init(_ settings: Settings) {
         self.settings = settings
-        var handler = LineLogHandler(format: settings.logging.format)
+        log = LogWriter(format: settings.logging.format)
+        var handler = LineLogHandler(writer: log)
         handler.metadataProvider = .request
         var logger = Logger(label: "darkroom") { [handler] _ in handler }
         logger.logLevel = settings.logging.level
@@ -38,7 +40,9 @@ struct ImageServer {
     ///
     /// Throws a ``SettingError`` if a part cannot start, and a ``ListenerFailure`` if a port cannot be bound.
     func run() async throws {
-        let secondSignal = await SecondSignal.watch(logger: logger)
+        // Errors at startup reach the log before the sentence that ends the process.
+        defer { log.flush() }
+        let secondSignal = await SecondSignal.watch(logger: logger) { [log] in log.flush() }
         defer { secondSignal.cancel() }
 
         // Pixels: worker processes or this process.
@@ -67,7 +71,7 @@ struct ImageServer {
         let serverState = ServerState(isStarting: true)
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
-            workers: pixels.workers, startedAt: startedAt
+            workers: pixels.workers, log: log, startedAt: startedAt
         ) { client.inFlightBytes }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
         let listeners = listeners(pipeline, prefetcher, observability)
@@ -128,6 +132,7 @@ struct ImageServer {
             caches.disk?.isHealthy() ?? true
         }
         observability.isHealthy = { pixels.isHealthy }
+        if logger.logLevel <= .info { observability.logRequest = { [log] in log.append($0) } }
         return observability
     }
 

@@ -11,7 +11,9 @@ import UnixSignals
 /// Ends the process at once on a second SIGTERM or SIGINT. Entries on disk stay intact; pending disk writes are lost.
 enum SecondSignal {
     /// Counts signals until the task is canceled.
-    static func watch(logger: Logger) async -> Task<Void, Never> {
+    ///
+    /// - Parameter flushLog: called before the process ends.
+    static func watch(logger: Logger, flushLog: @escaping @Sendable () -> Void) async -> Task<Void, Never> {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         return Task {
             var count = 0
@@ -19,6 +21,7 @@ enum SecondSignal {
                 count += 1
                 guard count > 1 else { continue }
                 logger.warning("second signal: exiting without finishing requests", metadata: ["signal": "\(signal)"])
+                flushLog()
                 _exit(128 + signal.rawValue)
             }
         }

@@ -1,46 +1,64 @@
-import HTTPTypes
-import Hummingbird
-package import Logging
-import ServiceContextModule
+package import DarkroomNetwork
 
-/// Logs one line for each request.
-///
-/// Queries are not logged, because they contain source URLs, which may contain tokens. Text chosen by clients is
-/// truncated.
+/// What the access log states about one request.
+package struct AccessLogEntry: Sendable {
+    package var method: String
+    /// The path of the target, without its query: queries contain source URLs, which may contain tokens.
+    package var path: String
+    /// The status code of the response.
+    package var status: Int
+    /// The size of the response's body; nil when unknown in advance.
+    package var bytes: Int?
+    /// The time from the request's head to its response's head.
+    package var duration: Duration
+    package var requestID: String
+    /// Nil for a request without a trace.
+    package var traceID: String?
+    /// The client's address; nil when unknown.
+    package var client: IPAddress?
+    /// The response's `Cache-Status`.
+    package var cacheStatus: String?
+    /// Whether the client disconnected, so that the response cannot be delivered.
+    package var isDisconnected: Bool
+
+    package init(
+        method: String, path: String, status: Int, bytes: Int?, duration: Duration, requestID: String,
+        traceID: String? = nil, client: IPAddress? = nil, cacheStatus: String? = nil, isDisconnected: Bool = false
+    ) {
+        self.method = method
+        self.path = path
+        self.status = status
+        self.bytes = bytes
+        self.duration = duration
+        self.requestID = requestID
+        self.traceID = traceID
+        self.client = client
+        self.cacheStatus = cacheStatus
+        self.isDisconnected = isDisconnected
+    }
+}
+
+/// Logs one entry for each request. Text chosen by clients is truncated, and secret paths are redacted.
 package struct AccessLog: Sendable {
-    let logger: Logger
     private let redactedPrefix: String?
+    private let write: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - logger: takes a line at `info` for each request.
     ///   - redactedPrefix: paths that begin with it are logged without the rest.
-    package init(logger: Logger, redactedPrefix: String? = nil) {
-        self.logger = logger
+    ///   - write: called on event loops, so it must not block; nil = requests are not logged.
+    package init(redactedPrefix: String? = nil, write: (@Sendable (AccessLogEntry) -> Void)?) {
         self.redactedPrefix = redactedPrefix
+        self.write = write
     }
 
-    /// - Parameter bytes: the size of the body; nil when unknown in advance.
-    func record(
-        _ request: Request, _ response: Response, bytes: Int?, took duration: Duration, _ context: ServerRequestContext
-    ) {
-        guard logger.logLevel <= .info else { return }
-        var metadata: Logger.Metadata = [
-            "method": "\(request.method.rawValue.truncated(to: 100))",
-            "path": "\(redacted(request.uri.path))",
-            "status": .stringConvertible(response.status.code),
-            "duration-ms": .stringConvertible(Self.milliseconds(duration)), "request-id": "\(context.requestID)",
-        ]
-        if let bytes { metadata["bytes"] = .stringConvertible(bytes) }
-        if let trace = ServiceContext.current?.trace { metadata["trace-id"] = "\(trace.parent.traceID)" }
-        if let address = context.clientAddress { metadata["client"] = "\(address)" }
-        if let cache = response.headers[.cacheStatus] { metadata["cache"] = "\(cache)" }
-        // The client disconnected, so the response cannot be delivered.
-        if Task.isCancelled { metadata["disconnected"] = .stringConvertible(true) }
-        logger.info("request", metadata: metadata)
+    /// - Parameter entry: evaluated only if requests are logged.
+    package func record(_ entry: @autoclosure () -> AccessLogEntry) {
+        guard let write else { return }
+        var entry = entry()
+        entry.method = entry.method.truncated(to: 100)
+        entry.path = redacted(entry.path)
+        write(entry)
     }
-
-    /// Rounded to microseconds.
-    private static func milliseconds(_ duration: Duration) -> Double { (duration / .microseconds(1)).rounded() / 1_000 }
 
     private func redacted(_ path: String) -> String {
         if let redactedPrefix, path.hasPrefix(redactedPrefix) { return redactedPrefix + "…" }

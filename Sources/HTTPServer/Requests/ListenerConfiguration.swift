@@ -1,5 +1,6 @@
 package import Hummingbird
 import HummingbirdCore
+package import Logging
 package import NIOCore
 package import Tracing
 
@@ -52,7 +53,7 @@ package struct ListenerConfiguration: Sendable {
     package func makeApplication(
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
-        let logger = observers.log.logger
+        let logger = observers.logger
         return Application(
             router: makeRouter(),
             server: HTTPServerBuilder { [limits, proxies, metrics = observers.metrics] responder in
@@ -68,22 +69,24 @@ package struct ListenerConfiguration: Sendable {
     private static let backlog = 1024
 }
 
-/// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log and the trace
-/// instrument.
+/// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of
+/// everything else and the trace instrument.
 package struct RequestObservers: Sendable {
     let metrics: RequestMetrics
     let state: ServerState
     let log: AccessLog
+    let logger: Logger
     let instrument: any Instrument
 
     /// - Parameter instrument: extracts the trace of each request from its header fields.
     package init(
-        metrics: RequestMetrics, state: ServerState, log: AccessLog,
+        metrics: RequestMetrics, state: ServerState, log: AccessLog, logger: Logger,
         instrument: any Instrument = InstrumentationSystem.instrument
     ) {
         self.metrics = metrics
         self.state = state
         self.log = log
+        self.logger = logger
         self.instrument = instrument
     }
 }

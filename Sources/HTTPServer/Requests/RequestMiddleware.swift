@@ -46,7 +46,12 @@ struct RequestMiddleware: RouterMiddleware {
         response.headers.addBrowserProtection()
         let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
-        observers.log.record(request, response, bytes: bytes, took: start.duration(to: .now), context)
+        observers.log.record(
+            AccessLogEntry(
+                method: request.method.rawValue, path: request.uri.path, status: response.status.code, bytes: bytes,
+                duration: start.duration(to: .now), requestID: context.requestID,
+                traceID: ServiceContext.current?.trace?.parent.traceID, client: context.clientAddress,
+                cacheStatus: response.headers[.cacheStatus], isDisconnected: Task.isCancelled))
         return response
     }
 
@@ -56,7 +61,7 @@ struct RequestMiddleware: RouterMiddleware {
             guard let route = routes.route(of: request.uri.path) else { return .noSuchRoute }
             return .methodNotAllowed(request.method, allow: routes.methods(of: route))
         }
-        observers.log.logger.error(
+        observers.logger.error(
             "unexpected error", metadata: ["error": "\(error)", "request-id": "\(context.requestID)"])
         return .internalError
     }

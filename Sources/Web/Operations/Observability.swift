@@ -16,6 +16,8 @@ package struct Observability: Sendable {
     package var serverState: ServerState
     /// Whether images can be processed. Called for each request to `/health/ready`.
     package var isHealthy: @Sendable () -> Bool = { true }
+    /// Takes the access log's entry of each request, without blocking; nil = requests are not logged.
+    package var logRequest: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
     ///   - exposition: called for each request to `/metrics`.

@@ -18,11 +18,14 @@ final class DarkroomProcess: Sendable {
     }
 
     /// Starts `darkroom serve` with these flags and variables only.
-    init(serving flags: [String], environment: [String: String] = [:]) async throws {
+    ///
+    /// - Parameter pipe: takes the log in place of a file.
+    init(serving flags: [String], environment: [String: String] = [:], log pipe: Pipe? = nil) async throws {
         errors = try URL.temporaryFolder().appendingPathComponent("log")
         try Data().write(to: errors)
         process = try Self.launch(
-            ["serve"] + flags, environment: environment, output: Pipe(), errors: FileHandle(forWritingTo: errors))
+            ["serve"] + flags, environment: environment, output: Pipe(),
+            errors: pipe ?? FileHandle(forWritingTo: errors))
         output = Lines((process.standardOutput as? Pipe)?.fileHandleForReading)
         var found: String?
         while found == nil {

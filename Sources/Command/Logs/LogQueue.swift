@@ -1,0 +1,82 @@
+import DarkroomHTTPServer
+import Dispatch
+import Foundation
+import Logging
+
+/// The lines that wait for the ``LogWriter``, bounded in number and bytes. A line without room is dropped and counted.
+struct LogQueue {
+    /// The bounds of what waits. Of each, an eighth is reserved for lines of level `error` and above.
+    struct Limits {
+        var lines = 16_384
+        var bytes = 8 << 20
+    }
+
+    enum Record {
+        /// An entry of the access log and its time; formatted by the writer.
+        case request(AccessLogEntry, Date)
+        /// A formatted line.
+        case line([UInt8])
+        /// Signaled once everything before it has been written.
+        case flush(DispatchSemaphore)
+    }
+
+    /// What the writer takes at once.
+    struct Batch {
+        var records: [Record] = []
+        /// The lines dropped since the last batch.
+        var droppedCount = 0
+    }
+
+    /// The total number of dropped lines, and of those that the writer failed to write.
+    var droppedCount = 0
+    private let limits: Limits
+    private var batch = Batch()
+    private var bytes = 0
+    /// Whether the writer found nothing and waits.
+    private var isWriterWaiting = false
+
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Appends a record, or drops it.
+    ///
+    /// - Returns: whether the writer waits and must be woken.
+    mutating func append(_ record: Record, level: Logger.Level) -> Bool {
+        let size = record.size
+        let share = level >= .error ? 8 : 7
+        if size > 0, batch.records.count >= limits.lines / 8 * share || bytes + size > limits.bytes / 8 * share {
+            droppedCount += 1
+            batch.droppedCount += 1
+            return false
+        }
+        batch.records.append(record)
+        bytes += size
+        defer { isWriterWaiting = false }
+        return isWriterWaiting
+    }
+
+    /// Takes everything that waits; nil if there is nothing, in which case the writer must wait.
+    mutating func take() -> Batch? {
+        isWriterWaiting = batch.records.isEmpty
+        guard !isWriterWaiting else { return nil }
+        let taken = batch
+        batch = Batch()
+        batch.records.reserveCapacity(min(taken.records.count, 256))
+        bytes = 0
+        return taken
+    }
+}
+
+extension LogQueue.Record {
+    /// An estimate of the memory in bytes; 0 = not a line.
+    fileprivate var size: Int {
+        switch self {
+        case .request(let entry, _):
+            MemoryLayout<Self>.stride + entry.method.utf8.count + entry.path.utf8.count + entry.requestID.utf8.count
+                + (entry.traceID?.utf8.count ?? 0) + (entry.cacheStatus?.utf8.count ?? 0)
+        case .line(let bytes): MemoryLayout<Self>.stride + bytes.count
+        case .flush: 0
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import DarkroomHTTPServer
+import Foundation
+import Logging
+import Synchronization
+
+/// Writes log lines to a descriptor on a thread of its own, so that neither formatting nor a blocked reader delays a
+/// request.
+///
+/// Lines are written in the order in which they arrive, many with one `write(2)`. Lines that arrive while the
+/// descriptor blocks wait in a ``LogQueue``; those that it has no room for are counted, and reported in a line of their
+/// own once writing continues. The thread lives as long as the process.
+final class LogWriter: Sendable {
+    let format: LogFormat
+    private let descriptor: Int32
+    private let queue: Mutex<LogQueue>
+    private let wake = DispatchSemaphore(value: 0)
+
+    init(format: LogFormat, descriptor: Int32 = STDERR_FILENO, limits: LogQueue.Limits = LogQueue.Limits()) {
+        self.format = format
+        self.descriptor = descriptor
+        queue = Mutex(LogQueue(limits: limits))
+        let thread = Thread { [self] in run() }
+        thread.name = "darkroom.log"
+        thread.start()
+    }
+
+    /// The number of lines that were not written, for lack of room or because writing failed.
+    var droppedCount: Int { queue.withLock(\.droppedCount) }
+
+    /// Queues an entry of the access log. Never blocks.
+    func append(_ entry: AccessLogEntry) { append(.request(entry, Date()), level: .info) }
+
+    /// Queues a formatted line. Never blocks.
+    func append(_ line: [UInt8], level: Logger.Level) { append(.line(line), level: level) }
+
+    /// Blocks until everything appended before has been written, but no longer than the limit: for the end of the
+    /// process.
+    ///
+    /// - Returns: whether it has been written.
+    @discardableResult
+    func flush(within limit: DispatchTimeInterval = .seconds(1)) -> Bool {
+        let written = DispatchSemaphore(value: 0)
+        append(.flush(written), level: .critical)
+        return written.wait(timeout: .now() + limit) == .success
+    }
+
+    private func append(_ record: LogQueue.Record, level: Logger.Level) {
+        if queue.withLock({ $0.append(record, level: level) }) { wake.signal() }
+    }
+
+    // MARK: The thread
+
+    /// The time in which lines gather before they are written: it bounds the wake-ups of this thread under load.
+    private static let gatheringMicroseconds: UInt32 = 5_000
+    /// The size of one write, which bounds the memory of formatted lines.
+    private static let maxWriteBytes = 64 << 10
+
+    /// What the thread has not written yet.
+    private struct Output {
+        var formatter: LineFormatter
+        /// The dropped lines that no line has reported.
+        var unreportedCount = 0
+    }
+
+    private func run() {
+        ignoreClosedPipes()
+        var output = Output(formatter: LineFormatter(format))
+        while true {
+            if let batch = queue.withLock({ $0.take() }) {
+                write(batch, &output)
+            } else {
+                wake.wait()
+            }
+            usleep(Self.gatheringMicroseconds)
+        }
+    }
+
+    private func write(_ batch: LogQueue.Batch, _ output: inout Output) {
+        output.unreportedCount += batch.droppedCount
+        for record in batch.records {
+            switch record {
+            case .request(let entry, let time): output.formatter.append(entry, at: time)
+            case .line(let line): output.formatter.append(line)
+            case .flush(let written):
+                writeLines(&output)
+                writeReport(&output)
+                written.signal()
+            }
+            if output.formatter.bytes.count >= Self.maxWriteBytes { writeLines(&output) }
+        }
+        writeLines(&output)
+        writeReport(&output)
+    }
+
+    /// Writes the formatted lines, and counts those that cannot be written.
+    private func writeLines(_ output: inout Output) {
+        let lost = writeBytes(of: &output.formatter)
+        guard lost > 0 else { return }
+        output.unreportedCount += lost
+        queue.withLock { $0.droppedCount += lost }
+    }
+
+    private func writeReport(_ output: inout Output) {
+        guard output.unreportedCount > 0 else { return }
+        output.formatter.append(
+            .error, "log lines dropped", ["count": .stringConvertible(output.unreportedCount)], at: Date())
+        if writeBytes(of: &output.formatter) == 0 { output.unreportedCount = 0 }
+    }
+
+    /// Writes and removes the formatted lines. Returns the number of those that could not be written.
+    private func writeBytes(of formatter: inout LineFormatter) -> Int {
+        defer { formatter.removeAll() }
+        return formatter.bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if count < 0, errno == EAGAIN {
+                    // Another process that shares the descriptor made it non-blocking.
+                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&entry, 1, -1)
+                } else if count == 0 || errno != EINTR {
+                    break
+                }
+            }
+            return rest.count(where: { $0 == UInt8(ascii: "\n") })
+        }
+    }
+
+    /// A closed pipe must not end the process.
+    private func ignoreClosedPipes() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
