@@ -38,9 +38,9 @@ struct ImageServer {
     /// Serves until SIGTERM or SIGINT, then finishes in-flight requests and pending disk writes. A second signal ends
     /// the process at once.
     ///
-    /// Throws a ``SettingError`` if a part cannot start, and a ``ListenerFailure`` if a port cannot be bound.
+    /// Throws a ``SettingError`` if a part cannot start, and a ``ListenerFailure`` if a port cannot be bound. The log
+    /// has been written by then.
     func run() async throws {
-        // Errors at startup reach the log before the sentence that ends the process.
         defer { log.flush() }
         let secondSignal = await SecondSignal.watch(logger: logger) { [log] in log.flush() }
         defer { secondSignal.cancel() }
@@ -58,8 +58,7 @@ struct ImageServer {
         // Origins: remote hosts and local files.
         let client = GuardedHTTPClient(
             settings: settings.clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        let local = LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
-        let origin = OriginRouter(remote: MeteredOrigin(client, metrics: registry), local: local)
+        let origin = OriginRouter(remote: MeteredOrigin(client, metrics: registry), local: localFiles)
 
         // The pipeline over these, and prefetching on top of it.
         let pipeline = ImagePipeline(
@@ -85,6 +84,10 @@ struct ImageServer {
         await client.shutdown()
         await disk?.close()
         if let failure { throw failure }
+    }
+
+    private var localFiles: LocalFiles {
+        LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
     }
 
     private var keyFilter: any CacheKeyFilter {
