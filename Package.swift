@@ -71,7 +71,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-service-context", from: "1.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
@@ -86,13 +86,14 @@ let package = Package(
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
         room("Eviction"),
-        room("Machine", packages: [logging]),
-        room("Transforms", sees: ["Vips", "Eviction"], packages: [nioCore, crypto]),
+        .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
+        room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
+        room("Transforms", sees: ["Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room("Network", packages: [httpTypes]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         room("Store", sees: ["Eviction", "Machine"], packages: [grdb, nioCore, crypto, logging]),
         room(
-            "Origin", sees: ["Network", "HTTPCaching"],
+            "Origin", sees: ["Network", "HTTPCaching", "Machine"],
             packages: [
                 asyncHTTPClient, distributedTracing, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,
@@ -133,17 +134,18 @@ let package = Package(
         tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction"),
-        tests(of: "Machine", packages: [logging]),
-        tests(of: "Store", packages: [grdb, nioCore, crypto, logging]),
+        tests(of: "Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
+        tests(of: "Store", sees: ["Machine"], packages: [grdb, nioCore, crypto, logging]),
         tests(
-            of: "Origin", sees: ["Network", "TestOrigin"],
+            of: "Origin", sees: ["Machine", "Network", "TestOrigin"],
             packages: [
-                nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing, serviceContext,
+                crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
+                serviceContext,
             ]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "Network", "HTTPCaching"],
             packages: [nioCore, httpTypes]),
-        tests(of: "Workers", sees: ["CSandbox", "Transforms"], packages: [nioCore, logging]),
+        tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Metrics", packages: [coreMetrics]),
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(

@@ -13,7 +13,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
     ],
     targets: [
@@ -22,13 +22,17 @@ let package = Package(
             name: "DarkroomVips", dependencies: ["DarkroomCVips", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Vips", swiftSettings: swiftSettings),
         .target(name: "DarkroomEviction", path: "Sources/Eviction", swiftSettings: swiftSettings),
+        .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
         .target(
-            name: "DarkroomMachine", dependencies: [.product(name: "Logging", package: "swift-log")],
-            path: "Sources/Machine", swiftSettings: swiftSettings),
+            name: "DarkroomMachine",
+            dependencies: [
+                "DarkroomCMemory", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+            ], path: "Sources/Machine", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomTransforms",
             dependencies: [
-                "DarkroomVips", "DarkroomEviction", .product(name: "NIOCore", package: "swift-nio"),
+                "DarkroomVips", "DarkroomEviction", "DarkroomMachine", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ], path: "Sources/Transforms", swiftSettings: swiftSettings),
         .target(name: "Thumbnail", dependencies: ["DarkroomCVips"]),

@@ -3,29 +3,9 @@
 #include "CSandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#define ALL_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
-
-int darkroom_memory_file(size_t size) {
-    int file = memfd_create("darkroom", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file < 0) return -errno;
-    if (ftruncate(file, (off_t)size) == 0) return file;
-    int failure = errno;
-    close(file);
-    return -failure;
-}
-
-int darkroom_seal(int file) { return fcntl(file, F_ADD_SEALS, ALL_SEALS) < 0 ? -errno : 0; }
-
-int darkroom_is_sealed(int file) {
-    int seals = fcntl(file, F_GET_SEALS);
-    return seals >= 0 && (seals & ALL_SEALS) == ALL_SEALS;
-}
 
 int darkroom_socket_pair(int sockets[2]) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) ? -errno : 0;

@@ -3,9 +3,6 @@
 
 #include <errno.h>
 
-int darkroom_memory_file(size_t size) { return -ENOSYS; }
-int darkroom_seal(int file) { return -ENOSYS; }
-int darkroom_is_sealed(int file) { return 0; }
 int darkroom_socket_pair(int sockets[2]) { return -ENOSYS; }
 int darkroom_send(int socket, const void *bytes, size_t count, int descriptor) { return -ENOSYS; }
 ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descriptor) { return -ENOSYS; }

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import Foundation
 import NIOCore
 
@@ -34,7 +35,7 @@ enum LocalFile {
     struct Contents: Sendable {
         let version: Version
         /// Nil if the version is known.
-        let body: ByteBuffer?
+        let body: SharedBytes?
     }
 
     /// Opens one component after the other, each relative to its parent, so that no folder can be replaced by a link
@@ -84,26 +85,31 @@ enum LocalFile {
         let version = Version(status)
         if isKnown(version) { return Contents(version: version, body: nil) }
         let body = try readAll(file, expectedBytes: Int(status.st_size), maxSourceBytes: maxSourceBytes)
-        guard body.readableBytes > 0 else { throw .emptyBody }
+        guard body.count > 0 else { throw .emptyBody }
         return Contents(version: version, body: body)
     }
 
     /// Reads to the end and counts, since the file may grow meanwhile.
     private static func readAll(_ file: Int32, expectedBytes: Int, maxSourceBytes: Int) throws(OriginError)
-        -> ByteBuffer
+        -> SharedBytes
     {
-        var body = ByteBuffer()
-        body.reserveCapacity(expectedBytes + 1)
+        var body = SharedBytesWriter(expectedBytes: expectedBytes)
+        var part = ByteBufferAllocator().buffer(capacity: min(expectedBytes + 1, maxPartBytes))
         while true {
             var failed = false
-            let count = body.writeWithUnsafeMutableBytes(minimumWritableBytes: 1) { space in
+            part.clear()
+            let count = part.writeWithUnsafeMutableBytes(minimumWritableBytes: 1) { space in
                 let count = Foundation.read(file, space.baseAddress, space.count)
                 failed = count < 0
                 return max(0, count)
             }
             guard !failed else { throw .localNotFound }
-            guard body.readableBytes <= maxSourceBytes else { throw .tooLarge(limitBytes: maxSourceBytes) }
-            if count == 0 { return body }
+            guard body.count + count <= maxSourceBytes else { throw .tooLarge(limitBytes: maxSourceBytes) }
+            if count == 0 { return body.finish() }
+            body.append(part)
         }
     }
+
+    /// The most that is read at once: it stays in the processor's cache until it is hashed and copied.
+    private static let maxPartBytes = 256 << 10
 }

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomMachine
 public import DarkroomNetwork
 import Foundation
 import HTTPTypes
@@ -38,7 +39,7 @@ public struct LocalFiles: OriginFetching {
         let contents = try await read(path, below: root, conditions: request.conditions)
         return OriginResponse(
             url: request.url, status: contents.body == nil ? .notModified : .ok, headers: contents.version.fields,
-            body: contents.body ?? ByteBuffer(), requestedAt: requestedAt, receivedAt: Date())
+            content: contents.body ?? SharedBytes(ByteBuffer()), requestedAt: requestedAt, receivedAt: Date())
     }
 
     /// Checks the path, not whether the file exists.

@@ -1,3 +1,4 @@
+package import DarkroomMachine
 public import DarkroomNetwork
 public import Foundation
 public import HTTPTypes
@@ -12,7 +13,12 @@ public struct OriginResponse: Sendable {
     /// The header fields as received, as untrusted as the body.
     public var headers: HTTPFields
     /// The complete body. Empty if and only if ``isNotModified``.
-    public var body: ByteBuffer
+    public var body: ByteBuffer {
+        get { content.buffer }
+        set { content = SharedBytes(newValue) }
+    }
+    /// The same bytes in the form in which they arrived.
+    package var content: SharedBytes
     /// When the request for ``url`` was sent: `request_time` of RFC 9111 §4.2.3.
     public var requestedAt: Date
     /// When its response head came in: `response_time` of RFC 9111 §4.2.3.
@@ -28,10 +34,19 @@ public struct OriginResponse: Sendable {
         url: SourceURL, status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer, requestedAt: Date,
         receivedAt: Date, sentFields: HTTPFields = [:]
     ) {
+        self.init(
+            url: url, status: status, headers: headers, content: SharedBytes(body), requestedAt: requestedAt,
+            receivedAt: receivedAt, sentFields: sentFields)
+    }
+
+    init(
+        url: SourceURL, status: HTTPResponse.Status, headers: HTTPFields, content: SharedBytes, requestedAt: Date,
+        receivedAt: Date, sentFields: HTTPFields = [:]
+    ) {
         self.url = url
         self.status = status
         self.headers = headers
-        self.body = body
+        self.content = content
         self.requestedAt = requestedAt
         self.receivedAt = receivedAt
         self.sentFields = sentFields
@@ -43,16 +58,26 @@ public struct OriginResponse: Sendable {
 
 /// The beginning of an original during its download. Unverified: inspect it, but never store it.
 public struct PartialOriginal: Sendable {
-    /// The bytes received so far. Retaining them makes the download copy them once.
-    public var body: ByteBuffer
+    /// The number of bytes received so far.
+    public let receivedBytes: Int
     /// The announced length in bytes, at least 1, or nil if unknown.
-    public var expectedBytes: Int?
+    public let expectedBytes: Int?
+    private let bytes: @Sendable () -> ByteBuffer
 
     /// A partial original that a fetcher reports.
     public init(body: ByteBuffer, expectedBytes: Int?) {
-        self.body = body
-        self.expectedBytes = expectedBytes
+        self.init(receivedBytes: body.readableBytes, expectedBytes: expectedBytes) { body }
     }
+
+    /// A partial original whose bytes are copied only for those who ask for them.
+    package init(receivedBytes: Int, expectedBytes: Int?, bytes: @escaping @Sendable () -> ByteBuffer) {
+        self.receivedBytes = receivedBytes
+        self.expectedBytes = expectedBytes
+        self.bytes = bytes
+    }
+
+    /// The bytes received so far. Each use may copy them.
+    public var body: ByteBuffer { bytes() }
 }
 
 /// The head of a response without a usable original: enough to cache the failure for as long as the origin allows

@@ -1,4 +1,5 @@
 import DarkroomEviction
+import DarkroomMachine
 import NIOCore
 import Synchronization
 
@@ -12,6 +13,10 @@ public final class MemoryStore: Sendable {
     /// The cost of an entry besides its bytes: keys, node, buffer headers and its share of the tables. Measured as 260
     /// to 390 bytes for sources with ten entries, and 930 for sources with one.
     public static let entryOverheadBytes = 768
+
+    /// The most entries whose bodies stay in memory files, each of which takes a descriptor. The bodies of others are
+    /// copied.
+    static let maxFiles = 512
 
     /// The bytes that a shrink evicts at a time, so that lookups get the lock in between.
     private static let shrinkStepBytes = 1 << 20
@@ -67,7 +72,8 @@ public final class MemoryStore: Sendable {
     /// Stores or replaces the entry for this key, and evicts others if the store would exceed its budget. An entry that
     /// costs more than the whole budget is not stored, but still removes the one that it would have replaced.
     public func store(_ entry: StoredEntry, for key: EntryKey) {
-        let held = Held(key: key, entry: entry.compacted, storedAt: uptime())
+        let mayHoldFile = entry.content.file == nil || state.withLock { $0.files } < Self.maxFiles
+        let held = Held(key: key, entry: entry.compacted(mayHoldFile: mayHoldFile), storedAt: uptime())
         let freed = state.withLock { $0.store(held) }
         // Freed here, after the lock, as in all methods below.
         _ = consume freed
@@ -130,7 +136,7 @@ private struct Held: Sendable {
         self.entry = entry
         self.storedAt = storedAt
         costBytes =
-            entry.body.readableBytes + entry.metadata.readableBytes + entry.labels.reduce(0) { $0 + $1.utf8.count }
+            entry.content.count + entry.metadata.readableBytes + entry.labels.reduce(0) { $0 + $1.utf8.count }
             + MemoryStore.entryOverheadBytes
     }
 }
@@ -148,6 +154,8 @@ private struct State: Sendable {
     /// The entries of each source, so that removing a source needs no search.
     private var entriesBySource: [StoreKey: Set<StoreKey>] = [:]
     private var counters = MemoryStatistics()
+    /// The number of entries whose bodies are in memory files.
+    private(set) var files = 0
 
     init(budgetBytes: Int) {
         table = SieveTable(budgetBytes: budgetBytes)
@@ -173,6 +181,7 @@ private struct State: Sendable {
         guard held.costBytes <= table.budgetBytes else { return replaced }
         let evicted = table.insert(held, cost: held.costBytes, for: held.key)
         entriesBySource[held.key.source, default: []].insert(held.key.entry)
+        files += [held].fileCount
         unindex(evicted)
         counters.evictions += evicted.count
         return replaced + evicted
@@ -186,13 +195,16 @@ private struct State: Sendable {
 
     mutating func removeAll(ofSource source: StoreKey) -> [Held] {
         let entries = entriesBySource.removeValue(forKey: source) ?? []
-        return entries.compactMap { table.remove(for: EntryKey(source: source, entry: $0)) }
+        let removed = entries.compactMap { table.remove(for: EntryKey(source: source, entry: $0)) }
+        files -= removed.fileCount
+        return removed
     }
 
     mutating func removeEverything() -> State {
         let before = self
         table.removeAll()
         entriesBySource = [:]
+        files = 0
         return before
     }
 
@@ -218,6 +230,7 @@ private struct State: Sendable {
 
     /// Removes entries that have left the table from the index by source.
     private mutating func unindex(_ gone: [Held]) {
+        files -= gone.fileCount
         for key in gone.map(\.key) {
             guard let index = entriesBySource.index(forKey: key.source) else { continue }
             entriesBySource.values[index].remove(key.entry)
@@ -226,10 +239,18 @@ private struct State: Sendable {
     }
 }
 
+extension [Held] {
+    /// The number of entries whose bodies are in memory files.
+    fileprivate var fileCount: Int { count { $0.entry.content.file != nil } }
+}
+
 extension StoredEntry {
     /// The same entry in buffers without much more capacity than readable bytes.
-    fileprivate var compacted: StoredEntry {
-        StoredEntry(body: Self.compacted(body), metadata: Self.compacted(metadata), labels: labels)
+    fileprivate func compacted(mayHoldFile: Bool) -> StoredEntry {
+        let content = mayHoldFile ? content : content.inOrdinaryMemory
+        return StoredEntry(
+            content: content.file == nil ? SharedBytes(Self.compacted(content.buffer)) : content,
+            metadata: Self.compacted(metadata), labels: labels)
     }
 
     private static func compacted(_ buffer: ByteBuffer) -> ByteBuffer {

@@ -1,4 +1,6 @@
 public import Crypto
+package import DarkroomMachine
+import NIOCore
 
 /// A SHA-256 digest that identifies a source or an entry in a store.
 ///
@@ -25,6 +27,11 @@ public struct StoreKey: Hashable, Sendable {
             hasher.update(data: Array(bytes))
         }
         self.init(hasher.finalize())
+    }
+
+    /// The SHA-256 of these bytes, which may have been computed while they arrived.
+    package init(of bytes: SharedBytes) {
+        if let digest = bytes.digest { self.init(digest) } else { self.init(hashing: bytes.buffer.readableBytesView) }
     }
 
     /// The key with this digest, or nil unless it is exactly 32 bytes long.

@@ -1,3 +1,4 @@
+package import DarkroomMachine
 public import NIOCore
 
 /// An entry of a store: an original or a variant, with metadata of the owner's.
@@ -8,7 +9,12 @@ public struct StoredEntry: Sendable {
     public static let maximumLabelBytes = 8 << 10
 
     /// The encoded bytes of the image.
-    public var body: ByteBuffer
+    public var body: ByteBuffer {
+        get { content.buffer }
+        set { content = SharedBytes(newValue) }
+    }
+    /// The same bytes; those of an original may be in a memory file.
+    package var content: SharedBytes
     /// Data of the owner's about the body, opaque to the store.
     public var metadata: ByteBuffer
     /// Labels by which the source of the entry is found, such as `host:example.com`, compared as bytes of UTF-8. An
@@ -22,7 +28,13 @@ public struct StoredEntry: Sendable {
     public init(
         body: ByteBuffer, metadata: ByteBuffer = ByteBuffer(), labels: [String] = [], bodyDigest: StoreKey? = nil
     ) {
-        self.body = body
+        self.init(content: SharedBytes(body), metadata: metadata, labels: labels, bodyDigest: bodyDigest)
+    }
+
+    package init(
+        content: SharedBytes, metadata: ByteBuffer = ByteBuffer(), labels: [String] = [], bodyDigest: StoreKey? = nil
+    ) {
+        self.content = content
         self.metadata = metadata
         self.labels = labels
         self.bodyDigest = bodyDigest

@@ -1,9 +1,15 @@
+package import DarkroomMachine
 public import NIOCore
 
 /// One piece of pixel work: a source, the changes to make, and the form of the result.
 public struct ImageJob: Sendable {
     /// The encoded bytes of the source.
-    public var source: ByteBuffer
+    public var source: ByteBuffer {
+        get { sharedSource.buffer }
+        set { sharedSource = SharedBytes(newValue) }
+    }
+    /// The same bytes in the form in which another process reads them without a copy.
+    package var sharedSource: SharedBytes
     /// The SHA-256 of the source's bytes in hexadecimal, by which a cached decode is found; nil = no cache is used.
     public var identity: String?
     /// Whether the decoded image is cached for further jobs on the same source. Needs `identity`.
@@ -28,7 +34,7 @@ public struct ImageJob: Sendable {
         pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
         output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
     ) {
-        self.source = source
+        sharedSource = SharedBytes(source)
         self.identity = identity
         self.cachesDecoded = cachesDecoded
         self.pages = pages

@@ -1,3 +1,4 @@
+import DarkroomMachine
 package import DarkroomTransforms
 package import Logging
 import NIOCore
@@ -62,11 +63,10 @@ package struct WorkerImageProcessor: ImageProcessing {
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
-        func read(_ outcome: WorkerReply.Outcome, _ memory: SealedMemory?) -> ProcessedImage? {
-            guard case .image(let wire) = outcome,
-                let body = try? memory?.bytes(maxBytes: pool.configuration.maxResultBytes)
+        func read(_ outcome: WorkerReply.Outcome, _ memory: MemoryFile?) -> ProcessedImage? {
+            guard case .image(let wire) = outcome, let memory, memory.count <= pool.configuration.maxResultBytes
             else { return nil }
-            return wire.image(body, of: job)
+            return wire.image(memory.copy(), of: job)
         }
         return try answer(
             to: job, with: try sealed(job), interrupt: interrupt, request: WorkerRequest.process, read: read)
@@ -75,7 +75,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     package func plan(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ImagePlan {
-        func read(_ outcome: WorkerReply.Outcome, _: SealedMemory?) -> ImagePlan? {
+        func read(_ outcome: WorkerReply.Outcome, _: MemoryFile?) -> ImagePlan? {
             guard case .plan(let plan) = outcome, plan.isPlausible else { return nil }
             return plan
         }
@@ -86,7 +86,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     /// The sealed source of a job that is not quarantined.
-    private func sealed(_ job: ImageJob) throws(ImageProcessingError) -> SealedMemory {
+    private func sealed(_ job: ImageJob) throws(ImageProcessingError) -> MemoryFile {
         if let error = pool.quarantineError(for: job) { throw error }
         guard let source = try? pool.sources.take(job) else {
             throw .transformFailed("no shared memory is available for the source")
@@ -96,9 +96,9 @@ package struct WorkerImageProcessor: ImageProcessing {
 
     /// Sends a job to a worker. `read` returns nil for a reply that no honest worker sends.
     private func answer<Answer>(
-        to job: ImageJob, with source: SealedMemory, interrupt: @escaping Interrupt,
+        to job: ImageJob, with source: MemoryFile, interrupt: @escaping Interrupt,
         request: (WireJob) -> WorkerRequest,
-        read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
+        read: (WorkerReply.Outcome, MemoryFile?) -> Answer?
     ) throws(ImageProcessingError) -> Answer {
         guard let wire = WireJob(job) else {
             throw .transformFailed("custom transforms cannot run in a worker process")
@@ -123,7 +123,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     private static func result<Answer>(
-        _ reply: WorkerReply, _ memory: SealedMemory?, _ read: (WorkerReply.Outcome, SealedMemory?) -> Answer?
+        _ reply: WorkerReply, _ memory: MemoryFile?, _ read: (WorkerReply.Outcome, MemoryFile?) -> Answer?
     ) throws(WorkerCall.Failure) -> Result<Answer, ImageProcessingError> {
         if case .failure(let error) = reply.outcome { return .failure(error.bounded) }
         guard let answer = read(reply.outcome, memory) else { throw .protocolViolation }

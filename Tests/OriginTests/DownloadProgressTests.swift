@@ -1,6 +1,9 @@
+import Crypto
+import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomTestOrigin
+import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -54,6 +57,21 @@ struct DownloadProgressTests {
             _ = try await client.fetch(reports.request(origin.url()))
             #expect(reports.all.last?.text == "picture")
             #expect(reports.all.allSatisfy { $0.expected == nil })
+        }
+    }
+
+    @Test(arguments: [100, 1_000_000])
+    func `a body is hashed while it arrives, and a large one is ready for another process`(count: Int) async throws {
+        let body = ByteBuffer(bytes: (0..<count).map { UInt8(truncatingIfNeeded: $0 * 31 >> 3) })
+        try await withOrigin { _ in
+            [.respond(bytes: body)]
+        } _: { client, origin async throws in
+            let content = try await client.fetch(OriginRequest(url: origin.url())).content
+            #expect(content.buffer == body)
+            #expect(content.digest == SHA256.hash(data: Data(body.readableBytesView)))
+            #if os(Linux)
+                #expect((content.file != nil) == (count > 65_536))
+            #endif
         }
     }
 

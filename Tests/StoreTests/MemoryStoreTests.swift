@@ -1,3 +1,4 @@
+import DarkroomMachine
 import NIOCore
 import Testing
 
@@ -16,6 +17,36 @@ import Testing
         let expected = MemoryStatistics(entries: 1, bytes: Self.costBytes, hits: 1, misses: 2, evictions: 0)
         #expect(store.statistics == expected)
     }
+
+    #if os(Linux)
+        @Test func `only so many bodies stay in memory files, and each that leaves makes room for another`() throws {
+            let store = MemoryStore(budgetBytes: 1 << 20)
+            let file = try MemoryFile(copying: ByteBuffer(repeating: 7, count: 100))
+            func isInFile(_ number: Int) -> Bool? { store.entry(for: key(number)).map { $0.content.file != nil } }
+            func storeFile(_ number: Int) { store.store(StoredEntry(content: SharedBytes(file)), for: key(number)) }
+            let limit = MemoryStore.maxFiles
+            for number in 0..<limit { storeFile(number) }
+            #expect((0..<limit).allSatisfy { isInFile($0) == true })
+            let departures: [() -> Void] = [
+                { store.remove(key(0)) }, { store.store(entry(), for: key(1)) },
+                { store.removeAll(ofSources: [key(2).source]) }, { store.store(entry(2 << 20), for: key(3)) },
+            ]
+            for (number, leave) in departures.enumerated() {
+                storeFile(-1)
+                #expect(isInFile(-1) == false)
+                #expect(store.entry(for: key(-1))?.body == ByteBuffer(repeating: 7, count: 100))
+                leave()
+                storeFile(limit + number)
+                #expect(isInFile(limit + number) == true)
+            }
+            store.shrink(toBytes: 0)
+            for number in 0...limit { storeFile(number) }
+            #expect((0..<limit).allSatisfy { isInFile($0) == true })
+            store.removeEverything()
+            storeFile(0)
+            #expect(isInFile(0) == true)
+        }
+    #endif
 
     @Test func `a second entry for a key replaces the first`() {
         let store = MemoryStore(budgetBytes: 1 << 20)

@@ -1,4 +1,6 @@
+import DarkroomCMemory
 import DarkroomCSandbox
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 import NIOCore
@@ -58,26 +60,31 @@ struct HostileWorkerTests {
         return (MessageSocket(descriptor: pair[0]), MessageSocket(descriptor: pair[1]))
     }
 
-    @Test func `Memory comes through unchanged, and only as much as is wanted`() throws {
+    @Test func `Memory comes through unchanged`() throws {
         let (here, there) = try sockets()
         defer {
             close(here.descriptor)
             close(there.descriptor)
         }
         let bytes = ByteBuffer(bytes: (0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
-        try here.send(["a"], with: try SealedMemory(copying: bytes))
+        try here.send(["a"], with: try MemoryFile(copying: bytes))
         let (message, memory) = try there.receive([String].self)
         #expect(message == ["a"])
-        #expect(try memory?.bytes(maxBytes: 100_000) == bytes)
-        #expect(throws: WireError.malformed) { try memory?.bytes(maxBytes: 99_999) }
+        #expect(memory?.buffer == bytes)
         #expect(write(try #require(memory).descriptor, [1], 1) < 0)
     }
 
     @Test func `Memory that could still change, or is none, is not looked at`() throws {
-        let open = darkroom_memory_file(10)
-        #expect(throws: WireError.malformed) { try SealedMemory(received: open).bytes(maxBytes: 100) }
-        let device = Foundation.open("/dev/zero", O_RDONLY)
-        #expect(throws: WireError.malformed) { try SealedMemory(received: device).bytes(maxBytes: 100) }
+        let (here, there) = try sockets()
+        defer {
+            close(here.descriptor)
+            close(there.descriptor)
+        }
+        for file in [darkroom_memory_file(), Foundation.open("/dev/zero", O_RDONLY)] {
+            #expect(darkroom_send(here.descriptor, "[]", 2, file) == 0)
+            close(file)
+            #expect(throws: WireError.malformed) { try there.receive([String].self) }
+        }
     }
 
     @Test func `A message that is too long is none`() throws {

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import NIOCore
 import Testing
@@ -14,6 +15,16 @@ struct SealedSourcesTests {
         #expect(try sources.take(second) !== memory)
         #expect(try sources.take(first) === memory)
         #expect(try sources.take(first) !== memory)
+    }
+
+    @Test func `a source that arrived in a memory file is not copied into another`() throws {
+        let sources = SealedSourceCache(capacity: 1)
+        var job = ImageJob.drawing(identity: "first")
+        let file = try MemoryFile(copying: job.source)
+        job.sharedSource = SharedBytes(file)
+        #expect(try sources.take(job) === file)
+        sources.store(file, of: job)
+        #expect(try sources.take(.drawing(identity: "first")) !== file)
     }
 
     @Test func `the oldest is let go, and what has no name is never kept`() throws {

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 import NIOCore
@@ -65,7 +66,7 @@ struct SupervisionTests {
         let job = ImageJob.drawing()
         site.signal(SIGSTOP, [worker.identifier])
         let wire = try #require(WireJob(job))
-        try worker.socket.send(WorkerRequest.process(wire), with: try SealedMemory(copying: job.source))
+        try worker.socket.send(WorkerRequest.process(wire), with: try MemoryFile(copying: job.source))
         try worker.socket.send(WorkerRequest.cancel)
         site.signal(SIGCONT, [worker.identifier])
         let reply = try worker.socket.receive(WorkerReply.self).message

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 import NIOCore
@@ -50,7 +51,8 @@ struct WorkerJobTests {
             chain: TransformChain(recipe, limits: limits), resampling: recipe.resampling,
             output: OutputOptions(format: .json, details: [.exif, .palette]), limits: limits)
         let wire = try #require(WireJob(job))
-        let crossed = try JSONDecoder().decode(WireJob.self, from: JSONEncoder().encode(wire)).job(source: job.source)
+        let crossed = try JSONDecoder().decode(WireJob.self, from: JSONEncoder().encode(wire)).job(
+            source: SharedBytes(job.source))
         #expect(crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
         #expect(crossed.identity == "b" && crossed.cachesDecoded && crossed.resampling == recipe.resampling)

@@ -1,4 +1,4 @@
-/// Linux system calls that Swift cannot express: descriptors over sockets, sealed memory, child processes and sandbox layers.
+/// Linux system calls that Swift cannot express: descriptors over sockets, child processes and sandbox layers.
 ///
 /// Functions return 0 or a non-negative number on success and a negative `errno` on failure. They hold no policy about images.
 /// On systems other than Linux every function returns -ENOSYS.
@@ -11,12 +11,6 @@
 
 // descriptors.c
 
-/// Creates a memory file of `size` bytes, closed on exec, and returns its descriptor (memfd_create(2)).
-int darkroom_memory_file(size_t size);
-/// Seals the memory file: no holder of a descriptor can change its bytes or its size.
-int darkroom_seal(int file);
-/// Whether all of these seals are set on the file.
-int darkroom_is_sealed(int file);
 /// Creates two connected sockets for whole messages (SOCK_SEQPACKET), closed on exec.
 int darkroom_socket_pair(int sockets[2]);
 /// Sends one message, and `descriptor` with it unless negative. Never blocks, never raises SIGPIPE.

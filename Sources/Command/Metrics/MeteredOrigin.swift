@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
 import HTTPTypes
@@ -56,7 +57,7 @@ struct MeteredOrigin: OriginFetching {
         do throws(OriginError) {
             let response = try await origin.fetch(request)
             results[response.isNotModified ? .notModified : .downloaded]?.increment()
-            bytes.increment(by: response.body.readableBytes)
+            bytes.increment(by: response.content.count)
             return response
         } catch {
             results[Result(error)]?.increment()

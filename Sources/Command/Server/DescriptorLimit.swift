@@ -5,8 +5,9 @@ import Logging
 struct DescriptorLimit {
     let count: Int
 
-    /// Descriptors reserved for origins, the disk cache and everything else besides client connections.
-    static let reserved = 512
+    /// Descriptors reserved for origins, originals in memory files, the disk cache and everything else besides client
+    /// connections.
+    static let reserved = 1024
 
     /// Raises the soft limit to the hard limit.
     static func raised(logger: Logger) -> DescriptorLimit {

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomMachine
 import DarkroomNetwork
 import Foundation
 import HTTPTypes
@@ -15,21 +16,19 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var head: HTTPResponseHead?
         var receivedAt = Date.distantPast
         var action: ResponseAction?
-        var body = ByteBuffer()
+        var body = SharedBytesWriter()
         /// The size that the body may reach without another reservation.
         var reservedBytes = 0
 
         /// The part of the original that has been received, with its announced length.
         var partial: PartialOriginal? {
             guard case .content(let sizeHint) = action else { return nil }
-            return PartialOriginal(body: body, expectedBytes: sizeHint > 0 ? sizeHint : nil)
+            return PartialOriginal(
+                receivedBytes: body.count, expectedBytes: sizeHint > 0 ? sizeHint : nil, bytes: body.prefix)
         }
     }
 
     private struct Aborted: Error {}
-
-    /// The most memory that is allocated for an announced body before any of it arrives.
-    private static let maxAllocatedBytes = 4 << 20
 
     /// The step by which the reservation of a body of unknown length grows.
     private static let stepBytes = 256 << 10
@@ -56,10 +55,10 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     /// Returns the result. Call it once, after the transfer.
     func finish() -> Progress {
         let progress = state.withLock { state in
-            defer { state.body = ByteBuffer() }
+            defer { state.body = SharedBytesWriter() }
             return state
         }
-        reservation.withLock { $0.take() }?.finish(bytes: progress.body.readableBytes)
+        reservation.withLock { $0.take() }?.finish(bytes: progress.body.count)
         return progress
     }
 
@@ -76,7 +75,7 @@ final class ResponseCollector: HTTPClientResponseDelegate {
             $0.receivedAt = Date()
             $0.action = action
             if case .content(let sizeHint) = action {
-                $0.body.reserveCapacity(min(sizeHint, Self.maxAllocatedBytes))
+                $0.body = SharedBytesWriter(expectedBytes: sizeHint)
             }
         }
         switch action {
@@ -90,24 +89,23 @@ final class ResponseCollector: HTTPClientResponseDelegate {
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let partial = state.withLock { state -> PartialOriginal? in
-            guard state.body.readableBytes + buffer.readableBytes <= maxSourceBytes else {
+            guard state.body.count + buffer.readableBytes <= maxSourceBytes else {
                 state.action = .fail(.tooLarge(limitBytes: maxSourceBytes))
                 return nil
             }
-            state.body.writeImmutableBuffer(buffer)
+            state.body.append(buffer)
             return state.partial
         }
         guard let partial else { return task.eventLoop.makeFailedFuture(Aborted()) }
-        // Outside the lock. The shared body is released with this call, so the next part is appended in place.
         onProgress(partial)
-        return reserve(partial.body.readableBytes, task)
+        return reserve(partial.receivedBytes, task)
     }
 
     /// Pauses reading until that many bytes are reserved and, without an announced length, some that may follow.
     private func reserve(_ bytes: Int, _ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
         let reservedBytes = state.withLock { state -> Int? in
             guard bytes > state.reservedBytes else { return nil }
-            let isAnnounced = state.reservedBytes == 0 && state.body.readableBytes == 0
+            let isAnnounced = state.reservedBytes == 0 && state.body.count == 0
             state.reservedBytes = min(isAnnounced ? bytes : bytes + Self.stepBytes, maxSourceBytes)
             return state.reservedBytes
         }
@@ -141,12 +139,12 @@ extension ResponseCollector.Progress {
         switch action {
         case .missing: throw ExchangeFailure(.notFound(unusable))
         case .unexpectedStatus: throw ExchangeFailure(.unexpectedStatus(unusable))
-        case .content where body.readableBytes == 0: throw ExchangeFailure(.emptyBody)
+        case .content where body.count == 0: throw ExchangeFailure(.emptyBody)
         case .content, .notModified, .redirect, .fail, nil: break
         }
         return OriginResponse(
-            url: url, status: HTTPResponse.Status(code: status), headers: fields, body: body, requestedAt: requestedAt,
-            receivedAt: receivedAt, sentFields: sentFields)
+            url: url, status: HTTPResponse.Status(code: status), headers: fields, content: body.finish(),
+            requestedAt: requestedAt, receivedAt: receivedAt, sentFields: sentFields)
     }
 
     /// Whether the transfer had to continue after what was received.

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
 import NIOCore
@@ -48,9 +49,9 @@ struct CachedState {
         var entry = CachedEntry(kind: .original, key)
         if let record {
             for (tier, found) in await caches.peek(key) where OriginalLookup.content(of: found) == record.content {
-                entry.add(tier, bytes: found.body.readableBytes)
+                entry.add(tier, bytes: found.content.count)
                 guard original == nil, readable.isSuperset(of: tier.set) else { continue }
-                original = Original(body: found.body, record: record, tier: tier)
+                original = Original(body: found.content, record: record, tier: tier)
             }
         }
         entries.append(entry)
@@ -63,7 +64,7 @@ struct CachedState {
         if let record {
             for (tier, found) in await caches.peek(key) {
                 guard let metadata = VariantRecord(found.metadata), metadata.content == record.content else { continue }
-                entry.add(tier, bytes: found.body.readableBytes)
+                entry.add(tier, bytes: found.content.count)
                 entry.format = metadata.format
                 if readable.isSuperset(of: tier.set) { variant = metadata }
             }

@@ -30,7 +30,7 @@ final class ImageTaskReporter: Sendable {
     func report(
         _ partial: PartialOriginal, of download: Int, for request: ResolvedRequest, _ previewMaker: PreviewMaker
     ) {
-        let received = partial.body.readableBytes
+        let received = partial.receivedBytes
         events.send(ImageTask.Progress(receivedBytes: received, expectedBytes: partial.expectedBytes))
         guard makesPreviews, received != partial.expectedBytes else { return }
         let doublings = Int.bitWidth - (received / Self.minPreviewBytes).leadingZeroBitCount

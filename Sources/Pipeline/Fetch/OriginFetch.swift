@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
@@ -100,12 +101,12 @@ struct OriginFetch: Sendable {
         let content = cacheable ?? accepted
         let record = SourceRecord(
             of: content, for: request.source, requestedAt: sentAt,
-            content: StoreKey(hashing: content.body.readableBytesView), policy: policy)
+            content: StoreKey(of: content.content), policy: policy)
         if undecodable?.record.content == record.content { try refuse(undecodable, now: record, request) }
         let isVerified = known.map { $0.isVerified && $0.content == record.content } ?? false
         if isVerified { record.markVerified() }
         let original = Original(
-            body: content.body, record: record, tier: nil,
+            body: content.content, record: record, tier: nil,
             mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
         await store(original, for: request, isKnown: known != nil, isVerified: isVerified)
@@ -192,7 +193,9 @@ extension OriginFetch.Mode {
 
 extension OriginResponse {
     /// The final report of a download, since fetchers need not report parts.
-    fileprivate var whole: PartialOriginal { PartialOriginal(body: body, expectedBytes: body.readableBytes) }
+    fileprivate var whole: PartialOriginal {
+        PartialOriginal(receivedBytes: content.count, expectedBytes: content.count) { content.buffer }
+    }
 }
 
 extension Priority {

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomStore
 import NIOCore
 
@@ -15,15 +16,15 @@ struct OriginalLookup: Sendable {
         if tiers.contains(.memory), let entry = caches.memory.entry(for: key),
             Self.content(of: entry) == record.content
         {
-            return Original(body: entry.body, record: record, tier: .memory)
+            return Original(body: entry.content, record: record, tier: .memory)
         }
         guard tiers.contains(.disk), let entry = await caches.disk?.entry(for: key),
             Self.content(of: entry) == record.content
         else { return nil }
-        if entry.body.readableBytes <= Self.maxMemoryBytes, request.cache.store.originals.contains(.memory) {
+        if entry.content.count <= Self.maxMemoryBytes, request.cache.store.originals.contains(.memory) {
             caches.promote(entry, for: key, request)
         }
-        return Original(body: entry.body, record: record, tier: .disk)
+        return Original(body: entry.content, record: record, tier: .disk)
     }
 
     /// Looks in work under way only.
@@ -34,7 +35,7 @@ struct OriginalLookup: Sendable {
     /// The entry of an original, whose metadata is the hash of its bytes.
     static func entry(_ original: Original) -> StoredEntry {
         let content = original.record.content
-        return StoredEntry(body: original.body, metadata: ByteBuffer(bytes: content.bytes), bodyDigest: content)
+        return StoredEntry(content: original.body, metadata: ByteBuffer(bytes: content.bytes), bodyDigest: content)
     }
 
     /// The hash of an original's bytes, from its entry.

@@ -1,11 +1,11 @@
+import DarkroomMachine
 import DarkroomOrigin
 import DarkroomStore
-import NIOCore
 import Synchronization
 
 /// The bytes of a source while work uses them.
 final class Original: Sendable {
-    let body: ByteBuffer
+    let body: SharedBytes
     let record: SourceRecord
     /// The tier that it was found in; nil if it was downloaded.
     let tier: CacheReport.Tier?
@@ -24,7 +24,7 @@ final class Original: Sendable {
     }
 
     init(
-        body: ByteBuffer, record: SourceRecord, tier: CacheReport.Tier?, mayBeStored: Bool = true,
+        body: SharedBytes, record: SourceRecord, tier: CacheReport.Tier?, mayBeStored: Bool = true,
         replacesKnown: Bool = false, hold: ByteReservation? = nil
     ) {
         self.body = body

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
 import NIOCore
@@ -11,10 +12,12 @@ struct PixelWork: Sendable {
     /// The job that makes a request's variant from an original.
     func job(for request: ResolvedRequest, from original: Original) -> ImageJob {
         let input = request.input
-        return ImageJob(
-            source: original.body, identity: original.record.content.hex, cachesDecoded: original.tier != nil,
+        var job = ImageJob(
+            source: ByteBuffer(), identity: original.record.content.hex, cachesDecoded: original.tier != nil,
             pages: input.pages, chain: request.chain, resampling: input.recipe.resampling, output: input.output,
             limits: limits)
+        job.sharedSource = original.body
+        return job
     }
 
     /// The job that makes a preview from the beginning of an original.

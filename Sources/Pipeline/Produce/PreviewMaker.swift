@@ -24,7 +24,7 @@ struct PreviewMaker: Sendable {
     func preview(
         of partial: PartialOriginal, download: Int, for request: ResolvedRequest
     ) async throws(PipelineError) -> ImagePreview {
-        let received = partial.body.readableBytes
+        let received = partial.receivedBytes
         let key = Key(variant: request.keys.variant, download: download, receivedBytes: received)
         let job = pixels.previewJob(for: request, from: partial.body)
         let urgency = Urgency(.background, client: request.input.client)

@@ -1,5 +1,5 @@
+import DarkroomMachine
 import DarkroomTransforms
-import NIOCore
 
 /// The estimated cost of a pixel job.
 struct JobWeight: Hashable, Sendable {
@@ -19,7 +19,7 @@ extension ImageProcessing {
     /// Estimates a job's cost from its source's header. A job that cannot be planned is given the least weight: it
     /// fails for the same reason as soon as it runs.
     func weight(of job: ImageJob, interrupt: @escaping @Sendable () -> Bool) -> JobWeight {
-        let minimum = JobWeight(bytes: job.source.readableBytes, work: JobWeight.header.work)
+        let minimum = JobWeight(bytes: job.sharedSource.count, work: JobWeight.header.work)
         guard let plan = try? plan(job, interrupt: interrupt) else { return minimum }
         return JobWeight(
             bytes: min(max(plan.estimatedMemoryBytes, minimum.bytes), JobWeight.maximum.bytes),

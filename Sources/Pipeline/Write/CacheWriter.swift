@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomStore
 import NIOCore
 
@@ -83,7 +84,7 @@ struct CacheWriter: Sendable {
         guard original.tier == nil else { return }
         let entry = OriginalLookup.entry(original)
         let claimed = original.claimBytes(tiers.originals)
-        let isSmall = original.body.readableBytes <= min(OriginalLookup.maxMemoryBytes, caches.memory.budgetBytes)
+        let isSmall = original.body.count <= min(OriginalLookup.maxMemoryBytes, caches.memory.budgetBytes)
         if claimed.contains(.memory), isSmall { caches.memory.store(entry, for: request.keys.original) }
         if claimed.contains(.disk), let disk, !isSmall {
             write(original, entry, to: disk, request)

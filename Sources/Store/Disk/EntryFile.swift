@@ -1,4 +1,5 @@
 import Crypto
+import DarkroomMachine
 import NIOCore
 
 /// The row of an entry in the index; the header of its file has the same values.
@@ -30,7 +31,7 @@ struct EntryHeader: Equatable, Sendable {
 
     /// The size of an entry's file.
     static func fileBytes(of entry: StoredEntry, _ labels: EntryLabels) -> Int {
-        fixedBytes + labels.bytes.count + entry.metadata.readableBytes + entry.body.readableBytes
+        fixedBytes + labels.bytes.count + entry.metadata.readableBytes + entry.content.count
     }
 
     /// The header for an entry that is about to be written.

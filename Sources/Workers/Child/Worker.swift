@@ -62,8 +62,8 @@ struct WorkerLoop {
         }
     }
 
-    private func process(_ wire: WireJob, _ memory: SealedMemory) throws(WireError) {
-        let job = wire.job(source: try memory.bytes(maxBytes: .max))
+    private func process(_ wire: WireJob, _ memory: MemoryFile) throws(WireError) {
+        let job = wire.job(source: SharedBytes(memory))
         let socket = socket
         let image: ProcessedImage
         do throws(ImageProcessingError) {
@@ -71,7 +71,7 @@ struct WorkerLoop {
         } catch {
             return try reply(.failure(error.bounded))
         }
-        guard image.body.readableBytes <= setup.maxResultBytes, let result = try? SealedMemory(copying: image.body)
+        guard image.body.readableBytes <= setup.maxResultBytes, let result = try? MemoryFile(copying: image.body)
         else {
             return try reply(
                 .failure(.tooLarge("The result exceeds the limit of \(setup.maxResultBytes) bytes.")))
@@ -79,8 +79,8 @@ struct WorkerLoop {
         try reply(.image(WireImage(image)), with: result)
     }
 
-    private func plan(_ wire: WireJob, _ memory: SealedMemory) throws(WireError) {
-        let job = wire.job(source: try memory.bytes(maxBytes: .max))
+    private func plan(_ wire: WireJob, _ memory: MemoryFile) throws(WireError) {
+        let job = wire.job(source: SharedBytes(memory))
         let outcome: WorkerReply.Outcome
         do throws(ImageProcessingError) { outcome = .plan(try processor.plan(job)) } catch {
             outcome = .failure(error.bounded)
@@ -88,7 +88,7 @@ struct WorkerLoop {
         try reply(outcome)
     }
 
-    private func reply(_ outcome: WorkerReply.Outcome, with memory: SealedMemory? = nil) throws(WireError) {
+    private func reply(_ outcome: WorkerReply.Outcome, with memory: MemoryFile? = nil) throws(WireError) {
         try socket.send(WorkerReply(outcome: outcome, decoded: decoded.statistics), with: memory)
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import NIOCore
 
@@ -31,8 +32,8 @@ struct WorkerCall {
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
     func send(
-        _ request: WorkerRequest, with memory: SealedMemory? = nil
-    ) throws(Failure) -> (reply: WorkerReply, memory: SealedMemory?) {
+        _ request: WorkerRequest, with memory: MemoryFile? = nil
+    ) throws(Failure) -> (reply: WorkerReply, memory: MemoryFile?) {
         do { try worker.socket.send(request, with: memory) } catch { throw .notSent }
         let start = ContinuousClock.now
         var canceledAt: ContinuousClock.Instant?
@@ -54,7 +55,7 @@ struct WorkerCall {
         }
     }
 
-    private func reply() throws(Failure) -> (reply: WorkerReply, memory: SealedMemory?) {
+    private func reply() throws(Failure) -> (reply: WorkerReply, memory: MemoryFile?) {
         do throws(WireError) {
             let (reply, memory) = try worker.socket.receive(WorkerReply.self)
             guard reply.decoded.isPlausible else { throw .malformed }

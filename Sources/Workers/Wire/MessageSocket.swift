@@ -1,4 +1,5 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import Foundation
 
 /// One end of the socket between the server and a worker. Carries whole messages, each with at most one sealed memory
@@ -17,7 +18,7 @@ struct MessageSocket: Sendable {
     }
 
     /// Never blocks: throws `.system(EAGAIN)` if the peer does not read.
-    func send(_ message: some Encodable, with memory: SealedMemory? = nil) throws(WireError) {
+    func send(_ message: some Encodable, with memory: MemoryFile? = nil) throws(WireError) {
         guard let bytes = try? JSONEncoder().encode(message), bytes.count <= Self.maxMessageBytes else {
             throw .malformed
         }
@@ -30,14 +31,15 @@ struct MessageSocket: Sendable {
     /// Blocks until the next message.
     func receive<Message: Decodable>(
         _ type: Message.Type
-    ) throws(WireError) -> (message: Message, memory: SealedMemory?) {
+    ) throws(WireError) -> (message: Message, memory: MemoryFile?) {
         var attached: Int32 = -1
         var bytes = Data(count: Self.maxMessageBytes)
         let count = bytes.withUnsafeMutableBytes {
             darkroom_receive(descriptor, $0.baseAddress, $0.count, &attached)
         }
-        let memory = attached < 0 ? nil : SealedMemory(received: attached)
+        let memory = attached < 0 ? nil : try? MemoryFile(received: attached)
         guard try WireError.checked(count) > 0 else { throw .closed }
+        guard (attached < 0) == (memory == nil) else { throw .malformed }
         guard let message = try? JSONDecoder().decode(type, from: bytes.prefix(Int(count))) else { throw .malformed }
         return (message, memory)
     }

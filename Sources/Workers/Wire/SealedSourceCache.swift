@@ -1,13 +1,14 @@
+import DarkroomMachine
 import DarkroomTransforms
-import NIOCore
 import Synchronization
 
-/// Sealed sources of jobs that were just planned: as a rule they are processed next, and need not be copied again.
+/// Memory files made for jobs that were just planned: as a rule they are processed next, and need not be copied again.
+/// Jobs whose sources arrived in memory files have no need of it.
 final class SealedSourceCache: Sendable {
     private let capacity: Int
     /// Larger sources are not stored: they may never be taken.
     private static let maxBytes = 8 << 20
-    private let sources = Mutex<[(identity: String, memory: SealedMemory)]>([])
+    private let sources = Mutex<[(identity: String, memory: MemoryFile)]>([])
 
     /// - Parameter capacity: maximum number of sources; the oldest is evicted.
     init(capacity: Int) {
@@ -15,8 +16,8 @@ final class SealedSourceCache: Sendable {
     }
 
     /// Stores the source of a job until ``take(_:)``.
-    func store(_ memory: SealedMemory, of job: ImageJob) {
-        guard let identity = job.identity, job.source.readableBytes <= Self.maxBytes else { return }
+    func store(_ memory: MemoryFile, of job: ImageJob) {
+        guard let identity = job.identity, job.sharedSource.file == nil, memory.count <= Self.maxBytes else { return }
         sources.withLock { sources in
             sources.removeAll { $0.identity == identity }
             sources.append((identity, memory))
@@ -24,11 +25,12 @@ final class SealedSourceCache: Sendable {
         }
     }
 
-    /// Removes and returns the sealed source of a job, or seals it now.
-    func take(_ job: ImageJob) throws(WireError) -> SealedMemory {
+    /// The memory file of a job's source: its own, one stored before, or a new one.
+    func take(_ job: ImageJob) throws(MemoryFile.Failure) -> MemoryFile {
+        if let file = job.sharedSource.file { return file }
         let stored = sources.withLock { sources in
             sources.firstIndex { $0.identity == job.identity }.map { sources.remove(at: $0).memory }
         }
-        return if let stored { stored } else { try SealedMemory(copying: job.source) }
+        return if let stored { stored } else { try job.sharedSource.inFile() }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import NIOCore
 
@@ -37,14 +38,15 @@ struct WireJob: Codable, Sendable {
     }
 
     /// The job with its source.
-    func job(source: ByteBuffer) -> ImageJob {
+    func job(source: SharedBytes) -> ImageJob {
         var job = ImageJob(
-            source: source, identity: identity, cachesDecoded: cachesDecoded, pages: pages,
+            source: ByteBuffer(), identity: identity, cachesDecoded: cachesDecoded, pages: pages,
             chain: TransformChain(recipe, limits: limits), resampling: resampling,
             output: OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
                 details: ImageDetails(rawValue: details)),
             limits: limits)
+        job.sharedSource = source
         job.isPartial = isPartial
         return job
     }

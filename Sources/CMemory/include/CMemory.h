@@ -1,0 +1,39 @@
+/// Memory files and mappings of them that another owner frees by address alone.
+///
+/// Functions that return a number return a negative `errno` on failure.
+#ifndef DARKROOM_CMEMORY_H
+#define DARKROOM_CMEMORY_H
+
+#include <stddef.h>
+
+#if defined(__clang__)
+#pragma clang assume_nonnull begin
+#endif
+
+// files.c
+
+/// Creates an empty memory file, closed on exec, and returns its descriptor (memfd_create(2)). -ENOSYS on systems other than Linux.
+int darkroom_memory_file(void);
+/// Seals the memory file: no holder of a descriptor can change its bytes or its size. It must not be mapped for writing.
+int darkroom_seal(int file);
+/// Whether all of these seals are set on the file.
+int darkroom_is_sealed(int file);
+
+// blocks.c
+
+/// Maps the first `size` bytes of a file, at least 1, as a block. Writing to it changes a private copy. NULL on failure.
+void *_Nullable darkroom_block_map(int file, size_t size);
+/// Allocates a block of uninitialized memory. Ends the process if there is none, as memory for Swift objects does.
+void *_Nullable darkroom_block_allocate(size_t size);
+/// Allocates a block of `size` bytes that begins like `block`, and frees that.
+void *_Nullable darkroom_block_reallocate(void *_Nullable block, size_t old_size, size_t size);
+/// Unmaps or frees a block.
+void darkroom_block_free(void *block);
+/// Copies bytes from one block to another.
+void darkroom_block_copy(void *target, const void *source, size_t size);
+
+#if defined(__clang__)
+#pragma clang assume_nonnull end
+#endif
+
+#endif
