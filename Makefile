@@ -52,7 +52,7 @@ playground: setup ## Test the page at / in headless Chromium; writes screenshots
 	swift build --product darkroom $(SWIFT_FLAGS)
 	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
-bench: setup ## Measure the service against its floors and nginx on this machine
+bench: setup ## Measure the service against its floors, nginx and goals, ROUNDS=5 times
 	Benchmarks/run.sh
 
 prove: setup ## Kill the server 200 times under load; check that it serves only complete, correct images afterward
