@@ -80,9 +80,9 @@ soak: setup ## Request REQUESTS=50000 different images and check that memory doe
 	$(built)
 	$(proofs) soak --requests $(or $(REQUESTS),50000)
 
-overload: setup ## Send ten times the load that the server can handle; check goodput, deadlines, fairness and memory
+overload: setup ## Send FACTOR=10 times the load that the server can handle; check goodput, deadlines, fairness, memory
 	$(built)
-	$(proofs) overload
+	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
 
 fuzz: setup ## Feed mutated input to every parser of untrusted bytes for SECONDS=60
 	swift build --build-tests $(checked)

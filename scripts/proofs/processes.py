@@ -79,9 +79,13 @@ def count(folder: Path) -> int:
 
 
 def own_memory_kib(pid: int, kinds: tuple[str, ...] = ("Pss",)) -> int:
-    """By default the proportional set size, which counts shared memory once. Workers are readable to root only."""
+    """By default the proportional set size, which counts shared memory once."""
     with suppress(FileNotFoundError, ProcessLookupError):
-        lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+        try:
+            lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+        except PermissionError:
+            # Only root sees that of a sandboxed worker. Its resident set is an upper bound.
+            kinds, lines = ("VmRSS",), (PROC / str(pid) / "status").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith(tuple(f"{kind}:" for kind in kinds)))
     return 0
 
