@@ -41,8 +41,8 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     /// Whether it has a progressive or interlaced form.
     public var supportsInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
 
-    /// The default quality, 1…100; nil for formats without one. Photographs of 400 pixels look about equally good at all
-    /// defaults: their mean SSIMULACRA2 scores are within 1.5 points.
+    /// The default quality, 1…100; nil for formats without one. Photographs look about equally good at all defaults: at
+    /// 400 pixels, their mean SSIMULACRA2 scores are within 1.5 points.
     public var defaultQuality: Int? {
         switch self {
         case .jpeg: 80
