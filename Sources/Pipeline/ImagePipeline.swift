@@ -126,23 +126,26 @@ public final class ImagePipeline: Sendable {
         if let found = resolver.imageInMemory(for: request) {
             response = found
         } else {
-            response = try await imageWithinTimeout(for: request)
+            let (found, findings) = await resolver.imageOnDisk(for: request)
+            if let found { response = found } else { response = try await imageWithinTimeout(for: request, findings) }
         }
         response.timings.total = stopwatch.lap()
         return response
     }
 
-    private func imageWithinTimeout(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+    private func imageWithinTimeout(
+        for request: ResolvedRequest, _ findings: DiskFindings
+    ) async throws(PipelineError) -> ImageResponse {
         var request = request
         let deadline = Deadline()
         request.deadline = deadline
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await imageOrFallback(for: request) }
+            guard configuration.continuesInBackground else { return try await imageOrFallback(for: request, findings) }
             // An unstructured task is not canceled with the caller's.
             return try await Task { [request] in
-                await Result { () async throws(PipelineError) in try await imageOrFallback(for: request) }
+                await Result { () async throws(PipelineError) in try await imageOrFallback(for: request, findings) }
             }.value.get()
         } catch {
             let error = deadline.hasPassed ? timeout(of: request) : error
@@ -160,9 +163,11 @@ public final class ImagePipeline: Sendable {
         return isDueToQueue ? resolver.recordExpiry() : .timedOut
     }
 
-    private func imageOrFallback(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+    private func imageOrFallback(
+        for request: ResolvedRequest, _ findings: DiskFindings
+    ) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await resolver.image(for: request)
+            return try await resolver.image(for: request, prior: findings)
         } catch {
             guard let fallback = request.input.fallback, error.permitsFallback else { throw error }
             return try await imageOfFallback(fallback, for: request, because: error)
@@ -187,7 +192,7 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    private func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
+    func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
         var request = request
         if !request.cache.policy.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
