@@ -6,6 +6,7 @@
 #   run.sh charts          draws docs/charts and the table of docs/benchmarks.md from .build/bench/latest.json
 #   run.sh widths [n]      further widths of one 12 MP image relative to its first, with and without decoded originals kept
 #   run.sh originals [...] writes of large entries to the disk store (StoreBench)
+#   run.sh images [...]    processor time of the disk store for each image written and looked up (StoreBench)
 #   run.sh hit-ratio       SIEVE against LRU on the same seeded traces
 #
 # ENTRIES=1000000 sets the size of the disk cache of the section store.
@@ -37,7 +38,7 @@ needs() {
 case "${1:-}" in
     charts) exec python3 -B "$here/charts" --json "$root/.build/bench/latest.json" --docs "$root/docs" ;;
     hit-ratio) exec "$(product hit-ratio)" ;;
-    originals) exec "$(product StoreBench)" "$@" ;;
+    originals | images) exec "$(product StoreBench)" "$@" ;;
     widths)
         bench_images
         exec "$(product widths)" "$images" "${2:-5}"
