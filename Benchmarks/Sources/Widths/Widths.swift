@@ -33,39 +33,57 @@ enum Widths {
         }
     }
 
+    /// Processor milliseconds of one run.
+    private struct Cost {
+        /// The first width.
+        var first: Double
+        /// Each further width.
+        var further: Double
+        /// Each further width once all decodes are cached: resampling and encoding alone.
+        var resampling: Double
+    }
+
     /// Runs with and without the cache take turns, so that a drifting machine hits both alike.
     private static func compare(_ name: String, _ source: ByteBuffer, _ widths: [Int], rounds: Int) throws {
-        var costs: [Bool: [(first: Double, further: Double)]] = [:]
+        var costs: [Bool: [Cost]] = [:]
         for _ in 0..<rounds {
             for keeps in [false, true] { costs[keeps, default: []].append(try run(source, widths, keeps: keeps)) }
         }
-        let each = { (keeps: Bool) in median(costs[keeps, default: []].map(\.further)) }
+        func middle(_ keeps: Bool, _ part: KeyPath<Cost, Double>) -> Double {
+            median(costs[keeps, default: []].map { $0[keyPath: part] })
+        }
         for keeps in [false, true] {
-            let first = median(costs[keeps, default: []].map(\.first))
+            let (first, further) = (middle(keeps, \.first), middle(keeps, \.further))
             print(
                 String(
                     format: "  %@ cache %@  first %7.1f  widths 2…8 %7.1f each  further / first %.2f  / uncached %.2f",
-                    name.padding(toLength: 13, withPad: " ", startingAt: 0), keeps ? "on " : "off", first, each(keeps),
-                    each(keeps) / first, each(keeps) / each(false)))
+                    name.padding(toLength: 13, withPad: " ", startingAt: 0), keeps ? "on " : "off", first, further,
+                    further / first, further / middle(false, \.further)))
         }
+        let least = middle(true, \.resampling)
+        print(
+            String(
+                format: "  %@ all decodes cached          %7.1f each                        / uncached %.2f",
+                name.padding(toLength: 13, withPad: " ", startingAt: 0), least, least / middle(false, \.further)))
     }
 
-    private static func run(
-        _ source: ByteBuffer, _ widths: [Int], keeps: Bool
-    ) throws -> (first: Double, further: Double) {
+    private static func run(_ source: ByteBuffer, _ widths: [Int], keeps: Bool) throws -> Cost {
         let processor = InProcessImageProcessor(decoded: DecodedCache(budgetBytes: keeps ? 256 << 20 : 0))
-        var costs: [Double] = []
-        for (index, width) in widths.enumerated() {
-            var recipe = Recipe()
-            recipe.box = Box(width: width, height: nil)
-            let job = ImageJob(
-                source: source, identity: "source", cachesDecoded: index > 0, chain: TransformChain(recipe),
-                output: OutputOptions(format: .jpeg))
-            let start = processMilliseconds
-            _ = try processor.process(job) { false }
-            costs.append(processMilliseconds - start)
+        func ladder() throws -> [Double] {
+            try widths.enumerated().map { index, width in
+                var recipe = Recipe()
+                recipe.box = Box(width: width, height: nil)
+                let job = ImageJob(
+                    source: source, identity: "source", cachesDecoded: index > 0, chain: TransformChain(recipe),
+                    output: OutputOptions(format: .jpeg))
+                let start = processMilliseconds
+                _ = try processor.process(job) { false }
+                return processMilliseconds - start
+            }
         }
-        return (costs[0], costs.dropFirst().reduce(0, +) / Double(costs.count - 1))
+        func further(_ costs: [Double]) -> Double { costs.dropFirst().reduce(0, +) / Double(costs.count - 1) }
+        let costs = try ladder()
+        return Cost(first: costs[0], further: further(costs), resampling: keeps ? further(try ladder()) : 0)
     }
 
     /// Time on processors, which other programs on a busy machine cannot stretch as they do the clock's.
