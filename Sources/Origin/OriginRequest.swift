@@ -56,7 +56,7 @@ public struct OriginRequest: Sendable {
 
     /// The validators to send to ``url``.
     var conditions: HTTPFields {
-        guard validatedURL == url.canonical else { return [:] }
+        guard let validatedURL, validatedURL == url.canonical else { return [:] }
         return validators.filtered { $0.name == .ifNoneMatch || $0.name == .ifModifiedSince }
     }
 }

@@ -132,8 +132,9 @@ struct ImagePipelineTests {
         let time = Gate()
         let origin = FakeOrigin(try Pictures.png(), gate: Gate())
         let pipeline = pipeline(origin, clock: GatedClock(gate: time))
-        let request = try request()
-        let client = Task {
+        var request = try request()
+        request.fallback = try SourceURL(parsing: "http://example.com/fallback.png")
+        let client = Task { [request] in
             do throws(PipelineError) {
                 _ = try await pipeline.image(for: request)
                 return PipelineError?.none
@@ -145,6 +146,7 @@ struct ImagePipelineTests {
         time.open()
         #expect(await client.value == .timedOut)
         await origin.cancelled.reaches(1)
+        #expect(origin.fetches.value == 1)
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomMachine
 import DarkroomTransforms
 import NIOCore
 
@@ -47,7 +48,7 @@ struct MeteredProcessing: ImageProcessing {
             let counters = formats[image.format]
             counters?.variants.increment()
             counters?.bytes.increment(by: image.body.readableBytes)
-            counters?.originalBytes.increment(by: job.source.readableBytes)
+            counters?.originalBytes.increment(by: job.sharedSource.count)
             return image
         } catch {
             let dimensions = [("codec", job.codec(for: error)), ("reason", error.label)]

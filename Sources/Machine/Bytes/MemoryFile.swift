@@ -1,5 +1,6 @@
 import DarkroomCMemory
 import Foundation
+// NIO's interface for buffers of other memory, which its stable API does not include yet.
 @_spi(CustomByteBufferAllocator) package import NIOCore
 import Synchronization
 

@@ -24,10 +24,13 @@ struct PinnedTransport: Sendable {
     }
 
     /// Capacity for twice the running downloads, so that recently asked hosts keep their connections.
+    ///
+    /// Each client stays on one event loop. Otherwise a request may be handled on another loop than its connection, and
+    /// every part of the body would wake both.
     static func makeClients(settings: GuardedHTTPClient.Settings, eventLoopGroup: any EventLoopGroup) -> PinnedClients {
         PinnedClients(capacity: 2 * settings.maxDownloads, idleLifetime: .seconds(60)) { key in
             HTTPClient(
-                eventLoopGroupProvider: .shared(eventLoopGroup),
+                eventLoopGroupProvider: .shared(eventLoopGroup.next()),
                 configuration: HTTPClient.Configuration(pinning: key, settings: settings))
         }
     }

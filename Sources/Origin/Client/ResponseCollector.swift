@@ -134,8 +134,9 @@ extension ResponseCollector.Progress {
         }
         guard let head, let requestedAt else { throw ExchangeFailure(.unreachable(.malformed)) }
         let (status, fields) = (Int(head.status.code), HTTPFields(head.headers))
-        let unusable = UnusableResponse(
-            status: status, headers: fields, requestedAt: requestedAt, receivedAt: receivedAt)
+        var unusable: UnusableResponse {
+            UnusableResponse(status: status, headers: fields, requestedAt: requestedAt, receivedAt: receivedAt)
+        }
         switch action {
         case .missing: throw ExchangeFailure(.notFound(unusable))
         case .unexpectedStatus: throw ExchangeFailure(.unexpectedStatus(unusable))

@@ -17,6 +17,8 @@ final class InFlightByteBudget: Sendable {
     private struct State {
         var entries: [Int: Entry] = [:]
         var usedBytes = 0
+        /// The number of entries with a pending request.
+        var pending = 0
         var lastNumber = 0
         var onRelease: (@Sendable () -> Void)?
     }
@@ -49,13 +51,25 @@ final class InFlightByteBudget: Sendable {
 
     /// Succeeds once the download may hold that many bytes in all. Fails if it ends before that.
     fileprivate func reserve(_ bytes: Int, for number: Int, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        if state.withLock({ grantAtOnce(bytes, for: number, &$0) }) { return eventLoop.makeSucceededVoidFuture() }
         let promise = eventLoop.makePromise(of: Void.self)
         let granted = state.withLock { state in
+            if state.entries[number] != nil { state.pending += 1 }
             state.entries[number]?.request = (bytes, promise)
             return grant(&state)
         }
         for promise in granted { promise.succeed() }
         return promise.futureResult
+    }
+
+    /// Grants a request that fits while no other is pending. The lock must be held.
+    private func grantAtOnce(_ bytes: Int, for number: Int, _ state: inout State) -> Bool {
+        guard state.pending == 0, let entry = state.entries[number], !entry.isFinished else { return false }
+        let more = max(bytes - entry.bytes, 0)
+        guard state.usedBytes + more <= budgetBytes else { return false }
+        state.usedBytes += more
+        state.entries[number]?.bytes += more
+        return true
     }
 
     /// Ends the download. The bytes that it leaves stay reserved.
@@ -66,6 +80,7 @@ final class InFlightByteBudget: Sendable {
             state.usedBytes += bytes - entry.bytes
             entry.bytes = bytes
             entry.isFinished = true
+            if entry.request != nil { state.pending -= 1 }
             return entry.request.take()?.promise
         }
     }
@@ -74,6 +89,7 @@ final class InFlightByteBudget: Sendable {
         change { state in
             let entry = state.entries.removeValue(forKey: number)
             state.usedBytes -= entry?.bytes ?? 0
+            if entry?.request != nil { state.pending -= 1 }
             return entry?.request?.promise
         }
     }
@@ -89,6 +105,7 @@ final class InFlightByteBudget: Sendable {
 
     /// Grants the requests that fit into the budget now, the oldest first. The lock must be held.
     private func grant(_ state: inout State) -> [EventLoopPromise<Void>] {
+        guard state.pending > 0 else { return [] }
         var granted: [EventLoopPromise<Void>] = []
         let running = state.entries.filter { !$0.value.isFinished }.keys.sorted()
         let mayExceed = running.count == state.entries.count ? running.first : nil
@@ -98,6 +115,7 @@ final class InFlightByteBudget: Sendable {
             guard state.usedBytes + more <= budgetBytes || number == mayExceed else { break }
             state.usedBytes += more
             state.entries[number] = Entry(bytes: entry.bytes + more)
+            state.pending -= 1
             granted.append(request.promise)
         }
         return granted
