@@ -44,7 +44,7 @@ extension WorkerPool {
         }
     }
 
-    /// Removes idle workers that have exited and one that is due for replacement or not needed, and reaps killed workers.
+    /// Removes idle workers that have exited, and one that is due for replacement or not needed. Reaps killed workers.
     func reap() {
         let (exited, killed) = state.withLock { state in
             let exited = state.table.removeExited()

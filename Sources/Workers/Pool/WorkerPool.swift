@@ -4,8 +4,8 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The worker processes of a server, at most one more than its pixel threads. Lends a worker to each job, has workers that die
-/// replaced, and quarantines what killed them.
+/// The worker processes of a server, at most one more than its pixel threads. Lends a worker to each job, has workers
+/// that die replaced, and quarantines what killed them.
 final class WorkerPool: Sendable {
     struct State {
         var table = WorkerTable()

@@ -50,8 +50,8 @@ struct WorkerTable {
         entries[lastID] = Entry(process: process)
     }
 
-    /// Marks an idle worker busy and returns it: the one that has planned the job, else one that has the source decoded,
-    /// else the one with the most free cache.
+    /// Marks an idle worker busy and returns it: the one that has planned the job, else one that has the source
+    /// decoded, else the one with the most free cache.
     mutating func take(for source: String?, planned job: WireJob?) -> (id: ID, isPlanned: Bool)? {
         let idle = entries.filter { !$0.value.isBusy }
         let planned = job.flatMap { job in idle.first { $0.value.planned == job } }

@@ -66,7 +66,7 @@ final class MessageSocket: Sendable {
         return Received(message: message, body: body, memory: memory)
     }
 
-    /// Blocks until the next message, and returns it with the descriptor that came with it, or -1. The caller closes it.
+    /// Blocks until the next message. The caller closes the descriptor that came with it, unless that is -1.
     func receiveAttached<Message: WireValue>(
         _ type: Message.Type
     ) throws(WireError) -> (message: Message, body: ByteBuffer, attached: Int32) {

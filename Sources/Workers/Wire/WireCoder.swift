@@ -1,7 +1,7 @@
 /// The two directions of the wire format: writes the fields of a message, or reads them in the same order.
 ///
-/// A type lists its fields once, in ``WireValue/code(_:)``, for both. Numbers have a fixed size, texts and lists a length
-/// before them. Everything that is read is bounded and checked: bytes from a worker may be hostile.
+/// A type lists its fields once, in ``WireValue/code(_:)``, for both. Numbers have a fixed size, texts and lists a
+/// length before them. Everything that is read is bounded and checked: bytes from a worker may be hostile.
 struct WireCoder {
     /// The first byte of every message. Both ends run the same executable, so another one is an error.
     static let version: UInt8 = 2
