@@ -55,7 +55,7 @@ playground: setup ## Test the page at / in headless Chromium; writes screenshots
 	swift build --product darkroom $(SWIFT_FLAGS)
 	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
-bench: setup ## Measure the service against its floors and nginx on this machine
+bench: setup ## Measure the service against its floors, nginx and goals, ROUNDS=5 times
 	Benchmarks/run.sh
 
 prove: setup ## Kill the server 200 times under load; check that it serves only complete, correct images afterward
@@ -83,9 +83,9 @@ soak: setup ## Request REQUESTS=50000 different images and check that memory doe
 	$(built)
 	$(proofs) soak --requests $(or $(REQUESTS),50000)
 
-overload: setup ## Send ten times the load that the server can handle; check goodput, deadlines, fairness and memory
+overload: setup ## Send FACTOR=10 times the load that the server can handle; check goodput, deadlines, fairness, memory
 	$(built)
-	$(proofs) overload
+	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
 
 fuzz: setup ## Feed mutated input to every parser of untrusted bytes for SECONDS=60
 	swift build --build-tests $(checked)

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Measurements of this machine, printed as ratios. What is missing is installed.
+# Measurements of this machine, compared with floors, nginx and goals. What is missing is installed.
 #
-#   run.sh [options]     the service against its floors: misses, hits, a burst, a large picture (measure.py)
-#   run.sh widths [n]    further widths of one 12 MP picture against its first, with and without decoded pictures kept
-#   run.sh store [...]   the disk store: a million entries, or "originals ..." for large ones (StoreBench)
-#   run.sh hit-ratio     SIEVE against LRU on the same seeded traces
+#   run.sh [section...]    the service: misses, hits, memory, growth, store (default: all); figures also go to
+#                          .build/bench/latest.json. ROUNDS=5 sets the rounds; 2 give a first impression in two minutes.
+#   run.sh charts          draws docs/charts and the table of docs/benchmarks.md from .build/bench/latest.json
+#   run.sh widths [n]      further widths of one 12 MP image relative to its first, with and without decoded originals kept
+#   run.sh originals [...] writes of large entries to the disk store (StoreBench)
+#   run.sh hit-ratio       SIEVE against LRU on the same seeded traces
+#
+# ENTRIES=1000000 sets the size of the disk cache of the section store.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -26,18 +30,23 @@ bench_images() {
     python3 "$root/scripts/make-bench-images.py" "$images"
 }
 
+needs() {
+    [ ${#sections[@]} -eq 0 ] || [[ " ${sections[*]} " == *" $1 "* ]]
+}
+
 case "${1:-}" in
+    charts) exec python3 -B "$here/charts" --json "$root/.build/bench/latest.json" --docs "$root/docs" ;;
     hit-ratio) exec "$(product hit-ratio)" ;;
-    store)
-        shift
-        exec "$(product StoreBench)" "${@:-million}"
-        ;;
+    originals) exec "$(product StoreBench)" "$@" ;;
     widths)
         bench_images
         exec "$(product widths)" "$images" "${2:-5}"
         ;;
 esac
+sections=("$@")
 bench_images
 swift build --package-path "$root" -c release --product darkroom
-exec python3 "$here/measure.py" --images "$images" \
-    --darkroom "$root/.build/release/darkroom" --floor "$(product floor)" "$@"
+options=(--images "$images" --darkroom "$root/.build/release/darkroom" --rounds "${ROUNDS:-5}")
+if needs misses || needs growth; then options+=(--floor "$(product floor)"); fi
+if needs store; then options+=(--store-bench "$(product StoreBench)" --entries "${ENTRIES:-1000000}"); fi
+exec python3 -B "$here/measure" "${options[@]}" "${sections[@]}"

@@ -25,7 +25,7 @@ public final class ImagePipeline: Sendable {
     let configuration: PipelineConfiguration
     let keyFilter: any CacheKeyFilter
     let resolver: ImageResolver
-    let clock: any Clock<Duration>
+    private let deadlines: DeadlineTimer
     private let delegate: any ImagePipelineDelegate
     private let purger: Purger
     private let encoderEpoch = EncoderEpoch.current
@@ -54,12 +54,12 @@ public final class ImagePipeline: Sendable {
         self.configuration = configuration
         self.delegate = delegate
         self.keyFilter = keyFilter
-        self.clock = clock
         self.logger = logger
         let parts = PipelineParts(
             configuration: configuration, origin: origin, memory: memory, disk: disk, processing: processing,
             delegate: delegate, now: now, clock: clock, random: random)
         resolver = parts.resolver
+        deadlines = parts.deadlines
         purger = parts.purger
     }
 
@@ -133,31 +133,31 @@ public final class ImagePipeline: Sendable {
     }
 
     private func imageWithinTimeout(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
-        let work = { [self] () async throws(PipelineError) in
-            try await withTimeout { () async throws(PipelineError) in try await self.imageOrFallback(for: request) }
-        }
+        var request = request
+        let deadline = Deadline()
+        request.deadline = deadline
+        let number = deadlines.begin(deadline.pass)
+        defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await work() }
+            guard configuration.continuesInBackground else { return try await imageOrFallback(for: request) }
             // An unstructured task is not canceled with the caller's.
-            return try await Task { await Result(catching: work) }.value.get()
+            return try await Task { [request] in
+                await Result { () async throws(PipelineError) in try await imageOrFallback(for: request) }
+            }.value.get()
         } catch {
-            let error = error == .timedOut && expiredInQueue(request) ? resolver.recordExpiry() : error
+            let error = deadline.hasPassed ? timeout(of: request) : error
             logger.debug(
                 "request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
             throw error
         }
     }
 
-    private func withTimeout<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws(PipelineError) -> Value
-    ) async throws(PipelineError) -> Value {
-        try await withDeadline(
-            configuration.requestTimeout, clock: clock, onExpiry: { PipelineError.timedOut }, operation)
-    }
-
-    /// Whether the timeout is due to the pixel queue, so that the client should retry later.
-    private func expiredInQueue(_ request: ResolvedRequest) -> Bool {
-        request.urgency.isQueued || request.urgency.timeQueued > configuration.requestTimeout / 2
+    /// The error of a request whose deadline has passed. If that is due to the pixel queue, the client should retry
+    /// later.
+    private func timeout(of request: ResolvedRequest) -> PipelineError {
+        let isDueToQueue =
+            request.urgency.isQueued || request.urgency.timeQueued > configuration.requestTimeout / 2
+        return isDueToQueue ? resolver.recordExpiry() : .timedOut
     }
 
     private func imageOrFallback(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
@@ -177,7 +177,9 @@ public final class ImagePipeline: Sendable {
         request.source = fallback
         request.fallback = nil
         do throws(PipelineError) {
-            var response = try await resolver.image(for: resolve(request, reporter: failed.reporter))
+            var resolved = resolve(request, reporter: failed.reporter)
+            resolved.deadline = failed.deadline
+            var response = try await resolver.image(for: resolved)
             response.fallbackReason = error
             return response
         } catch let failure {
@@ -230,7 +232,7 @@ public final class ImagePipeline: Sendable {
             record: resolved.keys.record.entry.hex, variant: resolved.keys.variant.entry.hex,
             encoderEpoch: encoderEpoch)
         let explainer = RequestExplainer(resolver: resolver)
-        return try await withTimeout { () async throws(PipelineError) in
+        return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
             try await explainer.explain(resolved, keys: keys, fetch: fetch)
         }
     }

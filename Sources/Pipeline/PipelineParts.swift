@@ -7,6 +7,8 @@ import Foundation
 /// The parts of a pipeline, wired together.
 struct PipelineParts {
     let resolver: ImageResolver
+    /// The timer of the request timeout.
+    let deadlines: DeadlineTimer
     let purger: Purger
 
     /// The budget of the records as a fraction of the memory tier's: one sixteenth.
@@ -17,6 +19,7 @@ struct PipelineParts {
         disk: (any Storing)?, processing: any ImageProcessing, delegate: any ImagePipelineDelegate,
         now: @escaping @Sendable () -> Date, clock: any Clock<Duration>, random: @escaping @Sendable () -> Double
     ) {
+        deadlines = DeadlineTimer(configuration.requestTimeout, clock: clock)
         let policy = configuration.freshness
         let caches = PipelineCaches(
             memory: memory, disk: disk,
@@ -37,7 +40,7 @@ struct PipelineParts {
             fetcher: SharedFetch(fetch: fetch, queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
             producer: VariantProducer(
                 pixels: pixels, caches: caches, writer: writer, failures: failures, now: now),
-            background: BackgroundWork(timeout: configuration.requestTimeout, clock: clock), now: now)
+            background: BackgroundWork(deadlines: deadlines), now: now)
         purger = Purger(
             origin: origin, caches: caches, failures: failures, processing: processing, policy: policy, now: now)
     }

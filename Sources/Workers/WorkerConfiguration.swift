@@ -53,8 +53,8 @@ package struct WorkerConfiguration: Sendable {
         let share = decodedBytes / processes
         return WorkerSetup(
             parent: Int(getpid()), isIsolated: isolation != .none, decodedBytes: share,
-            // As with one shared cache: at most a quarter of it for one image.
-            maxDecodedEntryBytes: min(decodedBytes / 4, share), memoryBytes: memoryBytes,
+            // As with one shared cache: at most a third of it for one image.
+            maxDecodedEntryBytes: min(decodedBytes / 3, share), memoryBytes: memoryBytes,
             maxResultBytes: maxResultBytes)
     }
 }

@@ -25,6 +25,17 @@ struct ProblemTests {
     }
 
     @Test(arguments: [
+        "plain", "", "\"quoted\" \\ / and </script>", "caf\u{e9} \u{1f4f7} \u{2028}",
+        String(String.UnicodeScalarView((0..<0x90).compactMap(Unicode.Scalar.init))),
+    ])
+    func `the document has the bytes that an encoder would write`(text: String) {
+        var problem = Problem(.unavailable, text)
+        #expect(problem.json(requestID: "7") == .json(problem.document(requestID: "7")))
+        problem.parameter = text
+        #expect(problem.json(requestID: text) == .json(problem.document(requestID: text)))
+    }
+
+    @Test(arguments: [
         "a%0D%0ASet-Cookie:b", "<script>", "\"'&", String(repeating: "M", count: 10_000),
     ])
     func `a foreign method is truncated in the problem`(method: String) throws {

@@ -146,7 +146,7 @@ final class AdmissionTests {
         #expect(next() == 3)
         #expect(!weighed(2, bytes: 50))
         #expect(weighed(3, bytes: 40))
-        #expect(admission.waiting.map(\.number) == [2])
+        #expect(admission.waiting.jobs.map(\.number) == [2])
         #expect(admission.waitingBytes == 50)
         admission.finish(1, tookSeconds: 0.1)
         #expect(next() == 2)
@@ -207,7 +207,7 @@ final class AdmissionTests {
         arrive()
         #expect(expired(after: .milliseconds(500)).isEmpty)
         #expect(expired(after: .milliseconds(990)) == [2])
-        #expect(admission.waiting.map(\.number) == [1, 3])
+        #expect(admission.waiting.jobs.map(\.number) == [1, 3])
     }
 
     @Test func `Idle threads run jobs however slow recent work was, so that the estimate recovers`() {

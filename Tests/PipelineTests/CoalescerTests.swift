@@ -1,3 +1,4 @@
+import DarkroomOrigin
 import Synchronization
 import Testing
 
@@ -11,12 +12,13 @@ struct CoalescerTests {
 
     /// A caller in its own task, whose work waits at the gate.
     private func caller(
-        _ key: String = "key", priority: Priority = .normal, _ answer: Int = 7
+        _ key: String = "key", priority: Priority = .normal, deadline: Deadline? = nil, _ answer: Int = 7
     ) -> Task<Result<Int, PipelineError>, Never> {
         Task { [coalescer, gate, runs] in
             do throws(PipelineError) {
                 return .success(
-                    try await coalescer.value(for: key, urgency: Urgency(priority)) { _ throws(PipelineError) in
+                    try await coalescer.value(for: key, urgency: Urgency(priority), deadline: deadline) {
+                        _ throws(PipelineError) in
                         runs.add()
                         guard await gate.pass() else { throw .cancelled }
                         return answer
@@ -62,6 +64,29 @@ struct CoalescerTests {
         let only = caller()
         await runs.reaches(1)
         only.cancel()
+        #expect(await only.value == .failure(.cancelled))
+        #expect(coalescer.count == 0)
+    }
+
+    @Test func `A requester whose deadline passes leaves, and the others still get the result`() async {
+        let deadline = Deadline()
+        let first = caller(deadline: deadline)
+        await until { coalescer.waiters(for: "key") == 1 }
+        let second = caller()
+        await until { coalescer.waiters(for: "key") == 2 }
+        deadline.pass()
+        #expect(await first.value == .failure(.cancelled))
+        #expect(await caller(deadline: deadline).value == .failure(.cancelled))
+        gate.open()
+        #expect(await second.value == .success(7))
+        #expect(runs.value == 1)
+    }
+
+    @Test func `The work of a requester whose deadline passes is canceled if no other waits`() async {
+        let deadline = Deadline()
+        let only = caller(deadline: deadline)
+        await runs.reaches(1)
+        deadline.pass()
         #expect(await only.value == .failure(.cancelled))
         #expect(coalescer.count == 0)
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PROC = Path("/proc")
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Process(NamedTuple):
@@ -77,13 +78,47 @@ def count(folder: Path) -> int:
     return 0
 
 
-def own_memory_kib(pid: int) -> int:
-    """Proportional set size, which counts shared memory once."""
-    with suppress(OSError):
-        for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1])
+def own_memory_kib(pid: int, kinds: tuple[str, ...] = ("Pss",)) -> int:
+    """By default the proportional set size, which counts shared memory once."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        try:
+            lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+        except PermissionError:
+            # Only root sees that of a sandboxed worker. Its resident set is an upper bound.
+            kinds, lines = ("VmRSS",), (PROC / str(pid) / "status").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith(tuple(f"{kind}:" for kind in kinds)))
     return 0
+
+
+class Memory(NamedTuple):
+    """Memory of a tree of processes, in units of 10⁶ bytes."""
+
+    pss: float
+    private_dirty: float
+    root_pss: float
+    """That of the first process alone."""
+
+
+def memory_mb(pid: int) -> Memory:
+    pids = [pid, *(process.pid for process in children(pid) if process.state != "Z")]
+    pss = [own_memory_kib(one) * 1024 / 1e6 for one in pids]
+    dirty = sum(own_memory_kib(one, ("Private_Dirty", "Private_Hugetlb")) for one in pids)
+    return Memory(sum(pss), dirty * 1024 / 1e6, pss[0])
+
+
+def cpu_seconds(pid: int) -> tuple[float, float]:
+    """CPU time of a process itself, and that of all its descendants, including those that have ended and were reaped."""
+    own, reaped = times(pid)
+    return own, reaped + sum(sum(times(process.pid)) for process in children(pid))
+
+
+def times(pid: int) -> tuple[float, float]:
+    """CPU seconds of a process, and those of its reaped children."""
+    with suppress(OSError):
+        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        user, system, reaped_user, reaped_system = (int(ticks) / TICKS for ticks in fields[11:15])
+        return user + system, reaped_user + reaped_system
+    return 0.0, 0.0
 
 
 def waited_for(condition: Callable[[], bool], seconds: float) -> bool:

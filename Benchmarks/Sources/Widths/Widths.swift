@@ -39,14 +39,14 @@ enum Widths {
         for _ in 0..<rounds {
             for keeps in [false, true] { costs[keeps, default: []].append(try run(source, widths, keeps: keeps)) }
         }
+        let each = { (keeps: Bool) in median(costs[keeps, default: []].map(\.further)) }
         for keeps in [false, true] {
             let first = median(costs[keeps, default: []].map(\.first))
-            let further = median(costs[keeps, default: []].map(\.further))
             print(
                 String(
-                    format: "  %@ cache %@  first %7.1f  widths 2…8 %7.1f each  further / first %.2f",
-                    name.padding(toLength: 13, withPad: " ", startingAt: 0), keeps ? "on " : "off", first, further,
-                    further / first))
+                    format: "  %@ cache %@  first %7.1f  widths 2…8 %7.1f each  further / first %.2f  / uncached %.2f",
+                    name.padding(toLength: 13, withPad: " ", startingAt: 0), keeps ? "on " : "off", first, each(keeps),
+                    each(keeps) / first, each(keeps) / each(false)))
         }
     }
 

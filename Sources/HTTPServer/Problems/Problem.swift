@@ -70,7 +70,7 @@ extension Problem {
     }
 
     /// The document as JSON.
-    func json(requestID: String) -> ByteBuffer { .json(document(requestID: requestID)) }
+    func json(requestID: String) -> ByteBuffer { document(requestID: requestID).json }
 
     /// The response's header fields, without the length of the body.
     var headerFields: HTTPFields {

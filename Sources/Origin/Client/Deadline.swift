@@ -1,61 +1,74 @@
 import Synchronization
 
-/// Runs `operation` and cancels it once `limit` has passed.
+/// A moment after which one piece of work no longer waits for anything. It costs neither a task nor a timer of its own.
 ///
-/// The function returns only after `operation` has ended, so that nothing it started outlives the call: the operation
-/// must respond to cancellation promptly.
-///
-/// - Parameters:
-///   - clock: measures `limit`.
-///   - onExpiry: called when the limit has passed and before `operation` is canceled; returns the error to throw.
-/// - Throws: what `operation` throws, or what `onExpiry` returns.
-package func withDeadline<Value: Sendable, Failure: Error>(
-    _ limit: Duration, clock: any Clock<Duration>, onExpiry: @escaping @Sendable () -> Failure,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value
-) async throws(Failure) -> Value {
-    let outcome = await withTaskGroup { group in
-        group.addTask { () async -> Result<Value, Failure>? in
-            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-        }
-        group.addTask { () async -> Result<Value, Failure>? in
-            // A canceled sleep means that the operation has ended or that the caller gave up; the operation says which.
-            do { try await clock.sleep(for: limit) } catch { return nil }
-            return .failure(onExpiry())
-        }
-        defer { group.cancelAll() }
-        for await outcome in group {
-            if let outcome { return outcome }
-        }
-        // Unreachable: the operation's own task always returns an outcome.
-        return .failure(onExpiry())
-    }
-    return try outcome.get()
-}
-
-/// The phase that a download is in, so that a deadline's error can name it.
-final class DownloadProgress: Sendable {
+/// The work waits in one place at a time and says there how to end the wait, which then fails as if it were canceled.
+package final class Deadline: Sendable {
     private struct State {
-        var phase = OriginError.Phase.waiting
-        var hasExpired = false
+        var hasPassed = false
+        var endWait: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
 
-    /// Enters the next phase. The phase no longer changes once the deadline has passed.
-    func enter(_ phase: OriginError.Phase) {
-        state.withLock { if !$0.hasExpired { $0.phase = phase } }
-    }
+    package init() {}
 
-    /// Records that the deadline has passed and returns the error that says in which phase.
-    func expire() -> OriginError {
-        state.withLock {
-            $0.hasExpired = true
-            return .timedOut($0.phase)
+    package var hasPassed: Bool { state.withLock(\.hasPassed) }
+
+    /// Ends the wait, if there is one.
+    package func pass() {
+        let endWait = state.withLock { state in
+            state.hasPassed = true
+            return state.endWait.take()
         }
+        endWait?()
     }
 
-    /// The error itself, or the timeout if that is why the download was canceled.
-    func cause(of error: OriginError) -> OriginError {
-        state.withLock { error == .cancelled && $0.hasExpired ? .timedOut($0.phase) : error }
+    /// Begins a wait.
+    ///
+    /// - Parameter endWait: called on any thread, at once if the deadline has passed.
+    package func beginWait(_ endWait: @escaping @Sendable () -> Void) {
+        let hasPassed = state.withLock { state in
+            if !state.hasPassed { state.endWait = endWait }
+            return state.hasPassed
+        }
+        if hasPassed { endWait() }
+    }
+
+    package func endedWait() { state.withLock { $0.endWait = nil } }
+
+    /// Runs an operation that ends promptly when its task is canceled, in a task that the deadline cancels.
+    func run<Value: Sendable, Failure: Error>(
+        _ operation: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let work = Task { () async -> Result<Value, Failure> in
+            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+        }
+        beginWait { work.cancel() }
+        defer { endedWait() }
+        return try await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }.get()
+    }
+}
+
+/// Runs `operation` in a task of its own, and cancels that once the time limit of `timer` has passed.
+///
+/// The function returns only after `operation` has ended, so that nothing it started outlives the call: the operation
+/// must respond to cancellation promptly.
+///
+/// - Parameter expired: the error to throw if `operation` fails after the deadline.
+package func withDeadline<Value: Sendable, Failure: Error>(
+    _ timer: DeadlineTimer, expired: Failure, _ operation: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+    let deadline = Deadline()
+    let number = timer.begin(deadline.pass)
+    defer { timer.end(number) }
+    do throws(Failure) {
+        return try await deadline.run(operation)
+    } catch {
+        throw deadline.hasPassed ? expired : error
     }
 }

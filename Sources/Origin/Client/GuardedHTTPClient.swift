@@ -24,6 +24,7 @@ public struct GuardedHTTPClient: OriginFetching {
     private let circuits: CircuitBreakerTable
     private let transport: PinnedTransport
     private let budget: InFlightByteBudget
+    private let deadlines: DeadlineTimer
     private let clock: any Clock<Duration>
     private let jitter: @Sendable () -> Duration
     private let logger: Logger
@@ -53,6 +54,7 @@ public struct GuardedHTTPClient: OriginFetching {
     ) {
         self.settings = settings
         self.clock = clock
+        deadlines = DeadlineTimer(settings.downloadTimeout, clock: clock)
         self.jitter = jitter
         self.circuits = circuits
         self.logger = logger
@@ -88,8 +90,12 @@ public struct GuardedHTTPClient: OriginFetching {
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
         let progress = DownloadProgress()
-        return try await withDeadline(settings.downloadTimeout, clock: clock, onExpiry: progress.expire) {
-            () async throws(OriginError) in try await follow(request, progress: progress)
+        let deadline = deadlines.begin(progress.expire)
+        defer { deadlines.end(deadline) }
+        do throws(OriginError) {
+            return try await follow(request, progress: progress)
+        } catch {
+            throw progress.cause(of: error)
         }
     }
 
@@ -126,8 +132,9 @@ public struct GuardedHTTPClient: OriginFetching {
         // it gets a slot.
         try circuits.check(peer)
         progress.enter(.waiting)
-        return try await limiter.withSlot(host: peer.host, client: hop.client, urgency: hop.urgency) {
-            () async throws(OriginError) in
+        return try await limiter.withSlot(
+            host: peer.host, client: hop.client, deadline: progress.deadline, urgency: hop.urgency
+        ) { () async throws(OriginError) in
             try await circuits.perform(peer) { () async throws(OriginError) in
                 do throws(OriginError) {
                     return try await reach(hop, retries: &retries, progress: progress)
@@ -143,7 +150,7 @@ public struct GuardedHTTPClient: OriginFetching {
         -> PinnedTransport.Reply
     {
         progress.enter(.resolving)
-        let addresses = try await sourceGuard.vet(hop.url)
+        let addresses = try await sourceGuard.vet(hop.url, deadline: progress.deadline)
         var failure = OriginError.unreachable(.connect)
         for address in addresses.prefix(Self.maxAddressesTried) {
             do throws(ExchangeFailure) {
@@ -171,7 +178,12 @@ public struct GuardedHTTPClient: OriginFetching {
         }
         retries -= 1
         logger.debug("retrying after a connection reset", metadata: ["url": "\(hop.url)"])
-        do { try await clock.sleep(for: jitter()) } catch { throw ExchangeFailure(.cancelled) }
+        let pause = jitter()
+        do {
+            try await progress.deadline.run { [clock] in try await clock.sleep(for: pause) }
+        } catch {
+            throw ExchangeFailure(.cancelled)
+        }
         return try await transport.run(hop, at: address, phases: progress)
     }
 }

@@ -53,7 +53,7 @@ struct PinnedTransport: Sendable {
             phases: phases, onProgress: hop.onProgress)
         phases.enter(.connecting)
         let result = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
-            await Self.result(of: client.execute(request: request, delegate: collector))
+            await Self.result(of: client.execute(request: request, delegate: collector), until: phases.deadline)
         }
         guard let result else { throw ExchangeFailure(.cancelled) }
         let progress = collector.finish()
@@ -70,13 +70,27 @@ struct PinnedTransport: Sendable {
         return request?.host == host.urlText ? request : nil
     }
 
-    /// Waits for the transfer, which ends at once when our task is canceled.
-    private static func result(of transfer: HTTPClient.Task<Void>) async -> Result<Void, any Error> {
-        await withTaskCancellationHandler {
+    /// Waits for the transfer, which ends at once at the deadline or when our task is canceled.
+    private static func result(
+        of transfer: HTTPClient.Task<Void>, until deadline: Deadline
+    ) async -> Result<Void, any Error> {
+        deadline.beginWait { transfer.cancel() }
+        defer { deadline.endedWait() }
+        return await withTaskCancellationHandler {
             do { return .success(try await transfer.futureResult.get()) } catch { return .failure(error) }
         } onCancel: {
             transfer.cancel()
         }
+    }
+
+    /// Reads more at once than NIO does by default: an original takes a fourth of the system calls and steps.
+    static func enlargeReads(of channel: any Channel) -> EventLoopFuture<Void> {
+        #if os(Linux)
+            let allocator = AdaptiveRecvByteBufferAllocator(minimum: 16 << 10, initial: 64 << 10, maximum: 256 << 10)
+            return channel.setOption(.recvAllocator, value: allocator)
+        #else
+            return channel.eventLoop.makeSucceededVoidFuture()
+        #endif
     }
 
     /// Closes the connection and fails unless it leads to the vetted address.
@@ -107,9 +121,9 @@ extension HTTPClient.Configuration {
         tracing.tracer = nil
         // The backstop: if pinning ever breaks, the connection ends before a request is written.
         http1_1ConnectionDebugInitializer = { channel in
-            PinnedTransport.checkPeer(of: channel, is: key.address).flatMap {
-                ResponseStatusHandler.install(on: channel)
-            }
+            PinnedTransport.checkPeer(of: channel, is: key.address)
+                .flatMap { PinnedTransport.enlargeReads(of: channel) }
+                .flatMap { ResponseStatusHandler.install(on: channel) }
         }
     }
 }

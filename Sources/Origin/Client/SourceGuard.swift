@@ -10,10 +10,12 @@ struct SourceGuard: Sendable {
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
     /// mixing public and private addresses gains an attacker nothing.
-    func vet(_ url: SourceURL) async throws(OriginError) -> [IPAddress] {
+    ///
+    /// - Parameter deadline: ends the lookup.
+    func vet(_ url: SourceURL, deadline: Deadline = Deadline()) async throws(OriginError) -> [IPAddress] {
         guard let host = url.host, let port = url.port else { throw .invalidURL(.emptyHost) }
         if let refusal = refusal(of: host, port) { throw refusal }
-        let found = try await resolve(host)
+        let found = try await resolve(host, deadline)
         guard !found.isEmpty else { throw .unreachable(.dns) }
         if let refusal = refusal(of: found, port) { throw refusal }
         return found
@@ -39,10 +41,13 @@ struct SourceGuard: Sendable {
         return isListed ? nil : .notAllowed(.port)
     }
 
-    private func resolve(_ host: SourceURL.Host) async throws(OriginError) -> [IPAddress] {
+    private func resolve(_ host: SourceURL.Host, _ deadline: Deadline) async throws(OriginError) -> [IPAddress] {
         switch host {
         case .address(let address): [address]
-        case .name(let name): try await resolver.addresses(of: name)
+        case .name(let name):
+            try await deadline.run { [resolver] () async throws(OriginError) in
+                try await resolver.addresses(of: name)
+            }
         }
     }
 }

@@ -25,14 +25,14 @@ public protocol NameResolver: Sendable {
 /// system gives up.
 public final class SystemResolver: NameResolver {
     private let pool: NIOThreadPool
-    private let timeout: Duration
+    private let deadlines: DeadlineTimer
 
     /// - Parameters:
     ///   - threads: concurrent lookups. Others wait, which counts toward their timeout. Default: 8.
     ///   - timeout: the time limit of one lookup. Default: 5 s.
     public init(threads: Int = 8, timeout: Duration = .seconds(5)) {
         pool = NIOThreadPool(numberOfThreads: threads)
-        self.timeout = timeout
+        deadlines = DeadlineTimer(timeout, clock: ContinuousClock())
         pool.start()
     }
 
@@ -42,13 +42,11 @@ public final class SystemResolver: NameResolver {
 
     /// Returns all addresses that `getaddrinfo` finds, in its order (RFC 6724).
     public func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
-        try await withDeadline(timeout, clock: ContinuousClock(), onExpiry: Self.expire) {
+        try await withDeadline(deadlines, expired: .timedOut(.resolving)) {
             [pool] () async throws(OriginError) in
             try await Self.lookUp(name, on: pool)
         }
     }
-
-    private static let expire: @Sendable () -> OriginError = { .timedOut(.resolving) }
 
     /// Waits for a lookup that cannot be interrupted: the stream ends when the waiting task is canceled, and a lookup
     /// that has not started by then never does.

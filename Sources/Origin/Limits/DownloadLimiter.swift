@@ -26,14 +26,15 @@ final class DownloadLimiter: Sendable {
         budget.onRelease { [weak self] in self?.startWaiting() }
     }
 
-    /// Runs `body` in a slot. Waiting ends with ``OriginError/cancelled`` when the task is canceled.
+    /// Runs `body` in a slot. Waiting ends with ``OriginError/cancelled`` at the deadline or when the task is canceled.
     ///
     /// - Parameter urgency: returns the current priority. Called while the lock is held.
     func withSlot<Value>(
-        host: String, client: String = "", urgency: @escaping @Sendable () -> OriginRequest.Priority,
+        host: String, client: String = "", deadline: Deadline = Deadline(),
+        urgency: @escaping @Sendable () -> OriginRequest.Priority,
         _ body: () async throws(OriginError) -> Value
     ) async throws(OriginError) -> Value {
-        guard await enter(host: host, client: client, urgency: urgency) else { throw .cancelled }
+        guard await enter(host: host, client: client, deadline, urgency: urgency) else { throw .cancelled }
         defer { leave(host: host, client: client) }
         return try await body()
     }
@@ -44,23 +45,29 @@ final class DownloadLimiter: Sendable {
     }
 
     private func enter(
-        host: String, client: String, urgency: @escaping @Sendable () -> OriginRequest.Priority
+        host: String, client: String, _ deadline: Deadline, urgency: @escaping @Sendable () -> OriginRequest.Priority
     ) async -> Bool {
         let ticket = queues.withLock { $0.nextTicket() }
+        deadline.beginWait { [self] in cancel(ticket, host: host) }
+        defer { deadline.endedWait() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Waiter(
                     ticket: ticket, client: client, urgency: urgency, continuation: continuation)
                 let answer: Bool? = queues.withLock {
-                    // Canceled before the waiter was queued: the handler below found nothing to resume.
-                    if Task.isCancelled { return false }
+                    // Canceled before the waiter was queued: `cancel` found nothing to resume.
+                    if Task.isCancelled || deadline.hasPassed { return false }
                     return self.admit(waiter, to: host, in: &$0) ? true : nil
                 }
                 if let answer { continuation.resume(returning: answer) } else { didQueue() }
             }
         } onCancel: {
-            queues.withLock { $0.remove(ticket, from: host) }?.continuation.resume(returning: false)
+            cancel(ticket, host: host)
         }
+    }
+
+    private func cancel(_ ticket: UInt64, host: String) {
+        queues.withLock { $0.remove(ticket, from: host) }?.continuation.resume(returning: false)
     }
 
     private func admit(_ waiter: Waiter, to host: String, in queues: inout Queues) -> Bool {

@@ -38,7 +38,7 @@ struct SharedFetch: Sendable {
         }
         let unsubscribe = subscribe(request, to: key)
         defer { unsubscribe?() }
-        let (answer, joined) = try await fetches.value(for: key, urgency: request.urgency) {
+        let (answer, joined) = try await fetches.value(for: key, urgency: request.urgency, deadline: request.deadline) {
             urgency throws(PipelineError) in
             if let answer = await recentAnswer(to: request, since: known) { return answer }
             let download = { () async throws(PipelineError) in

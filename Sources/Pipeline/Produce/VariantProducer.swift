@@ -36,7 +36,8 @@ struct VariantProducer: Sendable {
         let key = Key(
             variant: request.keys.variant, content: original.record.content, store: options.store,
             waitsForDisk: options.waitsForDisk, epoch: request.epoch)
-        return try await productions.value(for: key, urgency: request.urgency) { urgency throws(PipelineError) in
+        return try await productions.value(for: key, urgency: request.urgency, deadline: request.deadline) {
+            urgency throws(PipelineError) in
             if let produced = await recentlyProduced(request, original) { return produced }
             return try await run(request, original, urgency)
         }

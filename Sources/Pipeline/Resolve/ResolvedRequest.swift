@@ -17,6 +17,8 @@ struct ResolvedRequest: Sendable {
     /// The source's purge epoch when the request started. Results are stored only if it is still current.
     let epoch: PurgeEpoch
     var urgency: Urgency
+    /// When the request's waits end; nil if something else ends them.
+    var deadline: Deadline?
     /// Reports downloads to the request's ``ImageTask``; nil if there is none.
     var reporter: ImageTaskReporter?
 
@@ -59,6 +61,7 @@ struct ResolvedRequest: Sendable {
         request.input.cache.policy = RequestCachePolicy()
         request.input.cache.waitsForDisk = false
         request.urgency = Urgency(.background)
+        request.deadline = nil
         request.reporter = nil
         return request
     }

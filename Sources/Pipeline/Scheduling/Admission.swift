@@ -12,7 +12,7 @@ struct Admission {
         var threads: Int
         /// The most jobs that may wait.
         var queueLength: Int
-        /// The memory of all running jobs. A heavier job runs alone.
+        /// The memory of all running waiting. A heavier job runs alone.
         var memoryBudgetBytes: Int
     }
 
@@ -24,7 +24,7 @@ struct Admission {
         var weight: JobWeight?
         /// How often other jobs started before it since it was its turn.
         var timesOvertaken = 0
-        fileprivate(set) var arrivedAt = ContinuousClock.now
+        var arrivedAt = ContinuousClock.now
     }
 
     /// A job on a thread.
@@ -55,62 +55,77 @@ struct Admission {
     static let maxOvertakings = 16
 
     let capacity: Capacity
-    private(set) var waiting: [Job] = []
-    /// The memory of the running jobs.
+    private(set) var waiting: WaitingJobs
+    /// The memory of the running waiting.
     private(set) var runningBytes = 0
     private var running: [Int: Running] = [:]
-    var shares = FairShares()
-    var throughput = ThroughputEstimate()
+    private(set) var shares = FairShares()
+    private(set) var throughput = ThroughputEstimate()
 
     init(capacity: Capacity) {
         self.capacity = capacity
+        waiting = WaitingJobs(capacity: capacity)
     }
 
     var freeThreads: Int { max(capacity.threads - running.count, 0) }
 
     /// The memory of the waiting jobs that have been weighed.
-    var waitingBytes: Int { waiting.reduce(0) { $0 + ($1.weight?.bytes ?? 0) } }
+    var waitingBytes: Int { waiting.bytes }
 
     mutating func admit(_ job: Job, at now: ContinuousClock.Instant) -> Outcome {
+        waiting.updateUrgencies(shares)
         if isTooLate(job.urgency, at: now) { return .refused(.tooLate) }
         var job = job
         job.arrivedAt = now
         guard waiting.count >= capacity.queueLength + freeThreads else {
-            waiting.append(job)
+            waiting.insert(job, shares)
             return .waits
         }
-        guard let index = victim(for: job.urgency) else { return .refused(.full) }
-        let victim = waiting.remove(at: index)
-        waiting.append(job)
+        guard let victim = victim(for: job.urgency).flatMap({ waiting.remove($0) }) else { return .refused(.full) }
+        waiting.insert(job, shares)
         return .displaces(victim)
     }
 
-    /// Removes the jobs that could not finish before their deadline if they took twice as long as estimated.
-    mutating func removeExpired(at now: ContinuousClock.Instant) -> [Job] {
-        let expired = waiting.filter { isExpired($0, at: now) }
-        if !expired.isEmpty { waiting.removeAll { job in expired.contains { $0.number == job.number } } }
-        return expired
+    /// The refusal that a job would meet, checked before its source is fetched.
+    ///
+    /// - Parameter others: the number of jobs whose sources are being fetched. They count only once the queue is half
+    ///   full; otherwise jobs that never arrive would keep the threads idle.
+    mutating func refusal(of urgency: Urgency, behind others: Int, at now: ContinuousClock.Instant) -> Refusal? {
+        waiting.updateUrgencies(shares)
+        if isTooLate(urgency, at: now) { return .tooLate }
+        guard waiting.count * 2 >= capacity.queueLength, waiting.count + others >= capacity.queueLength else {
+            return nil
+        }
+        return victim(for: urgency) == nil ? .full : nil
     }
 
+    /// Removes the jobs that could not finish before their deadline if they took twice as long as estimated.
+    ///
     /// A job may always wait for half of its time, whatever the estimate: if slow jobs led to the refusal of all
     /// others, no job would run to correct the estimate.
-    private func isExpired(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
-        guard let deadline = job.urgency.deadline else { return false }
-        let patience = job.arrivedAt.duration(to: deadline)
-        return now + min(.seconds(2 * throughput.seconds(job.weight)), patience / 2) > deadline
+    mutating func removeExpired(at now: ContinuousClock.Instant) -> [Job] {
+        waiting.updateUrgencies(shares)
+        return waiting.removeExpired(at: now) { [throughput] in .seconds(2 * throughput.seconds($0)) }
     }
 
     /// The next step of a thread that has become free.
     mutating func next() -> Step {
-        guard freeThreads > 0, let first = firstInLine() else { return .nothing }
-        if mayStart(waiting[first]) { return takeJob(at: first) }
-        // It was its turn. Other jobs may use the resources that it cannot, for a while.
-        let line = waiting.indices.map { (index: $0, rank: rank(waiting[$0])) }.sorted { $0.rank < $1.rank }
-        for (index, _) in line {
-            if mayStart(waiting[index]) { return takeJob(at: index) }
-            guard waiting[index].timesOvertaken < Self.maxOvertakings else { return .nothing }
+        guard freeThreads > 0 else { return .nothing }
+        waiting.updateUrgencies(shares)
+        let unweighed = waiting.clients.firstUnweighed.flatMap { waiting[$0] }
+        var first = unweighed.map { (job: $0, rank: rank($0)) }
+        var exhausted: Rank?
+        for job in waiting.weighed.compactMap({ waiting[$0] }) {
+            let rank = rank(job)
+            if mayStart(job) {
+                if first.map({ rank < $0.rank }) ?? true { first = (job, rank) }
+            } else if job.timesOvertaken >= Self.maxOvertakings {
+                exhausted = exhausted.map { min($0, rank) } ?? rank
+            }
         }
-        return .nothing
+        // Other jobs may use the memory that is too little for one whose turn it is, but only for a while.
+        guard let first, exhausted.map({ first.rank < $0 }) ?? true else { return .nothing }
+        return takeJob(first.job.number)
     }
 
     /// Sets the weight of a job that `next` returned for weighing.
@@ -120,9 +135,9 @@ struct Admission {
         guard let held = running.removeValue(forKey: number) else { return false }
         var job = held.job
         job.weight = weight
-        shares.correct(held.client, bySeconds: -held.seconds)
+        correctShare(of: held.client, bySeconds: -held.seconds)
         guard fits(weight) else {
-            waiting.append(job)
+            waiting.insert(job, shares)
             return false
         }
         recordOvertaking(by: job)
@@ -130,28 +145,23 @@ struct Admission {
         return true
     }
 
-    /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other jobs.
+    /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other waiting.
     mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
         if wasCompleted { throughput.record(weight, tookSeconds: seconds) }
-        shares.correct(done.client, bySeconds: seconds - done.seconds)
+        correctShare(of: done.client, bySeconds: seconds - done.seconds)
     }
 
     /// Drops a job that `next` returned for weighing and that was canceled.
     mutating func abandon(_ number: Int) {
         guard let held = running.removeValue(forKey: number) else { return }
-        shares.correct(held.client, bySeconds: -held.seconds)
+        correctShare(of: held.client, bySeconds: -held.seconds)
     }
 
-    mutating func remove(_ number: Int) -> Job? {
-        waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
-    }
+    mutating func remove(_ number: Int) -> Job? { waiting.remove(number) }
 
-    mutating func removeAll() -> [Job] {
-        defer { waiting = [] }
-        return waiting
-    }
+    mutating func removeAll() -> [Job] { waiting.jobs.compactMap { waiting.remove($0.number) } }
 
     // MARK: Order
 
@@ -167,14 +177,10 @@ struct Admission {
         }
     }
 
-    /// Computed at each comparison, because urgencies rise while jobs wait.
     private func rank(_ job: Job) -> Rank {
-        let client = shares.leastServed(of: job.urgency.clients)
-        return Rank(level: job.urgency.level, served: shares.served(client), number: job.number)
-    }
-
-    private func firstInLine() -> Int? {
-        waiting.indices.map { (index: $0, rank: rank(waiting[$0])) }.min { $0.rank < $1.rank }?.index
+        let rating = job.urgency.rating
+        let client = shares.leastServed(of: rating.clients)
+        return Rank(level: rating.level, served: shares.served(client), number: job.number)
     }
 
     private func mayStart(_ job: Job) -> Bool { job.weight.map(fits) ?? true }
@@ -183,8 +189,8 @@ struct Admission {
         runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
     }
 
-    private mutating func takeJob(at index: Int) -> Step {
-        let job = waiting.remove(at: index)
+    private mutating func takeJob(_ number: Int) -> Step {
+        guard let job = waiting.remove(number) else { return .nothing }
         if job.weight != nil { recordOvertaking(by: job) }
         start(job)
         return job.weight == nil ? .weigh(job) : .run(job)
@@ -192,8 +198,8 @@ struct Admission {
 
     private mutating func recordOvertaking(by job: Job) {
         let mine = rank(job)
-        for index in waiting.indices where !mayStart(waiting[index]) && rank(waiting[index]) < mine {
-            waiting[index].timesOvertaken += 1
+        for other in waiting.weighed.compactMap({ waiting[$0] }) where !mayStart(other) && rank(other) < mine {
+            waiting.recordOvertaking(of: other.number)
         }
     }
 
@@ -201,7 +207,13 @@ struct Admission {
         let client = shares.leastServed(of: job.urgency.clients)
         let seconds = throughput.seconds(job.weight)
         shares.charge(client, seconds: seconds)
+        waiting.shareChanged(of: client, shares)
         runningBytes += job.weight?.bytes ?? 0
         running[job.number] = Running(job: job, client: client, seconds: seconds)
+    }
+
+    private mutating func correctShare(of client: String, bySeconds seconds: Double) {
+        shares.correct(client, bySeconds: seconds)
+        waiting.shareChanged(of: client, shares)
     }
 }

@@ -13,32 +13,17 @@ extension Admission {
 
     /// The estimated time until the waiting jobs are done, 1 to 60 seconds.
     var retryAfterSeconds: Int {
-        let seconds = waiting.reduce(0) { $0 + secondsOfAll($1) }
+        let seconds = Priority.allCases.reduce(0) { $0 + self.seconds(waiting.load(at: $1)) }
         return min(max(Int(seconds.rounded(.up)), 1), 60)
     }
 
-    /// The share of the whole queue's time that a job takes: its thread time divided by the threads, or more if it
-    /// takes a larger part of the memory budget.
-    private func secondsOfAll(_ job: Job) -> Double {
-        let ofMemory = min(Double(job.weight?.bytes ?? 0) / Double(capacity.memoryBudgetBytes), 1)
-        return throughput.seconds(job.weight) * max(1 / Double(capacity.threads), ofMemory)
-    }
-
-    /// The refusal that a job would meet, checked before its source is fetched.
-    ///
-    /// - Parameter others: the number of jobs whose sources are being fetched. They count only once the queue is half
-    ///   full; otherwise jobs that never arrive would keep the threads idle.
-    func refusal(of urgency: Urgency, behind others: Int, at now: ContinuousClock.Instant) -> Refusal? {
-        if isTooLate(urgency, at: now) { return .tooLate }
-        guard waiting.count * 2 >= capacity.queueLength, waiting.count + others >= capacity.queueLength
-        else { return nil }
-        return victim(for: urgency) == nil ? .full : nil
-    }
+    private func seconds(_ load: WaitingLoad) -> Double { load.seconds(throughput, capacity) }
 
     /// Whether the deadline would pass in the queue.
     func isTooLate(_ urgency: Urgency, at now: ContinuousClock.Instant) -> Bool {
-        guard let deadline = urgency.deadline, !waiting.isEmpty else { return false }
-        return now + .seconds(Self.margin * secondsBefore(urgency)) > deadline
+        guard let deadline = urgency.deadline, waiting.count > 0 else { return false }
+        let limit = now.duration(to: deadline) / .seconds(Self.margin)
+        return secondsBefore(urgency, upTo: limit) > limit
     }
 
     /// The factor by which a wait may exceed its estimate, since later clients that were served less go first.
@@ -46,40 +31,36 @@ extension Admission {
 
     /// The estimated wait of a new job: the time of all jobs of higher priority, of its own client's waiting jobs, and
     /// of the other clients' jobs until they are served as much.
-    func secondsBefore(_ newcomer: Urgency) -> Double {
-        let level = newcomer.level
-        let own = shares.leastServed(of: newcomer.clients)
-        var above = 0.0
-        var equals: [String: Double] = [:]
-        for job in waiting {
-            let (seconds, theirs) = (secondsOfAll(job), job.urgency.level)
-            if theirs > level { above += seconds }
-            if theirs == level { equals[shares.leastServed(of: job.urgency.clients), default: 0] += seconds }
-        }
-        let mine = equals.removeValue(forKey: own) ?? 0
+    ///
+    /// - Parameter limit: the other clients are counted one by one only if it depends on them whether the wait is
+    ///   above this limit. Otherwise the result is a bound on the same side of it.
+    func secondsBefore(_ newcomer: Urgency, upTo limit: Double? = nil) -> Double {
+        let rating = newcomer.rating
+        let own = shares.leastServed(of: rating.clients)
+        let above = Priority.allCases.filter { $0 > rating.level }.reduce(0) { $0 + seconds(waiting.load(at: $1)) }
+        let mine = seconds(waiting.clients.load(of: own, at: rating.level))
+        let most = above + seconds(waiting.load(at: rating.level))
+        if let limit, most <= limit || above + mine > limit { return above + mine > limit ? above + mine : most }
         // Shares are in seconds of one thread.
-        let threads = Double(capacity.threads)
-        let lead = { (client: String) in (shares.served(own) - shares.served(client)) / threads + mine }
-        let others = equals.reduce(0) { $0 + min($1.value, max(0, lead($1.key))) }
+        let (threads, served) = (Double(capacity.threads), shares.served(own))
+        var others = 0.0
+        for other in waiting.clients.loads(at: rating.level, shares) where other.client != own {
+            others += min(seconds(other.load), max(0, (served - other.served) / threads + mine))
+            if let limit, above + mine + others > limit { break }
+        }
         return above + mine + others
     }
 
     /// The waiting job that a new job displaces from a full queue: the newest of the lowest priority below its own, or
     /// else of the client with the most waiting jobs, if that is more than the new job's client would then have.
     func victim(for newcomer: Urgency) -> Int? {
-        let levels = waiting.map(\.urgency.level)
-        guard let lowest = levels.min() else { return nil }
-        if lowest < newcomer.level { return newest { levels[$0] == lowest } }
-        let clients = waiting.map { shares.leastServed(of: $0.urgency.clients) }
-        let counts = clients.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let own = newcomer.clients.map { counts[$0] ?? 0 }.min() ?? 0
-        guard let greediest = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }), greediest.value > own + 1,
-            !newcomer.clients.contains(greediest.key)
+        let rating = newcomer.rating
+        guard let lowest = waiting.lowestLevel else { return nil }
+        if lowest < rating.level { return waiting.newest(at: lowest) }
+        let own = rating.clients.map { waiting.clients.count(of: $0) }.min() ?? 0
+        guard let greediest = waiting.clients.greediest, greediest.count > own + 1,
+            !rating.clients.contains(greediest.client)
         else { return nil }
-        return newest { clients[$0] == greediest.key && levels[$0] <= newcomer.level }
-    }
-
-    private func newest(where isIncluded: (Int) -> Bool) -> Int? {
-        waiting.indices.filter(isIncluded).max { waiting[$0].number < waiting[$1].number }
+        return waiting.clients.newest(of: greediest.client, at: rating.level)
     }
 }

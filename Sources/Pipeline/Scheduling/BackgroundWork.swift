@@ -13,12 +13,10 @@ final class BackgroundWork: Sendable {
     private static let capacity = 64
 
     private let state = Mutex(State())
-    private let timeout: Duration
-    private let clock: any Clock<Duration>
+    private let deadlines: DeadlineTimer
 
-    init(timeout: Duration, clock: any Clock<Duration>) {
-        self.timeout = timeout
-        self.clock = clock
+    init(deadlines: DeadlineTimer) {
+        self.deadlines = deadlines
     }
 
     /// Starts work unless there is some for the source already. Its errors are ignored.
@@ -26,7 +24,7 @@ final class BackgroundWork: Sendable {
         state.withLock { state in
             guard !state.isClosed, state.tasks[source] == nil, state.tasks.count < Self.capacity else { return }
             state.tasks[source] = Task {
-                try? await withDeadline(timeout, clock: clock, onExpiry: { PipelineError.timedOut }, work)
+                try? await withDeadline(deadlines, expired: PipelineError.timedOut, work)
                 finish(source)
             }
         }

@@ -1,3 +1,4 @@
+import DarkroomOrigin
 import Synchronization
 
 /// Runs work once for all callers that request the same key at the same time (single flight).
@@ -44,16 +45,20 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Returns the value for a key, from work in progress or by starting `work`.
     ///
-    /// - Parameter urgency: the caller's urgency. Shared work inherits it, also when it rises later.
+    /// - Parameters:
+    ///   - urgency: the caller's urgency. Shared work inherits it, also when it rises later.
+    ///   - deadline: when the caller stops waiting, as if it were canceled; nil = never.
     /// - Returns: the value, and whether another caller had started the work.
     func value(
-        for key: Key, urgency: Urgency, work: @escaping Work
+        for key: Key, urgency: Urgency, deadline: Deadline? = nil, work: @escaping Work
     ) async throws(PipelineError) -> (value: Value, isShared: Bool) {
         let waiter = state.withLock { $0.nextNumber() }
         let isShared = Mutex(false)
+        deadline?.beginWait { [self] in leave(key, as: waiter) }
+        defer { deadline?.endedWait() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let joined = join(key, as: waiter, urgency: urgency, continuation, work)
+                let joined = join(key, as: waiter, urgency, deadline, continuation, work)
                 isShared.withLock { $0 = joined }
             }
         } onCancel: {
@@ -66,12 +71,12 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Returns: whether work was in progress already.
     private func join(
-        _ key: Key, as waiter: Int, urgency: Urgency, _ continuation: CheckedContinuation<Outcome, Never>,
-        _ work: @escaping Work
+        _ key: Key, as waiter: Int, _ urgency: Urgency, _ deadline: Deadline?,
+        _ continuation: CheckedContinuation<Outcome, Never>, _ work: @escaping Work
     ) -> Bool {
         let step = state.withLock { state -> Step in
             // `leave` takes this lock too: an earlier cancellation is seen here, a later one there.
-            if Task.isCancelled { return .refused }
+            if Task.isCancelled || deadline?.hasPassed == true { return .refused }
             if state.flights[key] != nil {
                 state.flights[key]?.waiters[waiter] = continuation
                 return state.flights[key].map { .joined($0.urgency) } ?? .refused

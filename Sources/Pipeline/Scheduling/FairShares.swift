@@ -8,7 +8,8 @@ struct FairShares {
     static let maxClients = 4096
 
     private var served: [String: Double] = [:]
-    private var floor = 0.0
+    /// The least that any client counts as served. It only rises.
+    private(set) var floor = 0.0
 
     /// The seconds that a client has been served.
     func served(_ client: String) -> Double { max(served[client] ?? floor, floor) }

@@ -3,6 +3,18 @@ import Synchronization
 /// The urgency of shared work: the highest priority and the latest deadline of its waiters so far, and their clients.
 /// It only ever rises.
 final class Urgency: Sendable {
+    /// What decides on the place of a job in the queue.
+    struct Rating {
+        let level: Priority
+        let clients: [String]
+        let deadline: ContinuousClock.Instant?
+    }
+
+    private struct Watcher {
+        let number: Int
+        let changes: UrgencyChanges
+    }
+
     private struct State {
         var level: Priority
         var clients: [String]
@@ -13,6 +25,14 @@ final class Urgency: Sendable {
         var waited = Duration.zero
         /// The work that this work waits for.
         var dependencies: [Urgency] = []
+        /// The waiting jobs of this urgency.
+        var watchers: [Watcher] = []
+
+        var rating: Rating { Rating(level: level, clients: clients, deadline: deadline) }
+
+        func announceChange() {
+            for watcher in watchers { watcher.changes.record(watcher.number) }
+        }
     }
 
     /// The most clients that are tracked for one piece of work.
@@ -38,6 +58,20 @@ final class Urgency: Sendable {
 
     /// The latest deadline of the waiters; nil = none.
     var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
+
+    var rating: Rating { state.withLock(\.rating) }
+
+    /// Returns the rating, and records the job's number each time that it changes from now on.
+    func watch(_ number: Int, _ changes: UrgencyChanges) -> Rating {
+        state.withLock { state in
+            state.watchers.append(Watcher(number: number, changes: changes))
+            return state.rating
+        }
+    }
+
+    func stopWatching(_ number: Int, _ changes: UrgencyChanges) {
+        state.withLock { $0.watchers.removeAll { $0.number == number && $0.changes === changes } }
+    }
 
     /// Whether this work, or work that it waits for, is in the pixel queue. Also true for work that was removed from
     /// the queue because its last waiter left.
@@ -66,6 +100,7 @@ final class Urgency: Sendable {
         let dependencies = state.withLock { state -> [Urgency] in
             guard level > state.level else { return [] }
             state.level = level
+            state.announceChange()
             return state.dependencies
         }
         for dependency in dependencies { dependency.raise(to: level) }
@@ -95,8 +130,28 @@ final class Urgency: Sendable {
             let room = Self.maxClients - state.clients.count
             state.clients += clients.filter { !state.clients.contains($0) }.prefix(room)
             if let ours = state.deadline { state.deadline = deadline.map { max($0, ours) } }
+            state.announceChange()
             return state.dependencies
         }
         for dependency in dependencies { dependency.add(clients, until: deadline) }
+    }
+}
+
+/// The numbers of the waiting jobs whose urgency has changed.
+final class UrgencyChanges: Sendable {
+    private let numbers = Mutex<Set<Int>>([])
+
+    func record(_ number: Int) {
+        numbers.withLock { _ = $0.insert(number) }
+    }
+
+    /// Returns the numbers since the last time.
+    func take() -> Set<Int> {
+        numbers.withLock { numbers in
+            if numbers.isEmpty { return [] }
+            let taken = numbers
+            numbers = []
+            return taken
+        }
     }
 }

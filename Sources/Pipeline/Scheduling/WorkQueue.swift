@@ -167,7 +167,7 @@ final class WorkQueue: Sendable {
     /// Wakes an idle thread if there is work.
     private func wake() {
         let isNeeded = state.withLock { state in
-            guard state.idle > 0, !state.admission.waiting.isEmpty else { return false }
+            guard state.idle > 0, state.admission.waiting.count > 0 else { return false }
             state.idle -= 1
             return true
         }

@@ -22,11 +22,11 @@ public final class DecodedCache: Sendable {
     private let maxEntryBytes: Int
     private let state = Mutex(State())
 
-    /// A cache of at most `budgetBytes`; 0 disables it. An entry of more than `maxEntryBytes`, by default a quarter of
+    /// A cache of at most `budgetBytes`; 0 disables it. An entry of more than `maxEntryBytes`, by default a third of
     /// the budget, is not stored.
     public init(budgetBytes: Int, maxEntryBytes: Int? = nil) {
         self.budgetBytes = max(0, budgetBytes)
-        self.maxEntryBytes = maxEntryBytes ?? budgetBytes / 4
+        self.maxEntryBytes = maxEntryBytes ?? budgetBytes / 3
     }
 
     /// The cache's contents, hits and misses so far.

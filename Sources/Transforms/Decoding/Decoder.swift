@@ -51,7 +51,7 @@ struct Decoder {
     /// The loader's parameters: `framesUsed` frames from the first one selected, shrunk as far as the plan allows, and
     /// as far as a source larger than `maxPixels` requires.
     func parameters(
-        _ pages: PageSelection, framesUsed: Int, as request: ChainPlan.Decode, headroom: Int, maxPixels: Int
+        _ pages: PageSelection, framesUsed: Int, as request: ChainPlan.Decode, headroom: Double, maxPixels: Int
     ) throws(ImageProcessingError) -> DecodeParameters {
         var parameters = DecodeParameters(firstPage: pages.first, frames: framesUsed)
         switch header.format {
@@ -86,7 +86,7 @@ struct Decoder {
     }
 
     private func shrink(
-        for request: ChainPlan.Decode, headroom: Int, maxPixels: Int
+        for request: ChainPlan.Decode, headroom: Double, maxPixels: Int
     ) throws(ImageProcessingError) -> Int {
         guard case .covering(let target) = request else { return 1 }
         let least = JPEGShrink.factor(source: header.size, within: maxPixels) ?? 1
@@ -98,10 +98,11 @@ struct Decoder {
         return 1
     }
 
-    /// The scale at which the image just covers the target. It maps the whole source to whole pixels, so it is exact.
-    private func scale(for request: ChainPlan.Decode, headroom: Int) -> Double {
+    /// The scale at which the image covers the target with headroom. The decoder maps the whole source to whole pixels,
+    /// so it is exact.
+    private func scale(for request: ChainPlan.Decode, headroom: Double) -> Double {
         guard case .covering(let target) = request else { return 1 }
-        let scale = scale(covering: PixelSize(width: target.width * headroom, height: target.height * headroom))
+        let scale = scale(covering: target) * headroom
         return header.format.isVector ? scale : min(scale, 1)
     }
 

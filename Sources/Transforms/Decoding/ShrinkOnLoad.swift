@@ -59,10 +59,11 @@ enum JPEGShrink {
     ///
     /// Never a factor that leaves a side shorter than a block: libvips 8.14.1 aborts the process for an image one row
     /// high.
-    static func factor(source: PixelSize, covering target: PixelSize, headroom: Int) -> Int {
+    static func factor(source: PixelSize, covering target: PixelSize, headroom: Double) -> Int {
         let fits = [8, 4, 2].first { factor in
-            source.width >= factor * max(target.width * headroom, shortestSide)
-                && source.height >= factor * max(target.height * headroom, shortestSide)
+            [(source.width, target.width), (source.height, target.height)].allSatisfy { source, target in
+                Double(source) / Double(factor) >= max(Double(target) * headroom, Double(shortestSide))
+            }
         }
         return fits ?? 1
     }

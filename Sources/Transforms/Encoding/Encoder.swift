@@ -92,9 +92,10 @@ struct Encoder {
         }
     }
 
-    /// The revision of the choices above and those of `Decoder` and `ImageDescriber`. Part of `EncoderEpoch`: increment
-    /// it with every change that alters encoded bytes, so that stored variants get new keys.
-    static let defaultsRevision = "2"
+    /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
+    /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
+    /// new keys.
+    static let defaultsRevision = "3"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

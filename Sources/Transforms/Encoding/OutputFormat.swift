@@ -41,13 +41,14 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     /// Whether it has a progressive or interlaced form.
     public var supportsInterlacing: Bool { self == .jpeg || self == .png || self == .gif }
 
-    /// The default quality, 1…100; nil for formats without one.
+    /// The default quality, 1…100; nil for formats without one. Photographs look about equally good at all defaults: at
+    /// 400 pixels, their mean SSIMULACRA2 scores are within 1.5 points.
     public var defaultQuality: Int? {
         switch self {
         case .jpeg: 80
-        case .webp: 79
-        case .avif: 60
-        case .jxl: 77
+        case .webp: 82
+        case .avif: 68
+        case .jxl: 80
         case .png, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: nil
         }
     }

@@ -2,7 +2,8 @@ import DarkroomVips
 
 /// The trade-off between speed and quality when pixels are resampled.
 public enum Resampling: String, Codable, Sendable, CaseIterable {
-    /// The decoder shrinks as far as it can while it still covers the target size.
+    /// The decoder delivers at least 1.3 times the target size on each side: with less left to resample, edges become
+    /// visibly uneven.
     case fast
     /// The decoder delivers at least twice the target size on each side.
     case accurate
@@ -10,7 +11,7 @@ public enum Resampling: String, Codable, Sendable, CaseIterable {
     case linear
 
     /// How many times the target size the decoder delivers at least on each side.
-    public var headroom: Int { self == .fast ? 1 : 2 }
+    public var headroom: Double { self == .fast ? 1.3 : 2 }
 }
 
 /// Scales to the size that box and fit give. The plan lets the decoder shrink first; the rest is resampled exactly, so

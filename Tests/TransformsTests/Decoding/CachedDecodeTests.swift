@@ -8,7 +8,7 @@ import Testing
 
 /// A cached image saves the decode and changes nothing else.
 struct CachedDecodeTests {
-    private static let ladder = [40, 60, 80, 96, 120, 160, 200, 240, 300]
+    private static let ladder = [30, 40, 60, 80, 96, 120, 160, 200, 240, 300]
 
     private static func job(
         _ source: ByteBuffer, _ recipe: Recipe, as format: OutputFormat = .png, pages: PageSelection = PageSelection(),

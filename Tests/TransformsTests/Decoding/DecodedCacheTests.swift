@@ -39,11 +39,10 @@ struct DecodedCacheTests {
         }
     }
 
-    @Test func `An image of more than a quarter of the budget is not stored, nor is anything without a budget`() throws
-    {
+    @Test func `An image of more than a third of the budget is not stored, nor is anything without a budget`() throws {
         let image = try pixels(100, 100)
         let cost = image.byteCount + DecodedCache.entryOverheadBytes
-        for (budget, entries) in [(4 * cost, 1), (4 * cost - 1, 0), (0, 0), (-1, 0)] {
+        for (budget, entries) in [(3 * cost, 1), (3 * cost - 1, 0), (0, 0), (-1, 0)] {
             let cache = DecodedCache(budgetBytes: budget)
             cache.store(image, for: key("a"))
             #expect(cache.statistics.entries == entries)

@@ -56,8 +56,9 @@ struct ChainPlanTests {
     }
 
     @Test(arguments: [
-        ([120, 80], Resampling.fast, 8), ([125, 83], .fast, 8), ([126, 84], .fast, 4), ([230, 153], .fast, 4),
-        ([450, 300], .fast, 2), ([502, 335], .fast, 1), ([120, 80], .accurate, 4), ([60, 40], .accurate, 8),
+        ([60, 40], Resampling.fast, 8), ([96, 64], .fast, 8), ([97, 64], .fast, 4), ([96, 65], .fast, 4),
+        ([192, 128], .fast, 4), ([193, 129], .fast, 2), ([385, 257], .fast, 2), ([386, 257], .fast, 1),
+        ([385, 258], .fast, 1), ([1003, 669], .fast, 1), ([120, 80], .accurate, 4), ([60, 40], .accurate, 8),
         ([450, 300], .accurate, 1), ([120, 80], .linear, 4),
     ])
     func `The decoder shrinks as far as target and resampling allow`(

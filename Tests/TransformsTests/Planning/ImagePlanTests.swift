@@ -84,7 +84,8 @@ struct ImagePlanTests {
             let last = try InProcessImageProcessor.planned(job, header, framesUsed: 1)
             let decoder = Decoder(source: source, header: header) { false }
             let parameters = try decoder.parameters(
-                job.pages, framesUsed: 1, as: last.decode, headroom: 1, maxPixels: job.limits.maxSourcePixels)
+                job.pages, framesUsed: 1, as: last.decode, headroom: job.resampling.headroom,
+                maxPixels: job.limits.maxSourcePixels)
             let decoded = try decoder.decode(parameters).image
             let planned = try InProcessImageProcessor().plan(job).steps.first
             #expect(planned?.size == PixelSize(width: decoded.width, height: decoded.height))

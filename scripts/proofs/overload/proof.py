@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import itertools
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,13 +15,14 @@ from pathlib import Path
 
 from overload import judge
 from overload.client import Client
+from overload.costs import Costs
 from overload.judge import DEADLINE, Flood, quantile
 from processes import Holdings
-from server import ROOT, Server, encoded
+from server import ROOT, TOKEN, Server, encoded
 
 SETTINGS = (
     "--cache-disk-bytes=0", "--cache-memory-bytes=64MiB", "--cache-decoded-bytes=0", "--allow-networks=127.0.0.0/8",
-    "--downloads-per-host=64", "--connect-timeout=1s", "--log-level=error",
+    "--downloads-per-host=64", "--connect-timeout=1s",
 )
 GREEDY, POLITE, READER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 CROWD = [f"127.0.1.{number}" for number in range(1, 11)]
@@ -35,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     os.sched_setaffinity(0, PROCESSORS[-1:])
     with (
         tempfile.TemporaryDirectory(prefix="darkroom-overload-") as name,
-        origin(photograph(arguments.server, Path(name))) as port,
+        origin(photograph(arguments.server, Path(name))) as (process, port),
     ):
-        proof = Proof(arguments, Path(name), port)
+        proof = Proof(arguments, Path(name), process, port)
         verdicts = [*proof.flood(), *proof.fill()]
     for holds, text in verdicts:
         print(f"overload: {'kept  ' if holds else 'BROKEN'} {text}", file=sys.stdout if holds else sys.stderr)
@@ -64,20 +66,20 @@ def photograph(server: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def origin(photograph: Path) -> Iterator[int]:
-    """Yields the port of an origin in its own process, which exits when its standard input is closed."""
+def origin(photograph: Path) -> Iterator[tuple[int, int]]:
+    """Yields process and port of an origin in its own process, which exits when its standard input is closed."""
     process = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("origin.py")), photograph], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        yield int(process.stdout.readline())
+        yield process.pid, int(process.stdout.readline())
     finally:
         process.stdin.close()
         process.wait(10)
 
 
 class Proof:
-    def __init__(self, arguments: argparse.Namespace, folder: Path, origin: int) -> None:
-        self.arguments, self.folder, self.origin = arguments, folder, origin
+    def __init__(self, arguments: argparse.Namespace, folder: Path, origin_process: int, origin: int) -> None:
+        self.arguments, self.folder, self.origin_process, self.origin = arguments, folder, origin_process, origin
         self.numbers = itertools.count()
 
     @contextmanager
@@ -100,17 +102,45 @@ class Proof:
 
     def flood(self) -> list[tuple[bool, str]]:
         with self.server(f"--request-timeout={DEADLINE:.0f}s", f"--download-timeout={DEADLINE:.0f}s") as server:
-            return list(judge.verdicts(asyncio.run(self.flooded(server.port))))
+            return list(judge.verdicts(asyncio.run(self.flooded(server))))
 
-    async def flooded(self, port: int) -> Flood:
+    async def flooded(self, server: Server) -> Flood:
+        port = server.port
         warm, targets = Client(port, READER), self.images()
         hot = list(itertools.islice(targets, 20))
         for target in hot:
             await warm.get(target)
+        idle = self.costs(server)
         capacity = await self.capacity(port, targets, itertools.cycle(hot))
+        full = self.costs(server)
         flood = await self.overloaded(port, targets, itertools.cycle(hot), capacity)
         warm.close()
-        return flood
+        alone, overloaded = full.since(idle), self.costs(server).since(full)
+        self.report_costs(alone, capacity * self.arguments.seconds, overloaded, flood)
+        await asyncio.to_thread(self.report_refusals, server)
+        return flood._replace(generator_share=overloaded.generator_share)
+
+    def report_refusals(self, server: Server) -> None:
+        """Why requests were refused, and how many downloads were made for nothing."""
+        page = server.ask("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).body.decode()
+        reasons = {name: int(float(count)) for name, count in re.findall(r'pixel_refusals_total{reason="(\w+)"} (\S+)', page)}
+        made, downloads = (sum(float(count) for count in re.findall(rf"darkroom_{name}_total{{[^}}]*}} (\S+)", page))
+                           for name in ("variants", "origin_requests"))
+        print(f"overload: {downloads:.0f} downloads for {made:.0f} images; refused {reasons}")
+
+    def costs(self, server: Server) -> Costs:
+        return Costs.until_now(server.process.pid, self.origin_process)
+
+    def report_costs(self, alone: Costs, made_alone: float, overloaded: Costs, flood: Flood) -> None:
+        asked = flood.crowd + flood.polite
+        made = sum(answer.status == 200 for answer in asked)
+        per_image = alone.server / max(made_alone, 1)
+        refused = (overloaded.server - made * per_image) / max(len(asked) - made, 1)
+        print(
+            f"overload: an image costs the server process {per_image * 1000:.1f} ms of CPU and the workers "
+            f"{alone.workers / max(made_alone, 1) * 1000:.1f}; under overload a made image costs the workers "
+            f"{overloaded.workers / max(made, 1) * 1000:.1f}, a refused one the server {refused * 1000:.2f}"
+        )
 
     async def capacity(self, port: int, targets: Iterator[str], hot: Iterator[str]) -> float:
         """New images per second, while cached ones are read at the same rate as later."""
@@ -151,7 +181,7 @@ class Proof:
         for client in (*everyone, reader):
             client.close()
         return Flood(
-            capacity, sum(answer.at <= end for answer in made) / seconds,
+            self.arguments.factor, capacity, sum(answer.at <= end for answer in made) / seconds,
             [answer for client in (greedy, *crowd) for answer in client.answers], polite.answers, reader.answers,
             [failure for client in (*everyone, reader) for failure in client.failures],
         )

@@ -1,7 +1,7 @@
 """Sends mixed requests for a long time, and checks that the memory of server and workers stops growing.
 
 The requests vary in size, so that most images are decoded, transformed and encoded anew; the caches are small enough to
-fill up early. Memory must be constant after the first fifth.
+fill up early. Memory, the proportional set size of all processes, must be flat after the first fifth, and bounded.
 """
 
 import argparse

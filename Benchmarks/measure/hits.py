@@ -1,0 +1,81 @@
+"""Cache hits against nginx that serves the same bytes as a file, and while misses overload the server."""
+
+import time
+import urllib.request
+from contextlib import ExitStack
+
+from context import Context
+from figures import at_least, ratios
+from load import fetch_all, served, wrk
+from overloaded import measure_latency
+from processes import cpu_seconds
+from servers import Darkroom, sources
+
+CONNECTIONS, SECONDS = 16, 3
+TIERS = {"memory": (), "disk": ("--cache-memory-bytes=0",)}
+GOALS = {"memory": at_least(0.55), "disk": at_least(0.35)}
+BURST = 200
+
+
+def measure(context: Context) -> None:
+    context.report.begin(
+        "hits", f"one variant of a 2–3 MP JPEG, {CONNECTIONS} keep-alive connections, one thread of wrk on the same "
+        "processors; default settings, access log to a file; the disk tier with a memory tier of 0; nginx with one worker "
+        "and its access log to a file")
+    rates: dict[str, list[float]] = {name: [] for name in ("nginx", *TIERS)}
+    cpu: dict[str, list[float]] = {name: [] for name in TIERS}
+    with ExitStack() as stack:
+        (source,) = stack.enter_context(sources(context.nginx, context.images[:1], "hits"))
+        servers = {
+            tier: stack.enter_context(Darkroom(context.darkroom, context.folder(f"hits {tier}"), *settings))
+            for tier, settings in TIERS.items()
+        }
+        body = warm(servers["memory"].url(source), "memory")
+        warm(servers["disk"].url(source), "disk")
+        (context.nginx.static / "variant.jpg").write_bytes(body)
+        for _ in range(context.report.rounds):
+            static = served(wrk(f"{context.nginx.base}/static/variant.jpg", CONNECTIONS, SECONDS))
+            rates["nginx"].append(static.per_second)
+            for tier, server in servers.items():
+                before = cpu_seconds(server.pid)[0]
+                rate = served(wrk(server.url(source), CONNECTIONS, SECONDS))
+                rates[tier].append(rate.per_second)
+                cpu[tier].append((cpu_seconds(server.pid)[0] - before) / rate.requests * 1e6)
+    add = context.report.add
+    add("bytes", "bytes of the variant", [len(body)], "B")
+    add("nginx", "nginx, static file", rates["nginx"], "requests/s")
+    for tier in TIERS:
+        add(tier, f"{tier} hits", rates[tier], "requests/s")
+        add(f"{tier} share", f"{tier} hits", ratios(rates[tier], rates["nginx"]), compared_to="nginx", goal=GOALS[tier])
+        add(f"{tier} cpu", f"{tier} hits, CPU of the server", cpu[tier], "µs/request")
+    measure_latency(context)
+    measure_burst(context)
+    context.report.end()
+
+
+def warm(url: str, tier: str) -> bytes:
+    """Requests until the response comes from a tier, and returns its body."""
+    for _ in range(100):
+        with urllib.request.urlopen(url) as answer:
+            body = answer.read()
+            if f"detail={tier}" in answer.headers["Cache-Status"]:
+                return body
+        time.sleep(0.1)
+    raise SystemExit(f"{url} is never a hit in the tier {tier}")
+
+
+def measure_burst(context: Context) -> None:
+    """Requests for one cold variant at once must share one download and one production."""
+    milliseconds, downloads, productions = [], [], []
+    with Darkroom(context.darkroom, context.folder("burst")) as server:
+        for number in range(context.report.rounds):
+            label = f"burst-{number}"
+            with sources(context.nginx, context.images[:1], label) as (source,):
+                seconds, answers = fetch_all([server.url(source)] * BURST, BURST)
+            milliseconds.append(seconds * 1000)
+            downloads.append(context.nginx.origin_log.read_text().count(f"/{label}/"))
+            productions.append(sum("fwd=" in line and "collapsed" not in line for line in answers))
+    add = context.report.add
+    add("burst", f"{BURST} requests for one cold variant at once, in all", milliseconds, "ms")
+    add("burst downloads", "  downloads for them", downloads)
+    add("burst productions", "  productions for them", productions)

@@ -1,0 +1,161 @@
+import Synchronization
+import Testing
+
+@testable import DarkroomOrigin
+
+/// A clock that stands still until a test advances it.
+private final class SteppedClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Swift.Duration
+        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var sleepers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+    /// Yields the end of every sleep that has begun.
+    let sleeps: AsyncStream<Swift.Duration>
+    private let sleep: AsyncStream<Swift.Duration>.Continuation
+
+    init() { (sleeps, sleep) = AsyncStream.makeStream() }
+
+    var now: Instant { state.withLock(\.now) }
+    var minimumResolution: Swift.Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if deadline > state.now { state.sleepers.append((deadline, continuation)) }
+                return deadline <= state.now
+            }
+            if isOver { continuation.resume() }
+            sleep.yield(deadline.offset)
+        }
+    }
+
+    func advance(to offset: Swift.Duration) {
+        let due = state.withLock { state in
+            state.now = Instant(offset: offset)
+            defer { state.sleepers.removeAll { $0.deadline <= state.now } }
+            return state.sleepers.filter { $0.deadline <= state.now }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct DeadlineTests {
+    private let clock = SteppedClock()
+    private let timer: DeadlineTimer
+    private let news: AsyncStream<String>
+    private let tell: AsyncStream<String>.Continuation
+
+    init() {
+        timer = DeadlineTimer(.seconds(10), clock: clock)
+        (news, tell) = AsyncStream.makeStream()
+    }
+
+    private func begin(_ name: String) -> Int { timer.begin { [tell] in tell.yield(name) } }
+
+    @Test func `Each deadline passes at its own time, in order, while one sleep at a time is under way`() async {
+        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        _ = begin("first")
+        #expect(await sleeps.next() == .seconds(10))
+        clock.advance(to: .seconds(4))
+        _ = begin("second")
+        _ = begin("third")
+        clock.advance(to: .seconds(13))
+        #expect(await news.next() == "first")
+        #expect(await sleeps.next() == .seconds(14))
+        #expect(timer.count == 2)
+        clock.advance(to: .seconds(14))
+        #expect(await news.next() == "second")
+        #expect(await news.next() == "third")
+        #expect(timer.count == 0)
+    }
+
+    @Test func `A deadline that was ended does not pass, and the next one does`() async {
+        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        let first = begin("first")
+        _ = await sleeps.next()
+        clock.advance(to: .seconds(1))
+        let second = begin("second")
+        timer.end(first)
+        timer.end(second)
+        _ = begin("third")
+        #expect(timer.count == 1)
+        clock.advance(to: .seconds(10))
+        #expect(await sleeps.next() == .seconds(11))
+        clock.advance(to: .seconds(11))
+        #expect(await news.next() == "third")
+    }
+
+    @Test func `A deadline after a time without any passes too`() async {
+        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        _ = begin("first")
+        _ = await sleeps.next()
+        clock.advance(to: .seconds(10))
+        #expect(await news.next() == "first")
+        clock.advance(to: .seconds(100))
+        _ = begin("second")
+        #expect(await sleeps.next() == .seconds(110))
+        clock.advance(to: .seconds(110))
+        #expect(await news.next() == "second")
+    }
+
+    @Test func `A wait ends at the deadline, also if it begins after it`() {
+        let (deadline, ended) = (Deadline(), Names())
+        deadline.beginWait { ended.add("over before") }
+        deadline.endedWait()
+        deadline.beginWait { ended.add("under way") }
+        #expect(!deadline.hasPassed)
+        deadline.pass()
+        #expect(deadline.hasPassed)
+        #expect(ended.all == ["under way"])
+        deadline.beginWait { ended.add("too late") }
+        deadline.pass()
+        #expect(ended.all == ["under way", "too late"])
+    }
+
+    @Test func `An operation is canceled at the deadline and fails as expired`() async {
+        let (silence, writer) = AsyncStream<Never>.makeStream()
+        defer { writer.finish() }
+        var sleeps = clock.sleeps.makeAsyncIterator()
+        let call = Task { [timer] in
+            do throws(OriginError) {
+                try await withDeadline(timer, expired: .timedOut(.resolving)) { () async throws(OriginError) in
+                    for await _ in silence {}
+                    throw .cancelled
+                }
+                return OriginError?.none
+            } catch {
+                return error
+            }
+        }
+        _ = await sleeps.next()
+        clock.advance(to: .seconds(10))
+        #expect(await call.value == .timedOut(.resolving))
+        #expect(timer.count == 0)
+    }
+
+    @Test func `An operation's own result is that of the call`() async throws {
+        #expect(try await withDeadline(timer, expired: OriginError.cancelled) { () throws(OriginError) in 7 } == 7)
+        await #expect(throws: OriginError.loop) {
+            try await withDeadline(timer, expired: OriginError.cancelled) { () throws(OriginError) in throw .loop }
+        }
+        #expect(timer.count == 0)
+    }
+}
+
+private final class Names: Sendable {
+    private let names = Mutex<[String]>([])
+
+    var all: [String] { names.withLock { $0 } }
+
+    func add(_ name: String) { names.withLock { $0.append(name) } }
+}
