@@ -14,7 +14,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
+.PHONY: help setup release run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
 	lint fixtures clean
 
 help: ## List the targets
@@ -26,9 +26,12 @@ help: ## List the targets
 setup:
 	@scripts/setup.sh
 
-run: setup ## Build for release and serve Fixtures/images on 127.0.0.1:8080
+release: setup ## Build for release into .build/dist: the executable without symbols, and these beside it
 	swift build -c release --product darkroom $(SWIFT_FLAGS)
-	@exec .build/release/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
+	scripts/strip.sh .build/release/darkroom .build/dist
+
+run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
+	@exec .build/dist/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
 
 test: setup ## Build and run all tests, or those of one ROOM
 	swift build --product darkroom $(checked)
@@ -106,4 +109,4 @@ fixtures: ## Generate Fixtures/images and check its table
 
 clean: ## Remove build products
 	swift package clean
-	rm -rf .venv .build/fixtures .build-thread .build-address
+	rm -rf .venv .build/dist .build/fixtures .build-thread .build-address

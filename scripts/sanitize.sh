@@ -20,6 +20,6 @@ case "${1:-both}" in
         ;;&
     address | both)
         DARKROOM_TESTS=Workers swift test --scratch-path .build-address --sanitize address --no-parallel \
-            --filter 'SealedSourceCacheTests|HostileWorkerTests'
+            --filter 'WireCoderTests|HostileWorkerTests'
         ;;
 esac

@@ -7,17 +7,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int darkroom_socket_pair(int sockets[2]) {
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) ? -errno : 0;
+int darkroom_socket_pair(int sockets[2], int bytes) {
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) return -errno;
+    // As far as the system allows: a message that does not fit is refused with EMSGSIZE.
+    for (int end = 0; end < 2; end++) setsockopt(sockets[end], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    return 0;
 }
 
-int darkroom_send(int socket, const void *bytes, size_t count, int descriptor) {
+int darkroom_send(
+    int socket, const void *head, size_t head_count, const void *body, size_t body_count, int descriptor) {
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int))];
     } control;
-    struct iovec part = {(void *)bytes, count};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct iovec parts[] = {{(void *)head, head_count}, {(void *)body, body_count}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = body_count ? 2 : 1};
     if (descriptor >= 0) {
         memset(&control, 0, sizeof control);
         control.header.cmsg_len = CMSG_LEN(sizeof(int));
@@ -31,7 +35,7 @@ int darkroom_send(int socket, const void *bytes, size_t count, int descriptor) {
     do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     if (sent < 0) return -errno;
-    return (size_t)sent == count ? 0 : -EMSGSIZE;
+    return (size_t)sent == head_count + body_count ? 0 : -EMSGSIZE;
 }
 
 ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descriptor) {

@@ -12,9 +12,9 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-int darkroom_bind_to_parent(pid_t parent) {
+int darkroom_bind_to_parent(pid_t parent, const char *name) {
     // The name in /proc and top, which would otherwise be "exe".
-    prctl(PR_SET_NAME, "darkroom-worker", 0, 0, 0);
+    prctl(PR_SET_NAME, name, 0, 0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
         || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
         return -errno;

@@ -19,6 +19,10 @@ public protocol ImageProcessing: Sendable {
     /// `interrupt` ends the wait for another process that reads the header, with `.interrupted`.
     func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
 
+    /// Ends what ``plan(_:interrupt:)`` may have prepared for processing the same job next, since this will not happen
+    /// now. By default there is nothing.
+    func withdraw(_ job: ImageJob)
+
     /// Removes cached decodes of a source. By default there is no cache.
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that filled the cache.
@@ -35,6 +39,7 @@ extension ImageProcessing {
     }
     /// Plans a job without a way to interrupt it.
     public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }
+    public func withdraw(_ job: ImageJob) {}
     public func removeDecoded(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
 }

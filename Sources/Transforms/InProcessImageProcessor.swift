@@ -12,7 +12,14 @@ public struct InProcessImageProcessor: ImageProcessing {
     public func process(
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {
-        let header = try SourceHeader(of: job.source)
+        try process(PreparedJob(job), interrupt: interrupt)
+    }
+
+    /// Processes a job whose header has been read.
+    package func process(
+        _ prepared: PreparedJob, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> ProcessedImage {
+        let (job, header) = (prepared.job, prepared.header)
         guard !job.isPartial || header.format == .jpeg else { throw .unsupported }
         let framesUsed = try job.framesUsed(of: header)
         if job.output.isHeaderOnly {
@@ -101,4 +108,19 @@ public struct InProcessImageProcessor: ImageProcessing {
         try job.limits.check(output: result.size)
         return result
     }
+}
+
+/// A job whose source's header has been read, so that planning and processing need not read it twice.
+package struct PreparedJob: Sendable {
+    let job: ImageJob
+    let header: SourceHeader
+
+    /// Reads the header. Throws if it cannot be read.
+    package init(_ job: ImageJob) throws(ImageProcessingError) {
+        self.job = job
+        header = try SourceHeader(of: job.source)
+    }
+
+    /// See ``ImageProcessing/plan(_:interrupt:)``.
+    package func plan() throws(ImageProcessingError) -> ImagePlan { try ImagePlan(of: self) }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Number of workers and limits of each.
 package struct WorkerConfiguration: Sendable {
-    /// Workers that may be busy at the same time, at least 1: one per calling thread. One more is kept idle, so that
-    /// jobs need not wait while a killed worker is replaced.
+    /// Workers that may be busy at the same time, at least 1: one per calling thread. They are forked when jobs need
+    /// them; one more is kept idle, so that jobs need not wait.
     package var workers: Int
     /// How missing sandbox layers are handled. Default: auto.
     package var isolation: Isolation
@@ -21,14 +21,16 @@ package struct WorkerConfiguration: Sendable {
 
     /// Time that a worker has to stop after its job is canceled.
     package var grace = Duration.milliseconds(500)
+    /// Time after which an idle worker exits, unless it is the last one or holds decoded images.
+    package var idleTimeout = Duration.seconds(60)
     /// Jobs after which a worker is replaced.
     package var maxJobs = 10_000
     /// Resident bytes, decoded images excluded, at which an idle worker is replaced.
     package var recycledBytes = 256 << 20
-    /// Path of the worker executable. Default: the running executable.
+    /// Path of the zygote's executable. Default: the running executable.
     package var executable = "/proc/self/exe"
-    /// Subcommand of the executable that calls ``Worker/run()``.
-    package var subcommand = "worker"
+    /// Subcommand of the executable that calls ``Zygote/run()``.
+    package var subcommand = "zygote"
 
     package init(
         workers: Int, isolation: Isolation = .auto, decodedBytes: Int = 0, memoryBytes: Int = 2 << 30,
@@ -43,14 +45,14 @@ package struct WorkerConfiguration: Sendable {
         self.quarantine = quarantine
     }
 
-    /// Number of processes, the spare included.
+    /// Maximum number of workers, the spare included.
     var processes: Int { workers + 1 }
 
-    /// The setup message of each worker.
+    /// The setup of all workers.
     var setup: WorkerSetup {
         let share = decodedBytes / processes
         return WorkerSetup(
-            parent: getpid(), isIsolated: isolation != .none, decodedBytes: share,
+            parent: Int(getpid()), isIsolated: isolation != .none, decodedBytes: share,
             // As with one shared cache: at most a third of it for one image.
             maxDecodedEntryBytes: min(decodedBytes / 3, share), memoryBytes: memoryBytes,
             maxResultBytes: maxResultBytes)

@@ -1,7 +1,6 @@
 import DarkroomMachine
 package import DarkroomTransforms
 package import Logging
-import NIOCore
 import Synchronization
 
 /// Polled while a job runs; returns true to cancel it.
@@ -25,9 +24,16 @@ package struct WorkerImageProcessor: ImageProcessing {
     /// - Parameter logger: receives the sandbox layers at start-up and each discarded worker.
     /// - Throws: ``WorkerStartError`` if no worker starts or strict isolation is unavailable.
     package init(_ configuration: WorkerConfiguration, logger: Logger) async throws(WorkerStartError) {
+        try await self.init(configuration, logger: logger, launcher: ZygoteLauncher(configuration))
+    }
+
+    /// Starts the workers by another launcher, for tests.
+    init(
+        _ configuration: WorkerConfiguration, logger: Logger, launcher: any WorkerLauncher
+    ) async throws(WorkerStartError) {
         let pool = WorkerPool(configuration, logger: logger)
         let first = await withCheckedContinuation { continuation in
-            Supervisor(pool) { continuation.resume(returning: $0) }.start()
+            Supervisor(pool, launcher) { continuation.resume(returning: $0) }.start()
         }
         self.pool = pool
         do {
@@ -63,70 +69,79 @@ package struct WorkerImageProcessor: ImageProcessing {
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
-        func read(_ outcome: WorkerReply.Outcome, _ memory: MemoryFile?) -> ProcessedImage? {
-            guard case .image(let wire) = outcome, let memory, memory.count <= pool.configuration.maxResultBytes
+        func read(_ reply: Reply) -> ProcessedImage? {
+            guard case .image(let wire) = reply.message.outcome,
+                reply.memory?.count ?? 0 <= pool.configuration.maxResultBytes
             else { return nil }
-            return wire.image(memory.copy(), of: job)
+            return wire.image(reply.memory?.copy() ?? reply.body, of: job)
         }
-        return try answer(
-            to: job, with: try sealed(job), interrupt: interrupt, request: WorkerRequest.process, read: read)
+        return try answer(to: job, goesOn: true, interrupt: interrupt, read: read) { .process($0) }
     }
 
     package func plan(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ImagePlan {
-        func read(_ outcome: WorkerReply.Outcome, _: MemoryFile?) -> ImagePlan? {
-            guard case .plan(let plan) = outcome, plan.isPlausible else { return nil }
+        func read(_ reply: Reply) -> ImagePlan? {
+            guard case .plan(let plan) = reply.message.outcome, plan.isPlausible else { return nil }
             return plan
         }
-        let source = try sealed(job)
-        let plan = try answer(to: job, with: source, interrupt: interrupt, request: WorkerRequest.plan, read: read)
-        pool.sources.store(source, of: job)
-        return plan
+        return try answer(to: job, goesOn: false, interrupt: interrupt, read: read) { .plan($0) }
     }
 
-    /// The sealed source of a job that is not quarantined.
-    private func sealed(_ job: ImageJob) throws(ImageProcessingError) -> MemoryFile {
-        if let error = pool.quarantineError(for: job) { throw error }
-        guard let source = try? pool.sources.take(job) else {
-            throw .transformFailed("no shared memory is available for the source")
-        }
-        return source
+    package func withdraw(_ job: ImageJob) {
+        if let wire = WireJob(job) { pool.withdraw(wire) }
     }
 
-    /// Sends a job to a worker. `read` returns nil for a reply that no honest worker sends.
+    private typealias Reply = MessageSocket.Received<WorkerReply>
+
+    /// Has a worker answer a request about a job. `read` returns nil for a reply that no honest worker sends.
+    ///
+    /// - Parameter goesOn: whether a worker that has planned the job is told to go on instead.
     private func answer<Answer>(
-        to job: ImageJob, with source: MemoryFile, interrupt: @escaping Interrupt,
-        request: (WireJob) -> WorkerRequest,
-        read: (WorkerReply.Outcome, MemoryFile?) -> Answer?
+        to job: ImageJob, goesOn: Bool, interrupt: @escaping Interrupt, read: (Reply) -> Answer?,
+        request: (WireJob) -> WorkerRequest
     ) throws(ImageProcessingError) -> Answer {
-        guard let wire = WireJob(job) else {
-            throw .transformFailed("custom transforms cannot run in a worker process")
-        }
+        if let error = pool.quarantineError(for: job) { throw error }
+        guard let wire = WireJob(job) else { throw Self.customTransforms }
+        var source: MemoryFile?
         var kills = 0
-        while let (number, worker) = pool.take(for: job.identity, interrupt: interrupt) {
+        while let worker = pool.take(for: job.identity, planned: goesOn ? wire : nil, interrupt: interrupt) {
             let result: Result<Answer, ImageProcessingError>
+            if !worker.isPlanned, source == nil { source = try sealedSource(of: job, for: worker) }
             do throws(WorkerCall.Failure) {
-                let call = pool.call(worker, interrupt: interrupt)
-                let (reply, memory) = try call.send(request(wire), with: source)
-                result = try Self.result(reply, memory, read)
-                pool.release(number, after: job, reply.decoded)
+                let call = pool.call(worker.process, interrupt: interrupt)
+                let reply = try worker.isPlanned ? call.send(.go) : call.send(request(wire), with: source)
+                result = try Self.result(reply, read)
+                pool.release(worker, after: wire, reply.message)
             } catch {
-                pool.discard(number, error)
+                pool.discard(worker.number, error)
                 if error.isExternal { kills += 1 }
                 if error == .notSent || (error.isExternal && kills < Self.maxKills) { continue }
                 throw quarantine(job, after: error)
             }
             return try result.get()
         }
+        pool.withdraw(wire)
         throw .interrupted
     }
 
+    static let customTransforms = ImageProcessingError.transformFailed(
+        "custom transforms cannot run in a worker process")
+
+    private func sealedSource(
+        of job: ImageJob, for worker: WorkerPool.Lent
+    ) throws(ImageProcessingError) -> MemoryFile {
+        do { return try job.sharedSource.inFile() } catch {
+            pool.release(worker.number, worker.decoded)
+            throw .transformFailed("no shared memory is available for the source")
+        }
+    }
+
     private static func result<Answer>(
-        _ reply: WorkerReply, _ memory: MemoryFile?, _ read: (WorkerReply.Outcome, MemoryFile?) -> Answer?
+        _ reply: Reply, _ read: (Reply) -> Answer?
     ) throws(WorkerCall.Failure) -> Result<Answer, ImageProcessingError> {
-        if case .failure(let error) = reply.outcome { return .failure(error.bounded) }
-        guard let answer = read(reply.outcome, memory) else { throw .protocolViolation }
+        if case .failure(let error) = reply.message.outcome { return .failure(error) }
+        guard let answer = read(reply) else { throw .protocolViolation }
         return .success(answer)
     }
 
@@ -169,11 +184,14 @@ package struct WorkerImageProcessor: ImageProcessing {
 }
 
 extension WorkerPool {
-    /// Makes a worker idle again after a job.
-    fileprivate func release(_ number: WorkerTable.ID, after job: ImageJob, _ decoded: DecodedStatistics) {
+    /// Makes a worker idle again after a reply about a job. One that has planned it keeps it, if it can be recognized.
+    fileprivate func release(_ worker: Lent, after job: WireJob, _ reply: WorkerReply) {
         if job.cachesDecoded, let identity = job.identity {
-            state.withLock { $0.table.record(source: identity, of: number) }
+            state.withLock { $0.table.record(source: identity, of: worker.number) }
         }
-        release(number, decoded)
+        guard case .plan = reply.outcome else { return release(worker.number, reply.decoded) }
+        guard job.identity == nil else { return release(worker.number, reply.decoded, planned: job) }
+        try? worker.process.socket.send(WorkerRequest.drop)
+        release(worker.number, reply.decoded)
     }
 }

@@ -12,11 +12,13 @@ package struct WorkerStatistics: Equatable, Sendable {
         case protocolViolation = "garbled"
         /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth.
         case recycled
+        /// Ended because it had nothing to do.
+        case idle
     }
 
     /// Workers that are idle or busy now.
     package var ready = 0
-    /// Workers that the pool keeps when it is healthy.
+    /// Workers that there are when the pool is healthy: those in use, and a spare.
     package var configured = 0
     /// Workers that have become ready.
     package var started = 0

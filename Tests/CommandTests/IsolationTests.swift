@@ -9,12 +9,19 @@
             try await DarkroomProcess(["--local-root", URL.fixtures.path] + flags)
         }
 
-        /// The process ids of the server's children.
-        private func workers(of server: DarkroomProcess) -> Set<Int32> {
+        /// The process ids of the server's children: the zygote and the workers.
+        private func children(of server: DarkroomProcess) -> Set<Int32> {
             let file = "/proc/\(server.identifier)/task"
             let threads = (try? FileManager.default.contentsOfDirectory(atPath: file)) ?? []
             let children = threads.compactMap { try? String(contentsOfFile: "\(file)/\($0)/children", encoding: .utf8) }
             return Set(children.joined(separator: " ").split(separator: " ").compactMap { Int32($0) })
+        }
+
+        /// The server's children that have closed the sandbox; the zygote has another name.
+        private func workers(of server: DarkroomProcess) -> Set<Int32> {
+            children(of: server).filter { child in
+                (try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)) == "darkroom-worker\n"
+            }
         }
 
         private func until(_ holds: () -> Bool) async throws {
@@ -24,15 +31,21 @@
             }
         }
 
-        @Test func `Pictures are made in worker processes, one more than work at a time`() async throws {
+        @Test func `Pictures are made in worker processes, forked as they are needed from one that has one thread`()
+            async throws
+        {
             let server = try await server(["--pixel-workers", "2"])
-            try await until { workers(of: server).count == 3 }
+            try await until { workers(of: server).count == 1 }
+            let zygote = try #require(children(of: server).subtracting(workers(of: server)).first)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/\(zygote)/task").count == 1)
             #expect(try await server.image("local:///sample.jpg", "w=20").status == 200)
+            try await until { (2...3).contains(workers(of: server).count) }
+            #expect(children(of: server).contains(zygote))
         }
 
         @Test func `Without isolation the server makes them itself, and they are the same`() async throws {
             let (here, there) = (try await server(["--isolation", "none"]), try await server())
-            #expect(workers(of: here).isEmpty)
+            #expect(children(of: here).isEmpty)
             for query in ["w=20", "w=30&output=webp", "output=json&fields=all"] {
                 let answer = try await here.image("local:///sample.jpg", query)
                 #expect(answer.status == 200)
@@ -43,11 +56,12 @@
         @Test func `Workers that are killed come back, and requests do not notice`() async throws {
             let server = try await server(["--pixel-workers", "1"])
             for width in 20..<25 {
-                try await until { workers(of: server).count == 2 }
-                let killed = workers(of: server)
-                for worker in killed { kill(worker, SIGKILL) }
+                // With the zygote.
+                try await until { children(of: server).count >= 2 }
+                let killed = children(of: server)
+                for child in killed { kill(child, SIGKILL) }
                 #expect(try await server.image("local:///sample.jpg", "w=\(width)").status == 200)
-                try await until { workers(of: server).isDisjoint(with: killed) }
+                try await until { children(of: server).isDisjoint(with: killed) }
             }
             while try await Client.get("\(server.base)/health/ready").status != 200 { await Task.yield() }
             #expect(await server.stop() == 0)
@@ -56,15 +70,15 @@
         @Test(arguments: [SIGTERM, SIGKILL])
         func `Workers end with their server`(signal: Int32) async throws {
             let server = try await server(["--pixel-workers", "1"])
-            try await until { workers(of: server).count == 2 }
-            let known = workers(of: server)
+            try await until { children(of: server).count == 2 && workers(of: server).count == 1 }
+            let known = children(of: server)
             kill(server.identifier, signal)
             try await until { known.allSatisfy { kill($0, 0) != 0 } }
         }
 
-        @Test func `A worker by itself does nothing`() throws {
-            #expect(try DarkroomProcess.run(["worker"]).status == 1)
-            #expect(try !DarkroomProcess.run(["--help"]).output.contains("worker"))
+        @Test func `A zygote by itself does nothing`() throws {
+            #expect(try DarkroomProcess.run(["zygote"]).status == 1)
+            #expect(try !DarkroomProcess.run(["--help"]).output.contains("zygote"))
         }
     }
 #endif

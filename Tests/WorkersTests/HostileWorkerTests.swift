@@ -11,29 +11,46 @@ import Testing
 /// A compromised worker may send anything; nothing that it sends may harm the server.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct HostileWorkerTests {
-    private static let image =
-        #"{"image":{"_0":{"format":"png","width":1,"height":1,"frames":1,"sourceFormat":"png","isProven":true}}}"#
-    private static let decoded = #"{"entries":0,"bytes":0,"hits":0,"misses":0}"#
+    static let replies: [String: [UInt8]] = {
+        let done = WorkerReply(outcome: .done, decoded: DecodedStatistics())
+        var image = WorkerReply(outcome: .image(.blank), decoded: DecodedStatistics())
+        let honest = ProcessedImage(
+            body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 1), frames: 1, sourceFormat: .svg)
+        image.outcome = .image(WireImage(honest))
+        let large = WorkerReply(outcome: .done, decoded: DecodedStatistics(bytes: .max))
+        let sane = (try? done.encoded) ?? []
+        return [
+            "nonsense": Array("nonsense".utf8), "the version alone": [WireCoder.version], "no reply to a job": sane,
+            "another version": [1] + sane.dropFirst(), "an unknown kind": sane.dropLast() + [200],
+            "half of a reply": Array(sane.prefix(sane.count / 2)), "something after the reply": sane + [0],
+            "an image without its bytes": (try? image.encoded) ?? [],
+            "numbers that would overflow a sum": (try? large.encoded) ?? [],
+        ]
+    }()
 
-    static let replies = [
-        "nonsense", "{}", #"{"outcome":{"done":{}},"decoded":\#(decoded)}"#,
-        // A picture without its bytes.
-        #"{"outcome":\#(image),"decoded":\#(decoded)}"#,
-        // Numbers that would overflow a sum.
-        #"{"outcome":{"done":{}},"decoded":{"entries":0,"bytes":9223372036854775807,"hits":0,"misses":0}}"#,
-    ]
-
-    @Test(arguments: replies)
-    func `A worker that says what no worker says is replaced`(reply: String) async throws {
-        let site = try await WorkerSite(try .script("hello; take; printf '%s' '\(reply)' >&3; take"))
+    @Test(arguments: replies.keys.sorted())
+    func `A worker that says what no worker says is replaced`(name: String) async throws {
+        let reply = try #require(Self.replies[name])
+        let site = try await WorkerSite(script: "hello; take; \(ScriptLauncher.saying(reply)); take")
         #expect(throws: ImageProcessingError.corrupt("decoding corrupted a worker: its reply violated the protocol")) {
             try site.processor.process(.drawing()) { false }
         }
         #expect(site.processor.statistics.ended == [.protocolViolation: 1])
     }
 
+    @Test func `A worker that plans one job cannot answer another in its place`() async throws {
+        let plan = WorkerReply(
+            outcome: .plan(try InProcessImageProcessor().plan(.drawing())), decoded: DecodedStatistics())
+        let saying = try ScriptLauncher.saying(plan)
+        let site = try await WorkerSite(script: "hello; take; \(saying); take; \(saying); take")
+        _ = try site.processor.plan(.drawing())
+        #expect(throws: ImageProcessingError.corrupt("decoding corrupted a worker: its reply violated the protocol")) {
+            try site.processor.process(.drawing()) { false }
+        }
+    }
+
     @Test func `A worker that hangs up and stays is killed`() async throws {
-        let site = try await WorkerSite(try .script("hello; take; exec 3>&-; exec 3<&-; exec sleep 1000"))
+        let site = try await WorkerSite(script: "hello; take; exec 3>&-; exec 3<&-; exec sleep 1000")
         #expect(throws: ImageProcessingError.self) { try site.processor.process(.drawing()) { false } }
         #expect(site.processor.statistics.ended[.crashed] == 3)
     }
@@ -41,7 +58,7 @@ struct HostileWorkerTests {
     @Test func `Bytes that end a worker when their header is read are refused at once when they are to be decoded`()
         async throws
     {
-        let site = try await WorkerSite(try .script("hello; take"))
+        let site = try await WorkerSite(script: "hello; take")
         let error = try #require(throws: ImageProcessingError.self) {
             try site.processor.plan(.drawing()) { false }
         }
@@ -50,13 +67,13 @@ struct HostileWorkerTests {
     }
 
     @Test func `A header that is read indefinitely is given up with the request`() async throws {
-        let site = try await WorkerSite(try .script("hello; take; take; exec sleep 1000"))
+        let site = try await WorkerSite(script: "hello; take; take; exec sleep 1000")
         #expect(throws: ImageProcessingError.interrupted) { try site.processor.plan(.drawing()) { true } }
     }
 
     private func sockets() throws -> (MessageSocket, MessageSocket) {
         var pair: [Int32] = [-1, -1]
-        #expect(darkroom_socket_pair(&pair) == 0)
+        #expect(darkroom_socket_pair(&pair, 1 << 18) == 0)
         return (MessageSocket(descriptor: pair[0]), MessageSocket(descriptor: pair[1]))
     }
 
@@ -67,11 +84,12 @@ struct HostileWorkerTests {
             close(there.descriptor)
         }
         let bytes = ByteBuffer(bytes: (0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
-        try here.send(["a"], with: try MemoryFile(copying: bytes))
-        let (message, memory) = try there.receive([String].self)
-        #expect(message == ["a"])
-        #expect(memory?.buffer == bytes)
-        #expect(write(try #require(memory).descriptor, [1], 1) < 0)
+        let sealed = try MemoryFile(copying: bytes)
+        try here.send(WorkerRequest.removeDecoded(identity: "a"), attached: sealed.descriptor)
+        let received = try there.receive(WorkerRequest.self)
+        #expect(received.message == .removeDecoded(identity: "a"))
+        #expect(received.memory?.buffer == bytes)
+        #expect(write(try #require(received.memory).descriptor, [1], 1) < 0)
     }
 
     @Test func `Memory that could still change, or is none, is not looked at`() throws {
@@ -81,23 +99,23 @@ struct HostileWorkerTests {
             close(there.descriptor)
         }
         for file in [darkroom_memory_file(), Foundation.open("/dev/zero", O_RDONLY)] {
-            #expect(darkroom_send(here.descriptor, "[]", 2, file) == 0)
+            try here.send(WorkerRequest.go, attached: file)
             close(file)
-            #expect(throws: WireError.malformed) { try there.receive([String].self) }
+            #expect(throws: WireError.malformed) { try there.receive(WorkerRequest.self) }
         }
     }
 
     @Test func `A message that is too long is none`() throws {
         let (here, there) = try sockets()
         defer { close(here.descriptor) }
-        let long = [UInt8](repeating: 0x20, count: MessageSocket.maxMessageBytes + 1)
+        let long = [UInt8](repeating: WireCoder.version, count: MessageSocket.maxFieldBytes + 1)
         #expect(write(there.descriptor, long, long.count) == long.count)
-        #expect(throws: WireError.malformed) { try here.receive([String].self) }
+        #expect(throws: WireError.malformed) { try here.receive(WorkerRequest.self) }
         #expect(throws: WireError.malformed) {
-            try here.send(String(repeating: "a", count: MessageSocket.maxMessageBytes))
+            try here.send(String(repeating: "a", count: WireCoder.maxTextBytes + 1))
         }
         close(there.descriptor)
-        #expect(throws: WireError.closed) { try here.receive([String].self) }
+        #expect(throws: WireError.closed) { try here.receive(WorkerRequest.self) }
         #expect(throws: WireError.closed) { try here.send("a") }
     }
 
@@ -120,9 +138,19 @@ struct HostileWorkerTests {
         }
     }
 
-    @Test func `Its sentences are not longer than a sentence`() {
-        let long = String(repeating: "a", count: 5000)
-        guard case .tooLarge(let text) = ImageProcessingError.tooLarge(long).bounded else { return }
+    @Test func `Its sentences are not longer than a sentence`() throws {
+        for (character, count) in [("a", 1000), ("\u{1F469}\u{200D}\u{1F680}", 0)] {
+            let long = ImageProcessingError.tooLarge(String(repeating: character, count: 5000))
+            let error = try ImageProcessingError.decoding(long.encoded)
+            guard case .tooLarge(let text) = error else { return }
+            #expect(text.utf8.count <= WireCoder.maxTextBytes && (count == 0 || text.count == count))
+        }
+        // From a worker that does not cut them.
+        var coder = WireCoder()
+        var kind: UInt8 = 2
+        try coder.code(number: &kind)
+        for text in [String(repeating: "a", count: 4000), ""] { _ = try coder.coded(text) }
+        guard case .tooLarge(let text) = try ImageProcessingError.decoding(coder.written) else { return }
         #expect(text.count == 1000)
     }
 }

@@ -19,24 +19,26 @@
 
         @Test func `Whatever a worker tries beside its work is refused`() async throws {
             let site = try await WorkerSite(.testing { $0.isolation = .strict })
-            let (number, process) = try #require(site.pool.take(for: nil) { false })
-            let reply = try site.pool.call(process).send(.probe).reply
+            let worker = try #require(site.pool.take(for: nil) { false })
+            let reply = try site.pool.call(worker.process).send(.probe).message
             guard case .probes(let results) = reply.outcome else {
                 Issue.record("no results")
                 return
             }
-            for (probe, refusal) in Self.refusals { #expect(results[probe] == refusal, "\(probe)") }
+            for (probe, refusal) in Self.refusals {
+                #expect(results.first { $0.name == probe }?.failure == Int(refusal), "\(probe)")
+            }
             #expect(results.count == Self.refusals.count)
-            site.pool.discard(number, .protocolViolation)
+            site.pool.discard(worker.number, .protocolViolation)
         }
 
-        private func file(_ name: String, of process: WorkerProcess) throws -> String {
+        private func file(_ name: String, of process: ChildProcess) throws -> String {
             let handle = try #require(FileHandle(forReadingAtPath: "/proc/\(process.identifier)/\(name)"))
             return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
         }
 
         private func withWorker(
-            _ configuration: WorkerConfiguration = .testing(), _ body: (WorkerProcess) throws -> Void
+            _ configuration: WorkerConfiguration = .testing(), _ body: (ChildProcess) throws -> Void
         ) async throws {
             let site = try await WorkerSite(configuration)
             let process = try #require(site.pool.take(for: nil) { false }?.process)
@@ -91,11 +93,11 @@
         }
 
         @Test func `Strict isolation takes every layer, and auto what there is`() async throws {
-            let script = "take; printf '{\"layers\":[\"bound\",\"limits\"]}' >&3; take"
+            let some: [IsolationLayer] = [.bound, .limits]
             await #expect(throws: WorkerStartError.missingLayers([.landlock, .seccomp])) {
-                _ = try await WorkerSite(try .script(script) { $0.isolation = .strict })
+                _ = try await WorkerSite(script: "hello; take", layers: some) { $0.isolation = .strict }
             }
-            let site = try await WorkerSite(try .script(script))
+            let site = try await WorkerSite(script: "hello; take", layers: some)
             #expect(site.processor.isHealthy)
         }
     }

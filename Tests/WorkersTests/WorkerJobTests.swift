@@ -51,8 +51,8 @@ struct WorkerJobTests {
             chain: TransformChain(recipe, limits: limits), resampling: recipe.resampling,
             output: OutputOptions(format: .json, details: [.exif, .palette]), limits: limits)
         let wire = try #require(WireJob(job))
-        let crossed = try JSONDecoder().decode(WireJob.self, from: JSONEncoder().encode(wire)).job(
-            source: SharedBytes(job.source))
+        #expect(try WireJob.decoding(wire.encoded) == wire)
+        let crossed = try #require(WireJob.decoding(wire.encoded).job(source: SharedBytes(job.source)))
         #expect(crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
         #expect(crossed.identity == "b" && crossed.cachesDecoded && crossed.resampling == recipe.resampling)
@@ -86,6 +86,79 @@ struct WorkerJobTests {
         var nothing = ImageJob.drawing()
         (nothing.source, nothing.identity) = (ByteBuffer(string: "no picture"), "no picture")
         #expect(throws: ImageProcessingError.unsupported) { try site.processor.plan(nothing) }
+    }
+
+    /// A job that only a worker that has read the source before can do.
+    private func sourceless(_ job: ImageJob) -> ImageJob {
+        var job = job
+        job.source = ByteBuffer(string: "no picture")
+        return job
+    }
+
+    @Test func `A planned job goes on where it was planned, without its source being sent again`() async throws {
+        let site = try await WorkerSite()
+        let job = ImageJob.drawing()
+        _ = try site.processor.plan(job)
+        let made = try site.processor.process(sourceless(job)) { false }
+        #expect(made.body == (try InProcessImageProcessor().process(job) { false }.body))
+        // Once.
+        #expect(throws: ImageProcessingError.unsupported) { try site.processor.process(sourceless(job)) { false } }
+    }
+
+    @Test func `A job that differs in anything from the planned one is another job`() async throws {
+        let site = try await WorkerSite()
+        let job = ImageJob.drawing()
+        var (quality, limits, cached) = (job, job, job)
+        quality.output = OutputOptions(format: .png, interlaced: true)
+        limits.limits.maxFrames = 3
+        cached.cachesDecoded = true
+        for other in [ImageJob.drawing(identity: "other"), .drawing(width: 21), quality, limits, cached] {
+            _ = try site.processor.plan(job)
+            #expect(throws: ImageProcessingError.unsupported) {
+                try site.processor.process(sourceless(other)) { false }
+            }
+            site.processor.withdraw(job)
+        }
+    }
+
+    @Test func `A planned job that is withdrawn, or has no name, is sent anew`() async throws {
+        let site = try await WorkerSite()
+        _ = try site.processor.plan(.drawing())
+        site.processor.withdraw(.drawing())
+        _ = try site.processor.plan(.drawing(identity: nil))
+        for job in [ImageJob.drawing(), .drawing(identity: nil)] {
+            #expect(throws: ImageProcessingError.unsupported) { try site.processor.process(sourceless(job)) { false } }
+            _ = try site.processor.process(job) { false }
+        }
+    }
+
+    @Test func `A planned job gives way to one that has no other worker, and is sent anew`() async throws {
+        let site = try await WorkerSite()
+        _ = try site.processor.plan(.drawing())
+        let spare = try #require(site.pool.take(for: nil) { false })
+        _ = try site.processor.process(.drawing(identity: "other")) { false }
+        _ = try site.processor.process(.drawing()) { false }
+        site.pool.release(spare.number, spare.decoded)
+    }
+
+    @Test func `A result too large for a message comes in sealed memory`() async throws {
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing(width: 400)
+        job.source = ByteBuffer(
+            string: """
+                <svg xmlns="http://www.w3.org/2000/svg" width="400" height="300">\
+                <filter id="noise"><feTurbulence type="fractalNoise" baseFrequency="0.9"/></filter>\
+                <rect width="400" height="300" filter="url(#noise)"/></svg>
+                """)
+        let made = try site.processor.process(job) { false }
+        #expect(made.body.readableBytes > MessageSocket.maxBodyBytes)
+        #expect(made.body == (try InProcessImageProcessor().process(job) { false }.body))
+    }
+
+    @Test func `The test above has every parameter of a recipe`() {
+        let plain = Mirror(reflecting: Recipe()).children.map { "\($0)" }
+        let all = Mirror(reflecting: Self.recipes[1]).children.map { "\($0)" }
+        for (plain, full) in zip(plain, all) { #expect(plain != full) }
     }
 
     @Test func `Numbers that no plan has are not believed`() throws {
@@ -141,7 +214,7 @@ struct WorkerJobTests {
             let expected = outcome(of: job, by: InProcessImageProcessor())
             #expect(expected != nil && outcome(of: job, by: site.processor) == expected)
         }
-        #expect(site.workers == workers)
+        #expect(site.workers.isSuperset(of: workers) && site.processor.statistics.ended.isEmpty)
     }
 
     @Test func `A transform of one's own does not cross`() async throws {
@@ -157,12 +230,14 @@ struct WorkerJobTests {
         var recipe = Recipe()
         recipe.scaleDown = true
         otherLimits.chain = TransformChain(recipe, limits: PixelLimits(maxOutputSide: 5))
-        #expect(WireJob(otherLimits) == nil)
+        #expect(throws: WorkerImageProcessor.customTransforms) {
+            try site.processor.process(otherLimits) { false }
+        }
     }
 
     @Test func `A hot source keeps to the worker that has it decoded`() async throws {
         let site = try await WorkerSite(.testing { $0.workers = 3 })
-        try await site.ready()
+        site.spread(over: 4)
         for width in 1...4 {
             _ = try site.processor.process(.drawing(identity: "other \(width)", cachesDecoded: true)) { false }
         }
@@ -191,10 +266,10 @@ struct WorkerJobTests {
     @Test func `A worker that is busy forgets after its job`() async throws {
         let site = try await WorkerSite()
         _ = try site.processor.process(.png(identity: "a", width: 5)) { false }
-        let (number, _) = try #require(site.pool.take(for: "a") { false })
+        let worker = try #require(site.pool.take(for: "a") { false })
         site.processor.removeDecoded(identity: "a")
         #expect(site.processor.decoded.entries == 1)
-        site.pool.release(number, site.processor.decoded)
+        site.pool.release(worker.number, worker.decoded)
         #expect(site.processor.decoded.entries == 0)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWorkers
 
 extension WorkerConfiguration {
-    /// One worker and the spare, of the executable beside the test bundle.
+    /// At most one worker and the spare, of the executable beside the test bundle.
     static func testing(_ change: (inout WorkerConfiguration) -> Void = { _ in }) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(workers: 1, decodedBytes: 64 << 20)
         configuration.executable =
@@ -18,24 +18,59 @@ extension WorkerConfiguration {
         change(&configuration)
         return configuration
     }
+}
 
-    /// Workers that are a shell script, whose descriptor 3 is the socket.
-    static func script(
-        _ lines: String, _ change: (inout WorkerConfiguration) -> Void = { _ in }
-    ) throws -> WorkerConfiguration {
+/// Starts a shell script in place of each worker, whose descriptor 3 is the socket.
+struct ScriptLauncher: WorkerLauncher {
+    let file: URL
+    let lossDescriptor: Int32 = -1
+
+    /// - Parameter lines: may use `hello`, which says that all layers are in force, and `take`, which takes a message.
+    init(_ lines: String, layers: [IsolationLayer] = IsolationLayer.allCases) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = folder.appendingPathComponent("worker.sh")
+        file = folder.appendingPathComponent("worker.sh")
         let preamble = """
-            take() { dd bs=70000 count=1 <&3 >/dev/null 2>&1; }
-            hello() { take; printf '{"layers":["bound","limits","landlock","seccomp"]}' >&3; }
+            take() { dd bs=200000 count=1 <&3 >/dev/null 2>&1; }
+            hello() { \(try Self.saying(WorkerHello(layers: layers))); }
 
             """
         try (preamble + lines).write(to: file, atomically: true, encoding: .utf8)
-        return testing { configuration in
-            configuration.executable = "/bin/sh"
-            configuration.subcommand = file.path
-            change(&configuration)
+    }
+
+    /// The command that sends a message.
+    static func saying(_ message: some WireValue) throws -> String { saying(try message.encoded) }
+
+    static func saying(_ bytes: [UInt8]) -> String {
+        let digits = bytes.map { byte in
+            let octal = String(byte, radix: 8)
+            return "\\" + String(repeating: "0", count: 3 - octal.count) + octal
+        }
+        return "printf '\(digits.joined())' >&3"
+    }
+
+    func launch(socket: Int32) throws(WorkerStartError) -> pid_t {
+        try ChildProcess.spawn("/bin/sh", ["sh", file.path], environment: [], socket: socket)
+    }
+
+    func renew() {}
+}
+
+extension WireValue {
+    /// The message as it is sent.
+    var encoded: [UInt8] {
+        get throws {
+            var coder = WireCoder()
+            _ = try coder.coded(self)
+            return coder.written
+        }
+    }
+
+    /// The message that these bytes are.
+    static func decoding(_ bytes: [UInt8]) throws -> Self {
+        try bytes.withUnsafeBytes { bytes in
+            var coder = try WireCoder(reading: bytes)
+            return try coder.coded(Self.blank)
         }
     }
 }
@@ -49,11 +84,24 @@ final class WorkerSite: Sendable {
     #endif
 
     let processor: WorkerImageProcessor
+    let launcher: any WorkerLauncher
     var pool: WorkerPool { processor.pool }
 
-    init(_ configuration: WorkerConfiguration = .testing()) async throws {
+    /// - Parameter launcher: by default one with a zygote.
+    init(
+        _ configuration: WorkerConfiguration = .testing(), launcher: (any WorkerLauncher)? = nil
+    ) async throws {
+        self.launcher = launcher ?? ZygoteLauncher(configuration)
         processor = try await WorkerImageProcessor(
-            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, launcher: self.launcher)
+    }
+
+    /// Workers that run a script.
+    convenience init(
+        script: String, layers: [IsolationLayer] = IsolationLayer.allCases,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    ) async throws {
+        try await self.init(.testing(change), launcher: try ScriptLauncher(script, layers: layers))
     }
 
     deinit { processor.stop() }
@@ -74,8 +122,19 @@ final class WorkerSite: Sendable {
         }
     }
 
-    /// All workers are there.
-    func ready() async throws { try await until { $0.processor.statistics.ready == $0.pool.configuration.processes } }
+    /// All workers are there that should be.
+    func ready() async throws {
+        try await until { site in
+            let statistics = site.processor.statistics
+            return statistics.ready >= statistics.configured
+        }
+    }
+
+    /// Has that many workers, by using them all at once.
+    func spread(over count: Int) {
+        let lent = (0..<count).compactMap { _ in pool.take(for: nil) { false } }
+        for worker in lent { pool.release(worker.number, worker.decoded) }
+    }
 
     func signal(_ number: Int32, _ workers: some Sequence<Int32>) {
         for worker in workers { kill(worker, number) }

@@ -11,10 +11,11 @@
 
 // descriptors.c
 
-/// Creates two connected sockets for whole messages (SOCK_SEQPACKET), closed on exec.
-int darkroom_socket_pair(int sockets[2]);
-/// Sends one message, and `descriptor` with it unless negative. Never blocks, never raises SIGPIPE.
-int darkroom_send(int socket, const void *bytes, size_t count, int descriptor);
+/// Creates two connected sockets for whole messages (SOCK_SEQPACKET) of up to about `bytes`, closed on exec.
+int darkroom_socket_pair(int sockets[2], int bytes);
+/// Sends one message of two parts, and `descriptor` with it unless negative. Never blocks, never raises SIGPIPE.
+int darkroom_send(
+    int socket, const void *head, size_t head_count, const void *body, size_t body_count, int descriptor);
 /// Receives one message and returns its length; 0 if the peer has closed the socket. Sets `descriptor` to the one received, or -1.
 /// Returns -EBADMSG for a message that does not fit or carries several descriptors.
 ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descriptor);
@@ -24,6 +25,11 @@ ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descript
 /// Starts `path` with `socket` as descriptor 3 and /dev/null as standard streams; all other descriptors are closed. The child
 /// leads its own process group, and no signal is blocked or ignored in it. Returns its process id.
 int darkroom_spawn(const char *path, char *const arguments[], char *const environment[], int socket);
+/// Forks a process that becomes a child of the caller's parent, with `socket` as descriptor 3 and, unless negative, `ruleset` as
+/// descriptor 4; beyond these it has only the standard streams. It leads its own process group. Returns its process id to the
+/// caller and 0 to the child. Refuses with -EBUSY if the caller has more than one thread: the child would have one only, and
+/// wait forever for the others.
+int darkroom_fork(int socket, int ruleset);
 /// Returns a descriptor that is readable once the process has exited (pidfd_open(2)).
 int darkroom_process_descriptor(pid_t process);
 /// Returns the CPU time of the process in milliseconds.
@@ -31,9 +37,9 @@ int64_t darkroom_processor_milliseconds(pid_t process);
 
 // isolation.c
 
-/// Forbids gaining privileges by execution, forbids tracing, and has the process killed when the thread that started it exits.
-/// Returns -ESRCH if the parent is no longer `parent`.
-int darkroom_bind_to_parent(pid_t parent);
+/// Names the process, forbids gaining privileges by execution, forbids tracing, and has the process killed when the parent's
+/// thread that it belongs to exits. Returns -ESRCH if the parent is no longer `parent`.
+int darkroom_bind_to_parent(pid_t parent, const char *name);
 /// Sets resource limits that cannot be raised again, and turns core files off. `memory` is the address space in bytes beyond
 /// `mapped`, `file` the maximum file size in bytes, `processor` CPU seconds.
 int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t processor, uint64_t descriptors);

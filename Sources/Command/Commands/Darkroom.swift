@@ -6,13 +6,13 @@ import Foundation
 /// The entry point of the process.
 @main
 enum EntryPoint {
-    /// The internal subcommand with which `darkroom serve` starts its workers.
-    static let workerCommand = "worker"
+    /// The internal subcommand with which `darkroom serve` starts the process that its workers are forked from.
+    static let zygoteCommand = "zygote"
 
-    /// A worker must enter its sandbox while it has a single thread, and an asynchronous `main` starts threads before
-    /// its first line runs.
+    /// Workers must be forked by a process with a single thread, and an asynchronous `main` starts threads before its
+    /// first line runs.
     static func main() {
-        if CommandLine.arguments.dropFirst().elementsEqual([workerCommand]) { return Worker.run() }
+        if CommandLine.arguments.dropFirst().elementsEqual([zygoteCommand]) { Zygote.run() }
         Task {
             await Darkroom.main()
             exit(EXIT_SUCCESS)

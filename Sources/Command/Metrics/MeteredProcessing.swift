@@ -61,6 +61,8 @@ struct MeteredProcessing: ImageProcessing {
         try processing.plan(job, interrupt: interrupt)
     }
 
+    func withdraw(_ job: ImageJob) { processing.withdraw(job) }
+
     func removeDecoded(identity: String) { processing.removeDecoded(identity: identity) }
 
     func shrinkMemory(toFraction fraction: Double) { processing.shrinkMemory(toFraction: fraction) }

@@ -99,7 +99,7 @@ extension Settings {
             decodedBytes: self.cache.decodedBytes,
             memoryBytes: self.processing.workerMemory, maxResultBytes: min(largestResult, self.processing.workerMemory),
             jobTimeout: self.limits.requestTimeout, quarantine: self.processing.quarantine)
-        workers.subcommand = EntryPoint.workerCommand
+        workers.subcommand = EntryPoint.zygoteCommand
         return workers
     }
 }

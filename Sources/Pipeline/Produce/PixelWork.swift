@@ -36,7 +36,8 @@ struct PixelWork: Sendable {
     func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> (ProcessedImage, Duration) {
         let processing = processing
         let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
-        return try await queue.run(urgency: urgency, weigh: weigh) {
+        let setAside = { @Sendable in processing.withdraw(job) }
+        return try await queue.run(urgency: urgency, weigh: weigh, setAside: setAside) {
             interrupt throws(PipelineError) in
             var stopwatch = Stopwatch()
             do throws(ImageProcessingError) {
@@ -52,6 +53,7 @@ struct PixelWork: Sendable {
     func plan(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> ImagePlan {
         let processing = processing
         return try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
+            defer { processing.withdraw(job) }
             do throws(ImageProcessingError) {
                 return try processing.plan(job, interrupt: interrupt)
             } catch {

@@ -75,9 +75,12 @@ final class WorkQueue: Sendable {
     /// Runs `work` on a pixel thread. The function passed to it returns true once the calling task is canceled. Work
     /// that is canceled before it starts never runs.
     ///
-    /// - Parameter weigh: estimates the cost of the work; called on a pixel thread first, with the same function.
+    /// - Parameters:
+    ///   - weigh: estimates the cost of the work; called on a pixel thread first, with the same function.
+    ///   - setAside: called if the work does not run right after it was weighed.
     func run<Value: Sendable>(
         urgency: Urgency, weigh: @escaping @Sendable (@escaping @Sendable () -> Bool) -> JobWeight = { _ in .header },
+        setAside: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
         let number = state.withLock { $0.nextNumber() }
@@ -86,6 +89,7 @@ final class WorkQueue: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, PipelineError>, Never>) in
                 let item = Item(
                     urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
+                    setAside: setAside,
                     run: {
                         continuation.resume(
                             returning: Result { () throws(PipelineError) in try work { isCancelled.isRaised } })
@@ -145,6 +149,7 @@ final class WorkQueue: Sendable {
     private func weigh(_ item: Item, _ number: Int) -> Bool {
         let weight = item.weigh()
         let (runs, refused) = state.withLock { $0.weighed(item, number, weight) }
+        if !runs { item.setAside() }
         refused?.refuse(.cancelled)
         return runs
     }

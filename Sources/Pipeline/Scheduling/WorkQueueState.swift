@@ -2,11 +2,12 @@ import Synchronization
 
 /// The state that a ``WorkQueue``'s lock protects. Its methods assume that the lock is held.
 struct WorkQueueState {
-    /// A job and the functions that run, weigh and refuse it.
+    /// A job and the functions that weigh, set aside, run and refuse it.
     struct Item: Sendable {
         let urgency: Urgency
         let isCancelled: CancellationFlag
         let weigh: @Sendable () -> JobWeight
+        let setAside: @Sendable () -> Void
         let run: @Sendable () -> Void
         let refuse: @Sendable (PipelineError) -> Void
     }

@@ -110,13 +110,17 @@ extension ImagePlan {
     ///
     /// Throws the errors that processing would throw before it decodes.
     init(of job: ImageJob) throws(ImageProcessingError) {
-        let header = try SourceHeader(of: job.source)
-        let framesUsed = try job.framesUsed(of: header)
-        guard !job.output.isHeaderOnly else {
-            self.init(headerOnly: header, bytes: job.source.readableBytes)
+        try self.init(of: PreparedJob(job))
+    }
+
+    init(of prepared: PreparedJob) throws(ImageProcessingError) {
+        let header = prepared.header
+        let framesUsed = try prepared.job.framesUsed(of: header)
+        guard !prepared.job.output.isHeaderOnly else {
+            self.init(headerOnly: header, bytes: prepared.job.source.readableBytes)
             return
         }
-        let job = ImageDescriber.preparing(job)
+        let job = ImageDescriber.preparing(prepared.job)
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header) { false }
         let parameters = try decoder.parameters(

@@ -19,20 +19,19 @@ struct Sandbox {
 
     /// Enters the sandbox and returns the layers that this system supports. Exits if the server has already exited.
     ///
-    /// - Parameter warmUp: makes libraries open the files that they open once per process; the last layers forbid that.
-    func enter(warmingUp warmUp: () -> Void) -> [IsolationLayer] {
+    /// The process was just forked by ``Zygote``; its descriptor 4 is the ruleset, if there is one.
+    func enter() -> [IsolationLayer] {
         let memory = ProcessMemoryFile()
         var layers: [IsolationLayer] = []
         if bind() { layers.append(.bound) }
-        if restrictFiles() { layers.append(.landlock) }
-        warmUp()
+        if darkroom_enforce(4) == 0 { layers.append(.landlock) }
         if limit(memory) { layers.append(.limits) }
         if darkroom_restrict_system_calls() == 0 { layers.append(.seccomp) }
         return layers
     }
 
     private func bind() -> Bool {
-        let result = darkroom_bind_to_parent(setup.parent)
+        let result = darkroom_bind_to_parent(pid_t(truncatingIfNeeded: setup.parent), "darkroom-worker")
         guard result != -ESRCH else { exit(EXIT_FAILURE) }
         return result == 0
     }
@@ -44,14 +43,12 @@ struct Sandbox {
             UInt64(Self.processorSeconds), UInt64(Self.maxDescriptors)) == 0
     }
 
-    /// Landlock applies to the calling thread and threads that it starts later, so it is useless if other threads
-    /// exist.
-    private func restrictFiles() -> Bool {
-        let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+    /// The rules for files that every worker enforces on itself; -1 without Landlock.
+    static func ruleset() -> Int32 {
         let ruleset = darkroom_ruleset()
-        guard threads?.count == 1, ruleset >= 0 else { return false }
-        for path in Self.readablePaths { _ = darkroom_allow_reading(ruleset, path) }
-        return darkroom_enforce(ruleset) == 0
+        guard ruleset >= 0 else { return -1 }
+        for path in readablePaths { _ = darkroom_allow_reading(ruleset, path) }
+        return ruleset
     }
 
     /// Folders of the loaded libraries, which also hold the modules of libvips, GLib and codecs, and of fonts.
@@ -68,10 +65,12 @@ struct Sandbox {
     }
 
     /// See ``WorkerRequest/probe``.
-    static func probes() -> [String: Int32] {
-        var results: [String: Int32] = [:]
+    static func probes() -> [ProbeResult] {
+        var results: [ProbeResult] = []
         var failure: Int32 = 0
-        while let name = darkroom_probe(Int32(results.count), &failure) { results[String(cString: name)] = failure }
+        while let name = darkroom_probe(Int32(results.count), &failure) {
+            results.append(ProbeResult(name: String(cString: name), failure: Int(failure)))
+        }
         return results
     }
 }

@@ -3,20 +3,18 @@ import DarkroomTransforms
 import Foundation
 import NIOCore
 
-/// A process that transforms images for the server that started it, connected to it by one socket.
-package enum Worker {
-    /// Runs the hidden subcommand: enters the sandbox, then serves requests on descriptor 3 until the server closes it.
-    ///
-    /// Call this before the process starts another thread: Landlock applies only to threads started later.
-    package static func run() {
+/// A process that transforms images for the server, connected to it by one socket.
+enum Worker {
+    /// Enters the sandbox in a process that was just forked, then serves requests on descriptor 3 until the server
+    /// closes it.
+    static func run(_ setup: WorkerSetup) -> Never {
         ThreadPriority.lower()
         let socket = MessageSocket(descriptor: 3)
         do throws(WireError) {
-            let setup = try socket.receive(WorkerSetup.self).message
-            let layers = setup.isIsolated ? Sandbox(setup).enter(warmingUp: WarmUp.run) : []
-            if !setup.isIsolated { WarmUp.run() }
+            let layers = setup.isIsolated ? Sandbox(setup).enter() : []
             try socket.send(WorkerHello(layers: layers))
-            try WorkerLoop(socket, setup).run()
+            var loop = WorkerLoop(socket, setup)
+            try loop.run()
         } catch {
             // The server has exited, or the peer does not speak the protocol.
             exit(EXIT_FAILURE)
@@ -30,6 +28,8 @@ struct WorkerLoop {
     private let setup: WorkerSetup
     private let decoded: DecodedCache
     private let processor: InProcessImageProcessor
+    /// The job that waits for `go`.
+    private var planned: PreparedJob?
 
     init(_ socket: MessageSocket, _ setup: WorkerSetup) {
         self.socket = socket
@@ -38,57 +38,79 @@ struct WorkerLoop {
         processor = InProcessImageProcessor(decoded: decoded)
     }
 
-    func run() throws(WireError) -> Never {
+    mutating func run() throws(WireError) -> Never {
         while true {
-            let (request, memory) = try socket.receive(WorkerRequest.self)
-            switch request {
+            let received = try socket.receive(WorkerRequest.self)
+            switch received.message {
             // The job had ended before the cancellation arrived.
             case .cancel: continue
-            case .process(let job):
-                guard let memory else { throw .malformed }
-                try process(job, memory)
-            case .plan(let job):
-                guard let memory else { throw .malformed }
-                try plan(job, memory)
+            case .plan(let job): try plan(job, received.memory)
+            case .go:
+                guard let job = planned.take() else { throw .malformed }
+                try process(job)
+            case .drop: planned = nil
+            case .process(let wire):
+                planned = nil
+                if let job = try prepared(wire, received.memory) { try process(job) }
             case .removeDecoded(let identity):
                 processor.removeDecoded(identity: identity)
                 try reply(.done)
             case .shrink(let fraction):
                 processor.shrinkMemory(toFraction: fraction)
                 try reply(.done)
-            case .probe:
-                try reply(.probes(Sandbox.probes()))
+            case .probe: try reply(.probes(Sandbox.probes()))
             }
         }
     }
 
-    private func process(_ wire: WireJob, _ memory: MemoryFile) throws(WireError) {
-        let job = wire.job(source: SharedBytes(memory))
+    private mutating func plan(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) {
+        planned = nil
+        guard let job = try prepared(wire, memory) else { return }
+        let plan: ImagePlan
+        do throws(ImageProcessingError) { plan = try job.plan() } catch { return try reply(.failure(error)) }
+        planned = job
+        try reply(.plan(plan))
+    }
+
+    /// The job with its source, once its header is read; nil if that failed, which has been replied.
+    private func prepared(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) -> PreparedJob? {
+        guard let memory else { throw .malformed }
+        guard let job = wire.job(source: SharedBytes(memory)) else {
+            try reply(.failure(WorkerImageProcessor.customTransforms))
+            return nil
+        }
+        do throws(ImageProcessingError) { return try PreparedJob(job) } catch {
+            try reply(.failure(error))
+            return nil
+        }
+    }
+
+    private func process(_ job: PreparedJob) throws(WireError) {
         let socket = socket
         let image: ProcessedImage
         do throws(ImageProcessingError) {
             image = try processor.process(job) { socket.wait(milliseconds: 0) != .nothing }
         } catch {
-            return try reply(.failure(error.bounded))
+            return try reply(.failure(error))
         }
-        guard image.body.readableBytes <= setup.maxResultBytes, let result = try? MemoryFile(copying: image.body)
-        else {
-            return try reply(
-                .failure(.tooLarge("The result exceeds the limit of \(setup.maxResultBytes) bytes.")))
+        guard image.body.readableBytes <= setup.maxResultBytes else { return try replyTooLarge() }
+        if image.body.readableBytes <= MessageSocket.maxBodyBytes {
+            do throws(WireError) { return try reply(.image(WireImage(image)), body: image.body) } catch {
+                guard error == .system(EMSGSIZE) else { throw error }
+            }
         }
-        try reply(.image(WireImage(image)), with: result)
+        guard let result = try? MemoryFile(copying: image.body) else { return try replyTooLarge() }
+        try reply(.image(WireImage(image)), attached: result.descriptor)
     }
 
-    private func plan(_ wire: WireJob, _ memory: MemoryFile) throws(WireError) {
-        let job = wire.job(source: SharedBytes(memory))
-        let outcome: WorkerReply.Outcome
-        do throws(ImageProcessingError) { outcome = .plan(try processor.plan(job)) } catch {
-            outcome = .failure(error.bounded)
-        }
-        try reply(outcome)
+    private func replyTooLarge() throws(WireError) {
+        try reply(.failure(.tooLarge("The result exceeds the limit of \(setup.maxResultBytes) bytes.")))
     }
 
-    private func reply(_ outcome: WorkerReply.Outcome, with memory: MemoryFile? = nil) throws(WireError) {
-        try socket.send(WorkerReply(outcome: outcome, decoded: decoded.statistics), with: memory)
+    private func reply(
+        _ outcome: WorkerReply.Outcome, body: ByteBuffer = ByteBuffer(), attached: Int32 = -1
+    ) throws(WireError) {
+        try socket.send(
+            WorkerReply(outcome: outcome, decoded: decoded.statistics), body: body, attached: attached)
     }
 }

@@ -5,7 +5,7 @@ import Logging
 /// when the thread that started them exits.
 final class Supervisor: Sendable {
     private struct StartingWorker {
-        let process: WorkerProcess
+        let process: ChildProcess
         let deadline: ContinuousClock.Instant
     }
 
@@ -13,13 +13,16 @@ final class Supervisor: Sendable {
     private static let startTimeout = Duration.seconds(30)
 
     private let pool: WorkerPool
+    private let launcher: any WorkerLauncher
     /// Called once, when the first worker is ready or has failed to start.
     private let onFirst: @Sendable (Result<[IsolationLayer], WorkerStartError>) -> Void
 
     init(
-        _ pool: WorkerPool, onFirst: @escaping @Sendable (Result<[IsolationLayer], WorkerStartError>) -> Void
+        _ pool: WorkerPool, _ launcher: any WorkerLauncher,
+        onFirst: @escaping @Sendable (Result<[IsolationLayer], WorkerStartError>) -> Void
     ) {
         self.pool = pool
+        self.launcher = launcher
         self.onFirst = onFirst
     }
 
@@ -56,20 +59,17 @@ final class Supervisor: Sendable {
     }
 
     private func started() throws(WorkerStartError) -> StartingWorker {
-        do {
-            return StartingWorker(process: try WorkerProcess(pool.configuration), deadline: .now + Self.startTimeout)
-        } catch .system(ENOSYS) {
-            throw .unsupported
-        } catch {
-            throw .failed("\(error)")
-        }
+        StartingWorker(
+            process: try ChildProcess.starting(launcher.launch), deadline: .now + Self.startTimeout)
     }
 
     /// Sleeps until a worker is ready or exits, the pool wakes this thread, or the deadline passes.
     private func wait(for starting: [StartingWorker], until: ContinuousClock.Instant?) {
         // Busy workers too: one may become idle and exit before this thread wakes again.
         let processes = pool.processes
-        var entries = [pollfd(fd: pool.wakePipe.descriptor, events: Int16(POLLIN), revents: 0)]
+        var entries = [pool.wakePipe.descriptor, launcher.lossDescriptor].map { descriptor in
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        }
         entries += starting.map { pollfd(fd: $0.process.socket.descriptor, events: Int16(POLLIN), revents: 0) }
         entries += processes.map { pollfd(fd: $0.exitDescriptor, events: Int16(POLLIN), revents: 0) }
         let deadline = (starting.map(\.deadline) + [until].compactMap { $0 }).min()
@@ -77,6 +77,13 @@ final class Supervisor: Sendable {
         // Keeps the descriptors open while they are polled.
         withExtendedLifetime(processes) { _ = poll(&entries, nfds_t(entries.count), Int32(milliseconds ?? -1)) }
         pool.wakePipe.drain()
+        if entries[1].revents != 0 { renew() }
+    }
+
+    /// Replaces a zygote that has exited before the next worker is needed.
+    private func renew() {
+        pool.logger.warning("the process that workers are forked from exited")
+        do { try launcher.renew() } catch { pool.recordFailedStart(error) }
     }
 
     /// The result of a start; nil while the worker is still starting.

@@ -4,7 +4,7 @@ import NIOCore
 
 /// One request to one worker and its reply. Every byte from the worker is treated as hostile.
 struct WorkerCall {
-    let worker: WorkerProcess
+    let worker: ChildProcess
     let configuration: WorkerConfiguration
     let interrupt: Interrupt
 
@@ -27,23 +27,33 @@ struct WorkerCall {
         }
     }
 
-    /// Milliseconds between checks of the worker's memory and of `interrupt`.
+    /// Milliseconds between checks of `interrupt`.
     private static let pollInterval: Int32 = 10
+    /// Such checks between two of the worker's memory. Meanwhile its address space is limited all the same.
+    private static let pollsPerMemoryCheck = 5
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
     func send(
         _ request: WorkerRequest, with memory: MemoryFile? = nil
-    ) throws(Failure) -> (reply: WorkerReply, memory: MemoryFile?) {
-        do { try worker.socket.send(request, with: memory) } catch { throw .notSent }
+    ) throws(Failure) -> MessageSocket.Received<WorkerReply> {
+        do {
+            try withExtendedLifetime(memory) { () throws(WireError) in
+                try worker.socket.send(request, attached: memory?.descriptor ?? -1)
+            }
+        } catch { throw .notSent }
         let start = ContinuousClock.now
         var canceledAt: ContinuousClock.Instant?
+        var polls = 0
         while true {
             switch worker.socket.wait(milliseconds: Self.pollInterval) {
             case .message: return try reply()
             case .closed: throw .exited(worker.terminate())
             case .nothing: break
             }
-            if worker.residentBytes > configuration.memoryBytes { throw .memoryExceeded }
+            polls += 1
+            if polls % Self.pollsPerMemoryCheck == 0, worker.residentBytes > configuration.memoryBytes {
+                throw .memoryExceeded
+            }
             if let canceledAt {
                 guard canceledAt.duration(to: .now) < configuration.grace else {
                     throw .unresponsive(after: start.duration(to: .now))
@@ -55,18 +65,21 @@ struct WorkerCall {
         }
     }
 
-    private func reply() throws(Failure) -> (reply: WorkerReply, memory: MemoryFile?) {
+    private func reply() throws(Failure) -> MessageSocket.Received<WorkerReply> {
         do throws(WireError) {
-            let (reply, memory) = try worker.socket.receive(WorkerReply.self)
-            guard reply.decoded.isPlausible else { throw .malformed }
-            return (reply, memory)
+            let received = try worker.socket.receive(WorkerReply.self)
+            guard received.message.decoded.isPlausible, received.hasPlausibleAttachment else { throw .malformed }
+            return received
         } catch {
             throw error == .closed ? .exited(worker.terminate()) : .protocolViolation
         }
     }
 }
 
-extension DecodedStatistics {
-    /// Whether sums of such numbers fit in an `Int`.
-    fileprivate var isPlausible: Bool { [entries, bytes, hits, misses].allSatisfy((0...1 << 40).contains) }
+extension MessageSocket.Received<WorkerReply> {
+    /// Whether an image comes with its bytes in one of the two ways, and everything else with none.
+    fileprivate var hasPlausibleAttachment: Bool {
+        if case .image = message.outcome { return (body.readableBytes > 0) != (memory != nil) }
+        return body.readableBytes == 0 && memory == nil
+    }
 }

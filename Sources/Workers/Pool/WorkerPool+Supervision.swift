@@ -11,15 +11,14 @@ extension WorkerPool {
         state.withLock { state in
             guard !state.isClosed else { return nil }
             // A worker that is due for replacement stays until another one is ready.
-            let target = configuration.processes + (state.table.hasReplaceable ? 1 : 0)
-            let missing = max(0, target - state.table.count - starting)
-            guard missing > 0, state.nextStart > .now else { return (missing, nil) }
-            return (0, state.nextStart)
+            let missing = max(0, target(state) - state.table.lastingCount - starting)
+            if missing > 0, state.nextStart > .now { return (0, state.nextStart) }
+            return (missing, state.table.count > 1 ? .now + configuration.idleTimeout : nil)
         }
     }
 
     /// Adds a worker that is ready. Returns false if strict isolation forbids its use.
-    func add(_ process: WorkerProcess, _ layers: [IsolationLayer]) -> Bool {
+    func add(_ process: ChildProcess, _ layers: [IsolationLayer]) -> Bool {
         let missing = IsolationLayer.allCases.filter { !layers.contains($0) }
         guard configuration.isolation != .strict || missing.isEmpty else {
             recordFailedStart(.missingLayers(missing))
@@ -45,7 +44,7 @@ extension WorkerPool {
         }
     }
 
-    /// Removes idle workers that have exited and one that is due for replacement, and reaps killed workers.
+    /// Removes idle workers that have exited, and one that is due for replacement or not needed. Reaps killed workers.
     func reap() {
         let (exited, killed) = state.withLock { state in
             let exited = state.table.removeExited()
@@ -63,15 +62,19 @@ extension WorkerPool {
         _ = consume killed
     }
 
-    private func retire(_ state: inout State) -> [WorkerProcess] {
-        guard state.table.count > configuration.processes, let number = state.table.idleReplaceable,
-            let process = state.table.remove(number)
-        else { return [] }
-        state.statistics.ended[.recycled, default: 0] += 1
+    /// Removes an idle worker that is due for replacement or is no longer needed.
+    private func retire(_ state: inout State) -> [ChildProcess] {
+        let lasting = state.table.lastingCount
+        let replaceable = lasting >= target(state) ? state.table.idleReplaceable : nil
+        let unused = lasting > target(state) ? state.table.unused(since: .now - configuration.idleTimeout) : nil
+        guard let number = replaceable ?? unused, let process = state.table.remove(number) else { return [] }
+        state.statistics.ended[replaceable == nil ? .idle : .recycled, default: 0] += 1
         _ = idle.wait(timeout: .now())
         return [process]
     }
 
+    private func target(_ state: borrowing State) -> Int { state.table.target(limit: configuration.processes) }
+
     /// All workers that are idle or busy.
-    var processes: [WorkerProcess] { state.withLock { $0.table.processes } }
+    var processes: [ChildProcess] { state.withLock { $0.table.processes } }
 }

@@ -4,8 +4,8 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The worker processes of a server, one more than its pixel threads. Lends a worker to each job, has workers that die
-/// replaced, and quarantines what killed them.
+/// The worker processes of a server, at most one more than its pixel threads. Lends a worker to each job, has workers
+/// that die replaced, and quarantines what killed them.
 final class WorkerPool: Sendable {
     struct State {
         var table = WorkerTable()
@@ -13,7 +13,7 @@ final class WorkerPool: Sendable {
         /// Counters. Values that follow from the table are filled in by ``WorkerPool/statistics``.
         var statistics = WorkerStatistics()
         /// Killed workers that the supervisor has yet to reap, which takes time in proportion to their memory.
-        var dead: [WorkerProcess] = []
+        var dead: [ChildProcess] = []
         /// Times of the latest deaths, oldest first; at most ``WorkerPool/crashLoopDeaths``.
         var deaths: [ContinuousClock.Instant] = []
         /// Consecutive failed starts, and the earliest time of the next start.
@@ -25,7 +25,6 @@ final class WorkerPool: Sendable {
     let configuration: WorkerConfiguration
     let logger: Logger
     let wakePipe = WakePipe()
-    let sources: SealedSourceCache
     let state: Mutex<State>
     /// Counts idle workers; briefly it may count more.
     let idle = DispatchSemaphore(value: 0)
@@ -33,7 +32,6 @@ final class WorkerPool: Sendable {
     init(_ configuration: WorkerConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
-        sources = SealedSourceCache(capacity: configuration.workers)
         state = Mutex(State(quarantine: Quarantine(duration: configuration.quarantine)))
     }
 
@@ -51,17 +49,33 @@ final class WorkerPool: Sendable {
 
     // MARK: Jobs
 
+    /// A worker that a job has to itself.
+    struct Lent {
+        let number: WorkerTable.ID
+        let process: ChildProcess
+        /// Whether it has planned the job.
+        let isPlanned: Bool
+        /// The latest statistics of its cache of decoded images.
+        let decoded: DecodedStatistics
+    }
+
     /// Waits for an idle worker for a job on that source. Returns nil once `interrupt` returns true or the pool is
     /// closed.
-    func take(for source: String?, interrupt: Interrupt) -> (number: WorkerTable.ID, process: WorkerProcess)? {
+    func take(for source: String?, planned job: WireJob? = nil, interrupt: Interrupt) -> Lent? {
         while !isClosed {
             if idle.wait(timeout: .now() + .milliseconds(10)) == .success {
-                let taken = state.withLock { state in
-                    state.table.take(for: source).flatMap { number in
-                        state.table[number].map { (number, $0.process) }
-                    }
+                let (lent, isShort) = state.withLock { state -> (Lent?, Bool) in
+                    guard let (number, isPlanned) = state.table.take(for: source, planned: job),
+                        let entry = state.table[number]
+                    else { return (nil, false) }
+                    let isShort = state.table.lastingCount < state.table.target(limit: configuration.processes)
+                    let lent = Lent(
+                        number: number, process: entry.process, isPlanned: isPlanned, decoded: entry.decoded)
+                    return (lent, isShort)
                 }
-                if let taken { return taken }
+                // The next job should not have to wait for a spare.
+                if isShort { wakePipe.wake() }
+                if let lent { return lent }
             } else if interrupt() {
                 return nil
             }
@@ -70,12 +84,14 @@ final class WorkerPool: Sendable {
     }
 
     /// Makes a worker idle again after its reply, once it has handled its deferred requests.
-    func release(_ number: WorkerTable.ID, _ decoded: DecodedStatistics) {
+    ///
+    /// - Parameter job: the job that it has planned and would process at once.
+    func release(_ number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: WireJob? = nil) {
         var decoded = decoded
-        while let (process, requests) = deferred(of: number, decoded) {
+        while let (process, requests) = deferred(of: number, decoded, planned: job) {
             for request in requests {
                 do throws(WorkerCall.Failure) {
-                    decoded = try call(process).send(request).reply.decoded
+                    decoded = try call(process).send(request).message.decoded
                 } catch {
                     return discard(number, error)
                 }
@@ -86,26 +102,36 @@ final class WorkerPool: Sendable {
 
     /// The deferred requests of a worker; nil if there are none, in which case the worker is idle from now on.
     private func deferred(
-        of number: WorkerTable.ID, _ decoded: DecodedStatistics
-    ) -> (WorkerProcess, [WorkerRequest])? {
+        of number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: WireJob?
+    ) -> (ChildProcess, [WorkerRequest])? {
         let entry = state.withLock { $0.table[number] }
         guard let process = entry?.process else { return nil }
-        let needsReplacement = process.needsReplacement(
-            configuration, jobs: entry?.jobs ?? 0, decodedBytes: decoded.bytes)
+        let needsReplacement =
+            entry?.needsReplacement ?? false
+            || job == nil
+                && process.needsReplacement(configuration, jobs: entry?.jobs ?? 0, decodedBytes: decoded.bytes)
         let requests = state.withLock { state in
             state.table.record(decoded, of: number)
             let requests = state.table.takeDeferred(of: number)
-            if requests.isEmpty { state.table.release(number, needsReplacement: needsReplacement) }
-            return requests
+            guard requests.isEmpty else { return requests }
+            state.table.release(number, needsReplacement: needsReplacement)
+            if let job { state.table.record(planned: job, by: number) }
+            return []
         }
         // Not earlier: the supervisor checks the table when it wakes, then sleeps again.
         if needsReplacement, requests.isEmpty { wakePipe.wake() }
         return requests.isEmpty ? nil : (process, requests)
     }
 
+    /// Has the worker that has planned the job drop it.
+    func withdraw(_ job: WireJob) {
+        // Under the lock: to a worker that is lent by then, the message would be a cancellation.
+        state.withLock { state in try? state.table.withdraw(job)?.socket.send(WorkerRequest.drop) }
+    }
+
     /// Kills a worker that must not be used again.
     func discard(_ number: WorkerTable.ID, _ failure: WorkerCall.Failure) {
-        let process = state.withLock { state -> WorkerProcess? in
+        let process = state.withLock { state -> ChildProcess? in
             guard !state.isClosed, let process = state.table.remove(number) else { return nil }
             process.kill()
             state.dead.append(process)
@@ -119,7 +145,7 @@ final class WorkerPool: Sendable {
     }
 
     func call(
-        _ process: WorkerProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout()
+        _ process: ChildProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout()
     ) -> WorkerCall {
         WorkerCall(worker: process, configuration: configuration, interrupt: interrupt)
     }
@@ -174,13 +200,13 @@ final class WorkerPool: Sendable {
     /// Number of deaths within a minute that counts as a crash loop.
     var crashLoopDeaths: Int { 5 * configuration.processes }
 
-    /// Whether at least one worker is ready and workers are not in a crash loop.
+    /// Whether a worker is ready or can be forked at once, and workers are not in a crash loop.
     var isHealthy: Bool {
         state.withLock { state in
             let isLooping =
                 state.deaths.count >= crashLoopDeaths
                 && state.deaths.first.map { $0.duration(to: .now) < .seconds(60) } ?? false
-            return state.table.count > 0 && !isLooping
+            return (state.table.count > 0 || state.failuresInARow == 0) && !isLooping
         }
     }
 
@@ -190,10 +216,10 @@ final class WorkerPool: Sendable {
         var (statistics, processes) = state.withLock { state in
             var statistics = state.statistics
             statistics.ready = state.table.count
+            statistics.configured = state.table.target(limit: configuration.processes)
             statistics.quarantined = state.quarantine.count
             return (statistics, state.table.processes)
         }
-        statistics.configured = configuration.processes
         statistics.residentBytes = processes.reduce(0) { $0 + $1.residentBytes }
         return statistics
     }
@@ -218,9 +244,15 @@ extension WorkerCall.Failure {
     }
 }
 
-extension WorkerProcess {
+extension ChildProcess {
+    /// Jobs between two looks at a worker's memory and CPU time, which cost several system calls. A job that takes long
+    /// is watched meanwhile.
+    private static let jobsPerCheck = 8
+
     fileprivate func needsReplacement(_ configuration: WorkerConfiguration, jobs: Int, decodedBytes: Int) -> Bool {
-        jobs >= configuration.maxJobs || processorSeconds >= Sandbox.processorSeconds / 2
+        if jobs >= configuration.maxJobs { return true }
+        guard jobs % Self.jobsPerCheck == 1 else { return false }
+        return processorSeconds >= Sandbox.processorSeconds / 2
             || residentBytes - decodedBytes >= configuration.recycledBytes
     }
 }

@@ -3,9 +3,13 @@ import DarkroomTransforms
 /// The workers that are idle or busy, and the choice of a worker for a job.
 struct WorkerTable {
     struct Entry {
-        let process: WorkerProcess
+        let process: ChildProcess
         fileprivate(set) var jobs = 0
         fileprivate(set) var isBusy = false
+        /// When it became idle.
+        fileprivate(set) var idleSince = ContinuousClock.now
+        /// The job that it has planned and would process at once; it is idle all the same.
+        fileprivate(set) var planned: WireJob?
         /// Whether the worker is replaced as soon as another one is ready.
         var needsReplacement = false
         /// What its cache of decoded images holds.
@@ -29,7 +33,7 @@ struct WorkerTable {
 
     var count: Int { entries.count }
 
-    var processes: [WorkerProcess] { entries.values.map(\.process) }
+    var processes: [ChildProcess] { entries.values.map(\.process) }
 
     /// Cache statistics of all workers, exited ones included.
     var decoded: DecodedStatistics {
@@ -37,25 +41,37 @@ struct WorkerTable {
     }
 
     /// Workers with a job.
-    var busy: [WorkerProcess] { entries.values.filter(\.isBusy).map(\.process) }
+    var busy: [ChildProcess] { entries.values.filter(\.isBusy).map(\.process) }
 
     subscript(id: ID) -> Entry? { entries[id] }
 
-    mutating func add(_ process: WorkerProcess) {
+    mutating func add(_ process: ChildProcess) {
         lastID += 1
         entries[lastID] = Entry(process: process)
     }
 
-    /// Marks an idle worker busy and returns it: one that has the source decoded, else the one with the most free
-    /// cache.
-    mutating func take(for source: String?) -> ID? {
+    /// Marks an idle worker busy and returns it: the one that has planned the job, else one that has the source
+    /// decoded, else the one with the most free cache.
+    mutating func take(for source: String?, planned job: WireJob?) -> (id: ID, isPlanned: Bool)? {
         let idle = entries.filter { !$0.value.isBusy }
+        let planned = job.flatMap { job in idle.first { $0.value.planned == job } }
         let hot = source.flatMap { source in idle.first { $0.value.sources.contains(source) } }
-        let chosen = hot ?? idle.min { $0.value.rank($0.key) < $1.value.rank($1.key) }
+        let chosen = planned ?? hot ?? idle.min { $0.value.rank($0.key) < $1.value.rank($1.key) }
         guard let id = chosen?.key else { return nil }
         entries[id]?.isBusy = true
-        entries[id]?.jobs += 1
-        return id
+        entries[id]?.planned = nil
+        if planned == nil { entries[id]?.jobs += 1 }
+        return (id, planned != nil)
+    }
+
+    /// Records the job that an idle worker has planned and would process at once.
+    mutating func record(planned job: WireJob, by id: ID) { entries[id]?.planned = job }
+
+    /// Returns the idle worker that has planned the job, which from now on does not count as its own.
+    mutating func withdraw(_ job: WireJob) -> ChildProcess? {
+        guard let (id, entry) = entries.first(where: { $0.value.planned == job }) else { return nil }
+        entries[id]?.planned = nil
+        return entry.isBusy ? nil : entry.process
     }
 
     /// Marks all idle workers that match the predicate busy.
@@ -97,27 +113,41 @@ struct WorkerTable {
 
     mutating func release(_ id: ID, needsReplacement: Bool) {
         entries[id]?.isBusy = false
+        entries[id]?.idleSince = .now
         entries[id]?.needsReplacement = needsReplacement
     }
 
     @discardableResult
-    mutating func remove(_ id: ID) -> WorkerProcess? {
+    mutating func remove(_ id: ID) -> ChildProcess? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         retired.hits += entry.decoded.hits
         retired.misses += entry.decoded.misses
         return entry.process
     }
 
-    mutating func removeAll() -> [WorkerProcess] { entries.keys.compactMap { remove($0) } }
+    mutating func removeAll() -> [ChildProcess] { entries.keys.compactMap { remove($0) } }
+
+    /// Workers that must exist: those that are in use, and a spare, but no more than `limit`.
+    func target(limit: Int) -> Int {
+        min(limit, entries.values.count { $0.isBusy || $0.planned != nil } + 1)
+    }
+
+    /// Workers that are not due for replacement.
+    var lastingCount: Int { entries.values.count { !$0.needsReplacement } }
 
     /// An idle worker that is due for replacement.
     var idleReplaceable: ID? { entries.first { !$0.value.isBusy && $0.value.needsReplacement }?.key }
 
-    /// Whether any worker is due for replacement.
-    var hasReplaceable: Bool { entries.contains { $0.value.needsReplacement } }
+    /// A worker that has been idle since that time or earlier and holds nothing, the least recently used one.
+    func unused(since time: ContinuousClock.Instant) -> ID? {
+        let unused = entries.filter { _, entry in
+            !entry.isBusy && entry.planned == nil && entry.decoded.bytes == 0 && entry.idleSince <= time
+        }
+        return unused.min { $0.value.idleSince < $1.value.idleSince }?.key
+    }
 
     /// Removes the idle workers that have exited.
-    mutating func removeExited() -> [WorkerProcess] {
+    mutating func removeExited() -> [ChildProcess] {
         let exited = entries.filter { !$0.value.isBusy && $0.value.process.exitStatus != nil }
         return exited.keys.compactMap { remove($0) }
     }
@@ -127,7 +157,9 @@ extension WorkerTable.Entry {
     func mayHold(_ source: String) -> Bool { sources.contains(source) }
 
     /// A new source goes to the idle worker of the lowest rank.
-    fileprivate func rank(_ id: WorkerTable.ID) -> (Int, Int, Int) { (needsReplacement ? 1 : 0, decoded.bytes, id) }
+    fileprivate func rank(_ id: WorkerTable.ID) -> (Int, Int, Int) {
+        ((needsReplacement ? 1 : 0) + (planned == nil ? 0 : 2), decoded.bytes, id)
+    }
 }
 
 extension DecodedStatistics {

@@ -1,14 +1,20 @@
 import DarkroomCSandbox
 import DarkroomMachine
 import Foundation
+import NIOCore
+import Synchronization
 
-/// One end of the socket between the server and a worker. Carries whole messages, each with at most one sealed memory
-/// file.
-struct MessageSocket: Sendable {
+/// One end of the socket between the server and a worker. Carries whole messages: fields, and after them at most one
+/// body and one descriptor. One thread at a time receives.
+final class MessageSocket: Sendable {
     let descriptor: Int32
+    /// Reused by every message; its pages take memory only once a message has filled them.
+    private let buffer: Mutex<UnsafeMutableRawBufferPointer>
 
-    /// Maximum message size in bytes. Image data travels in sealed memory instead.
-    static let maxMessageBytes = 64 << 10
+    /// Maximum length of the fields of a message in bytes.
+    static let maxFieldBytes = 16 << 10
+    /// Maximum length of a body in a message. A longer one travels in sealed memory.
+    static let maxBodyBytes = 128 << 10
 
     /// Result of ``wait(milliseconds:)``.
     enum Event: Equatable {
@@ -17,31 +23,68 @@ struct MessageSocket: Sendable {
         case nothing
     }
 
-    /// Never blocks: throws `.system(EAGAIN)` if the peer does not read.
-    func send(_ message: some Encodable, with memory: MemoryFile? = nil) throws(WireError) {
-        guard let bytes = try? JSONEncoder().encode(message), bytes.count <= Self.maxMessageBytes else {
-            throw .malformed
-        }
-        let result = withExtendedLifetime(memory) {
-            bytes.withUnsafeBytes { darkroom_send(descriptor, $0.baseAddress, $0.count, memory?.descriptor ?? -1) }
+    /// A message with what came along.
+    struct Received<Message> {
+        let message: Message
+        /// Empty if there is none.
+        let body: ByteBuffer
+        let memory: MemoryFile?
+    }
+
+    /// - Parameters:
+    ///   - descriptor: is not closed with this object.
+    ///   - maxBodyBytes: the longest body that is received.
+    init(descriptor: Int32, maxBodyBytes: Int = 0) {
+        self.descriptor = descriptor
+        let capacity = Self.maxFieldBytes + maxBodyBytes
+        buffer = Mutex(.allocate(byteCount: capacity, alignment: MemoryLayout<Int>.alignment))
+    }
+
+    deinit { buffer.withLock { $0.deallocate() } }
+
+    /// Never blocks: throws `.system(EAGAIN)` if the peer does not read, and `.system(EMSGSIZE)` if this system limits
+    /// messages to less than the body.
+    ///
+    /// - Parameter attached: a descriptor to send along, unless negative.
+    func send(_ message: some WireValue, body: ByteBuffer = ByteBuffer(), attached: Int32 = -1) throws(WireError) {
+        var (coder, message) = (WireCoder(), message)
+        try coder.code(&message)
+        guard coder.written.count <= Self.maxFieldBytes else { throw .malformed }
+        let result = coder.written.withUnsafeBytes { fields in
+            body.withUnsafeReadableBytes { body in
+                darkroom_send(descriptor, fields.baseAddress, fields.count, body.baseAddress, body.count, attached)
+            }
         }
         _ = try WireError.checked(result)
     }
 
-    /// Blocks until the next message.
-    func receive<Message: Decodable>(
+    /// Blocks until the next message. Throws `.malformed` if it comes with a descriptor that is not of sealed memory.
+    func receive<Message: WireValue>(_ type: Message.Type) throws(WireError) -> Received<Message> {
+        let (message, body, attached) = try receiveAttached(type)
+        guard attached >= 0 else { return Received(message: message, body: body, memory: nil) }
+        guard let memory = try? MemoryFile(received: attached) else { throw .malformed }
+        return Received(message: message, body: body, memory: memory)
+    }
+
+    /// Blocks until the next message. The caller closes the descriptor that came with it, unless that is -1.
+    func receiveAttached<Message: WireValue>(
         _ type: Message.Type
-    ) throws(WireError) -> (message: Message, memory: MemoryFile?) {
+    ) throws(WireError) -> (message: Message, body: ByteBuffer, attached: Int32) {
         var attached: Int32 = -1
-        var bytes = Data(count: Self.maxMessageBytes)
-        let count = bytes.withUnsafeMutableBytes {
-            darkroom_receive(descriptor, $0.baseAddress, $0.count, &attached)
+        do throws(WireError) {
+            return try buffer.withLock { (buffer) throws(WireError) in
+                let count = darkroom_receive(descriptor, buffer.baseAddress, buffer.count, &attached)
+                guard try WireError.checked(count) > 0 else { throw .closed }
+                var coder = try WireCoder(reading: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                let message = try coder.coded(Message.blank)
+                var body = ByteBuffer()
+                if let rest = coder.unread { body.writeBytes(rest) }
+                return (message, body, attached)
+            }
+        } catch {
+            if attached >= 0 { close(attached) }
+            throw error
         }
-        let memory = attached < 0 ? nil : try? MemoryFile(received: attached)
-        guard try WireError.checked(count) > 0 else { throw .closed }
-        guard (attached < 0) == (memory == nil) else { throw .malformed }
-        guard let message = try? JSONDecoder().decode(type, from: bytes.prefix(Int(count))) else { throw .malformed }
-        return (message, memory)
     }
 
     /// Waits for a message or the end of the connection, at most that many milliseconds.

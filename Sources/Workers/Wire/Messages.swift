@@ -1,29 +1,68 @@
 import DarkroomTransforms
 
-/// The first message to a worker.
-struct WorkerSetup: Codable, Sendable {
+/// The first message to a zygote.
+struct WorkerSetup: WireValue {
+    static let blank = WorkerSetup(
+        parent: 0, isIsolated: true, decodedBytes: 0, maxDecodedEntryBytes: 0, memoryBytes: 0, maxResultBytes: 0)
+
     /// The server's process id.
-    var parent: Int32
-    /// Whether the worker enters the sandbox.
+    var parent: Int
+    /// Whether workers enter the sandbox.
     var isIsolated: Bool
     var decodedBytes: Int
     var maxDecodedEntryBytes: Int
     var memoryBytes: Int
     var maxResultBytes: Int
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&parent)
+        try coder.code(&isIsolated)
+        try coder.code(&decodedBytes)
+        try coder.code(&maxDecodedEntryBytes)
+        try coder.code(&memoryBytes)
+        try coder.code(&maxResultBytes)
+    }
+}
+
+/// A request to a zygote to fork a worker, whose end of its socket is attached; and the reply to it.
+struct WorkerFork: WireValue {
+    static let blank = WorkerFork(process: 0)
+
+    /// In the reply, the process id of the worker, or a negative `errno`. In the first message from a zygote, which
+    /// reports that it is ready, and in requests: 0.
+    var process: Int
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&process) }
 }
 
 /// The first message from a worker, sent when it is ready.
-struct WorkerHello: Codable, Sendable {
+struct WorkerHello: WireValue {
+    static let blank = WorkerHello(layers: [])
+
     /// The sandbox layers in force.
     var layers: [IsolationLayer]
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        let given = layers
+        layers = []
+        for layer in IsolationLayer.allCases {
+            var isInForce = given.contains(layer)
+            try coder.code(&isInForce)
+            if isInForce { layers.append(layer) }
+        }
+    }
 }
 
-/// A request to a worker. Every request except `cancel` has one reply, in order.
-enum WorkerRequest: Codable, Sendable {
-    /// The source is attached to the request, the result to the reply.
-    case process(WireJob)
-    /// The source is attached.
+/// A request to a worker. Every request except `cancel` and `drop` has one reply, in order.
+enum WorkerRequest: WireValue, Equatable {
+    /// Reads the header of the attached source and keeps both for `go`, until the next job or `drop`.
     case plan(WireJob)
+    /// Processes the job that was planned last.
+    case go
+    /// Releases the job that was planned last.
+    case drop
+    /// Processes the attached source.
+    case process(WireJob)
     case removeDecoded(identity: String)
     case shrink(fraction: Double)
     /// Cancels the running job. A busy worker treats any message as this one.
@@ -31,19 +70,51 @@ enum WorkerRequest: Codable, Sendable {
     /// Tries operations that the sandbox must forbid, for tests. Resources are not released, so the worker must be
     /// discarded.
     case probe
-}
 
-struct WorkerReply: Codable, Sendable {
-    enum Outcome: Codable, Sendable {
-        case image(WireImage)
-        case plan(ImagePlan)
-        case failure(ImageProcessingError)
-        case done
-        /// `errno` of each probe by name; 0 if the operation succeeded.
-        case probes([String: Int32])
+    static let blank = WorkerRequest.cancel
+
+    private enum Kind: CaseIterable { case plan, go, drop, process, removeDecoded, shrink, cancel, probe }
+
+    private var kind: Kind {
+        switch self {
+        case .plan: .plan
+        case .go: .go
+        case .drop: .drop
+        case .process: .process
+        case .removeDecoded: .removeDecoded
+        case .shrink: .shrink
+        case .cancel: .cancel
+        case .probe: .probe
+        }
     }
 
-    var outcome: Outcome
-    /// Statistics of the worker's cache of decoded images.
-    var decoded: DecodedStatistics
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var kind = kind
+        try coder.code(choice: &kind)
+        switch kind {
+        case .plan: self = .plan(try coder.coded(job ?? .blank))
+        case .go: self = .go
+        case .drop: self = .drop
+        case .process: self = .process(try coder.coded(job ?? .blank))
+        case .removeDecoded: self = .removeDecoded(identity: try coder.coded(identity ?? ""))
+        case .shrink: self = .shrink(fraction: try coder.coded(fraction ?? 0))
+        case .cancel: self = .cancel
+        case .probe: self = .probe
+        }
+    }
+
+    private var job: WireJob? {
+        switch self {
+        case .plan(let job), .process(let job): job
+        default: nil
+        }
+    }
+
+    private var identity: String? {
+        if case .removeDecoded(let identity) = self { identity } else { nil }
+    }
+
+    private var fraction: Double? {
+        if case .shrink(let fraction) = self { fraction } else { nil }
+    }
 }

@@ -4,30 +4,35 @@ import NIOCore
 
 /// An `ImageJob` as it is sent to a worker, without its source: the recipe replaces the chain, since code cannot be
 /// sent.
-struct WireJob: Codable, Sendable {
+struct WireJob: WireValue, Equatable {
     var identity: String?
-    var cachesDecoded: Bool
-    var isPartial: Bool
-    var pages: PageSelection
-    var recipe: Recipe
-    var resampling: Resampling
+    var cachesDecoded = false
+    var isPartial = false
+    var pages = PageSelection()
+    var recipe = Recipe()
+    /// The key of the job's chain. The worker makes its chain of the recipe and compares.
+    var chainKey = ""
+    var resampling = Resampling.fast
     var format: OutputFormat?
     var quality: Int?
-    var lossless: Bool
-    var interlaced: Bool
-    var details: Int
-    var limits: PixelLimits
+    var lossless = false
+    var interlaced = false
+    var details = 0
+    var limits = PixelLimits()
 
-    /// Nil if the chain differs from the one that its recipe makes, as with custom transforms.
+    static let blank = WireJob()
+
+    private init() {}
+
+    /// Nil if the chain was not made of a recipe, as with custom transforms.
     init?(_ job: ImageJob) {
-        guard let recipe = job.chain.recipe, TransformChain(recipe, limits: job.limits).key == job.chain.key else {
-            return nil
-        }
+        guard let recipe = job.chain.recipe else { return nil }
         identity = job.identity
         cachesDecoded = job.cachesDecoded
         isPartial = job.isPartial
         pages = job.pages
         self.recipe = recipe
+        chainKey = job.chain.key
         resampling = job.resampling
         format = job.output.format
         quality = job.output.quality
@@ -37,11 +42,29 @@ struct WireJob: Codable, Sendable {
         limits = job.limits
     }
 
-    /// The job with its source.
-    func job(source: SharedBytes) -> ImageJob {
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&identity)
+        try coder.code(&cachesDecoded)
+        try coder.code(&isPartial)
+        try coder.code(&pages)
+        try coder.code(&recipe)
+        try coder.code(&chainKey)
+        try coder.code(choice: &resampling)
+        try coder.code(choice: &format)
+        try coder.code(&quality)
+        try coder.code(&lossless)
+        try coder.code(&interlaced)
+        try coder.code(&details)
+        try coder.code(&limits)
+    }
+
+    /// The job with its source; nil if its chain differs from the one that its recipe makes.
+    func job(source: SharedBytes) -> ImageJob? {
+        let chain = TransformChain(recipe, limits: limits)
+        guard chain.key == chainKey else { return nil }
         var job = ImageJob(
-            source: ByteBuffer(), identity: identity, cachesDecoded: cachesDecoded, pages: pages,
-            chain: TransformChain(recipe, limits: limits), resampling: resampling,
+            source: ByteBuffer(), identity: identity, cachesDecoded: cachesDecoded, pages: pages, chain: chain,
+            resampling: resampling,
             output: OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
                 details: ImageDetails(rawValue: details)),
@@ -49,5 +72,26 @@ struct WireJob: Codable, Sendable {
         job.sharedSource = source
         job.isPartial = isPartial
         return job
+    }
+}
+
+extension PageSelection: WireValue {
+    static let blank = PageSelection()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&first)
+        try coder.code(&count)
+    }
+}
+
+extension PixelLimits: WireValue {
+    static let blank = PixelLimits()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&maxSourcePixels)
+        try coder.code(&maxAnimationPixels)
+        try coder.code(&maxFrames)
+        try coder.code(&maxOutputSide)
+        try coder.code(&maxOutputPixels)
     }
 }

@@ -1,51 +1,59 @@
 import DarkroomCSandbox
 import DarkroomMachine
 import Foundation
-import NIOCore
 import Synchronization
 
-/// A worker process and the server's end of the socket to it. Releasing this object kills and reaps the process.
-final class WorkerProcess: Sendable {
+/// A child process, a worker or the zygote, and the server's end of the socket to it. Releasing this object kills and
+/// reaps the process.
+final class ChildProcess: Sendable {
     let identifier: pid_t
     let socket: MessageSocket
     /// A descriptor that is readable once the process has exited.
     let exitDescriptor: Int32
     private let reapedStatus = Mutex<ExitStatus?>(nil)
 
-    /// Call this on a thread that outlives the worker: the kernel kills a worker when the thread that started it exits.
-    init(_ configuration: WorkerConfiguration) throws(WireError) {
+    /// - Parameters:
+    ///   - identifier: of a child that was just started, so that the number cannot belong to another process.
+    ///   - socket: is closed with this object.
+    init(_ identifier: pid_t, socket: Int32) {
+        self.identifier = identifier
+        self.socket = MessageSocket(descriptor: socket, maxBodyBytes: MessageSocket.maxBodyBytes)
+        exitDescriptor = darkroom_process_descriptor(identifier)
+    }
+
+    /// Makes a socket and has `start` start a process with the other end of it.
+    static func starting(
+        _ start: (Int32) throws(WorkerStartError) -> pid_t
+    ) throws(WorkerStartError) -> ChildProcess {
         var sockets: [Int32] = [-1, -1]
-        _ = try WireError.checked(darkroom_socket_pair(&sockets))
-        let (ours, theirs) = (sockets[0], sockets[1])
-        defer { close(theirs) }
-        let started = Self.start(configuration, socket: theirs)
-        guard started > 0 else {
-            close(ours)
-            throw .system(-started)
+        // Twice what a body takes: the system counts its own bookkeeping.
+        let failure = darkroom_socket_pair(&sockets, Int32(2 * MessageSocket.maxBodyBytes))
+        guard failure != -ENOSYS else { throw .unsupported }
+        guard failure == 0 else { throw .failed("\(WireError.system(-failure))") }
+        defer { close(sockets[1]) }
+        do throws(WorkerStartError) {
+            return ChildProcess(try start(sockets[1]), socket: sockets[0])
+        } catch {
+            close(sockets[0])
+            throw error
         }
-        socket = MessageSocket(descriptor: ours)
-        identifier = started
-        exitDescriptor = darkroom_process_descriptor(started)
-        try socket.send(configuration.setup)
+    }
+
+    /// Executes a file whose descriptor 3 is the socket; it inherits nothing else.
+    static func spawn(
+        _ path: String, _ arguments: [String], environment: [String], socket: Int32
+    ) throws(WorkerStartError) -> pid_t {
+        let process = withCStrings(arguments) { arguments in
+            withCStrings(environment) { environment in darkroom_spawn(path, arguments, environment, socket) }
+        }
+        guard process > 0 else { throw .failed("\(WireError.system(-process))") }
+        return process
     }
 
     deinit {
         _ = terminate()
         close(socket.descriptor)
         if exitDescriptor >= 0 { close(exitDescriptor) }
-    }
-
-    /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in
-    /// a process that can no longer be trusted.
-    private static func start(_ configuration: WorkerConfiguration, socket: Int32) -> Int32 {
-        let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
-            ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
-        }
-        return withCStrings(["darkroom", configuration.subcommand]) { arguments in
-            withCStrings(["LANG=C.UTF-8", "HOME=/", "SWIFT_BACKTRACE=enable=no"] + kept) { environment in
-                darkroom_spawn(configuration.executable, arguments, environment, socket)
-            }
-        }
     }
 
     func kill() {

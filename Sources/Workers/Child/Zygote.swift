@@ -1,0 +1,43 @@
+import DarkroomCSandbox
+import DarkroomTransforms
+import Foundation
+
+/// The process that workers are forked from: it has loaded every library, and workers share its memory until they write
+/// to it. It never sees an image.
+package enum Zygote {
+    /// Runs the hidden subcommand: forks a worker at each request on descriptor 3, until the server closes it.
+    ///
+    /// Call this before the process starts another thread: a forked process has one thread only, and a library that had
+    /// more would wait for them forever. For the same reason, nothing here may compute pixels: libvips does that on
+    /// threads that it keeps.
+    package static func run() -> Never {
+        let socket = MessageSocket(descriptor: 3)
+        do throws(WireError) {
+            let setup = try socket.receive(WorkerSetup.self).message
+            guard darkroom_bind_to_parent(pid_t(truncatingIfNeeded: setup.parent), "darkroom-zygote") != -ESRCH else {
+                exit(EXIT_FAILURE)
+            }
+            WarmUp.run()
+            let ruleset = setup.isIsolated ? Sandbox.ruleset() : -1
+            try socket.send(WorkerFork.blank)
+            while true { try fork(for: socket, setup, ruleset) }
+        } catch {
+            // The server has exited, or the peer does not speak the protocol.
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    /// Forks one worker. Returns in this process only.
+    private static func fork(
+        for socket: MessageSocket, _ setup: WorkerSetup, _ ruleset: Int32
+    ) throws(WireError) {
+        let theirs = try socket.receiveAttached(WorkerFork.self).attached
+        guard theirs >= 0 else { throw .malformed }
+        let process = darkroom_fork(theirs, ruleset)
+        if process == 0 { Worker.run(setup) }
+        // A fresh zygote has one thread again.
+        if process == -EBUSY { exit(EXIT_FAILURE) }
+        close(theirs)
+        try socket.send(WorkerFork(process: Int(process)))
+    }
+}

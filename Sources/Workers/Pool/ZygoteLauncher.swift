@@ -1,0 +1,86 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// Starts worker processes. Only the ``Supervisor`` calls it, on a thread that outlives the workers: the kernel kills
+/// them when the thread that they belong to exits.
+protocol WorkerLauncher: Sendable {
+    /// Starts a worker with this end of its socket and returns its process id. The worker is a child of this process.
+    func launch(socket: Int32) throws(WorkerStartError) -> pid_t
+
+    /// Readable when ``renew()`` should be called; -1 = never.
+    var lossDescriptor: Int32 { get }
+
+    /// Gets ready to launch workers again without delay.
+    func renew() throws(WorkerStartError)
+}
+
+/// Forks workers from a ``Zygote``, which it starts when there is none. Workers outlive their zygote.
+final class ZygoteLauncher: WorkerLauncher {
+    /// Maximum time from the start of a zygote to its readiness.
+    private static let startMilliseconds: Int32 = 30_000
+    /// Maximum time of a fork, which takes about one millisecond.
+    private static let forkMilliseconds: Int32 = 2_000
+
+    private let configuration: WorkerConfiguration
+    private let zygote = Mutex<ChildProcess?>(nil)
+
+    init(_ configuration: WorkerConfiguration) {
+        self.configuration = configuration
+    }
+
+    func launch(socket: Int32) throws(WorkerStartError) -> pid_t {
+        let zygote = try readyZygote()
+        do throws(WireError) {
+            try zygote.socket.send(WorkerFork.blank, attached: socket)
+            let process = try reply(of: zygote, within: Self.forkMilliseconds)
+            guard process > 0 else { throw .system(-pid_t(truncatingIfNeeded: process)) }
+            return pid_t(truncatingIfNeeded: process)
+        } catch {
+            // One that reports why it could not fork goes on.
+            if case .system = error {} else { self.zygote.withLock { $0 = nil } }
+            throw .failed("the zygote could not fork: \(error)")
+        }
+    }
+
+    var lossDescriptor: Int32 { zygote.withLock { $0?.exitDescriptor ?? -1 } }
+
+    func renew() throws(WorkerStartError) {
+        zygote.withLock { zygote in
+            if zygote?.exitStatus != nil { zygote = nil }
+        }
+        _ = try readyZygote()
+    }
+
+    /// The process id of the zygote, if there is one.
+    var identifier: pid_t? { zygote.withLock { $0?.identifier } }
+
+    private func readyZygote() throws(WorkerStartError) -> ChildProcess {
+        if let zygote = zygote.withLock({ $0 }) { return zygote }
+        let started = try ChildProcess.starting(start)
+        do throws(WireError) {
+            try started.socket.send(configuration.setup)
+            _ = try reply(of: started, within: Self.startMilliseconds)
+        } catch {
+            throw .failed("the zygote did not become ready: \(started.terminate())")
+        }
+        zygote.withLock { $0 = started }
+        return started
+    }
+
+    private func reply(of zygote: ChildProcess, within milliseconds: Int32) throws(WireError) -> Int {
+        guard zygote.socket.wait(milliseconds: milliseconds) == .message else { throw .closed }
+        return try zygote.socket.receive(WorkerFork.self).message.process
+    }
+
+    /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in
+    /// a process that can no longer be trusted.
+    private func start(socket: Int32) throws(WorkerStartError) -> pid_t {
+        let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
+            ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
+        }
+        return try ChildProcess.spawn(
+            configuration.executable, ["darkroom", configuration.subcommand],
+            environment: ["LANG=C.UTF-8", "HOME=/", "SWIFT_BACKTRACE=enable=no"] + kept, socket: socket)
+    }
+}

@@ -1,0 +1,157 @@
+import DarkroomTransforms
+
+extension Recipe: WireValue {
+    static let blank = Recipe()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&orientation)
+        try coder.code(&crop)
+        try coder.code(&trim)
+        try coder.code(&box.width)
+        try coder.code(&box.height)
+        try coder.code(choice: &fit)
+        try coder.code(&enlarge)
+        try coder.code(&position)
+        try coder.code(choice: &resampling)
+        try coder.code(&scaleDown)
+        try coder.code(&rotationDegrees)
+        try coder.code(&flip)
+        try coder.code(&flop)
+        try coder.code(&background)
+        try codeColors(&coder)
+    }
+
+    private mutating func codeColors(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&blur)
+        try coder.code(&sharpen)
+        try coder.code(&brightness)
+        try coder.code(&contrast)
+        try coder.code(&saturation)
+        try coder.code(&hue)
+        try coder.code(&gamma)
+        try coder.code(&tint)
+        try coder.code(choice: &filter)
+    }
+}
+
+extension Orient.Rule: WireValue {
+    static let blank = Orient.Rule.auto
+
+    /// 0 = the source's own, 1…8 = this one, 9 = none.
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var number: UInt8 =
+            switch self {
+            case .auto: 0
+            case .exif(let orientation): UInt8(clamping: orientation)
+            case .none: 9
+            }
+        try coder.code(number: &number)
+        switch number {
+        case 0: self = .auto
+        case 1...8: self = .exif(Int(number))
+        case 9: self = .none
+        default: throw .malformed
+        }
+    }
+}
+
+extension Position: WireValue {
+    static let blank = Position.center
+
+    private enum Kind: CaseIterable { case anchor, focal, entropy, attention }
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var (kind, x, y) =
+            switch self {
+            case .anchor(let x, let y): (Kind.anchor, x, y)
+            case .focal(let x, let y): (Kind.focal, x, y)
+            case .entropy: (Kind.entropy, 0, 0)
+            case .attention: (Kind.attention, 0, 0)
+            }
+        try coder.code(choice: &kind)
+        try coder.code(&x)
+        try coder.code(&y)
+        switch kind {
+        case .anchor: self = .anchor(x: x, y: y)
+        case .focal: self = .focal(x: x, y: y)
+        case .entropy: self = .entropy
+        case .attention: self = .attention
+        }
+    }
+}
+
+extension Crop: WireValue {
+    static let blank = Crop(x: 0, y: 0, width: 1, height: 1)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&x)
+        try coder.code(&y)
+        try coder.code(&width)
+        try coder.code(&height)
+    }
+}
+
+extension Color: WireValue {
+    static let blank = Color.transparent
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(number: &red)
+        try coder.code(number: &green)
+        try coder.code(number: &blue)
+        try coder.code(number: &alpha)
+    }
+}
+
+extension Tint: WireValue {
+    static let blank = Tint(.white)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&color) }
+}
+
+extension Trim: WireValue {
+    static let blank = Trim(threshold: 1)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&threshold) }
+}
+
+extension Blur: WireValue {
+    static let blank = Blur()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&sigma) }
+}
+
+extension Sharpen: WireValue {
+    static let blank = Sharpen()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&sigma) }
+}
+
+extension Brightness: WireValue {
+    static let blank = Brightness(percent: 0)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&percent) }
+}
+
+extension Contrast: WireValue {
+    static let blank = Contrast(percent: 0)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&percent) }
+}
+
+extension Saturation: WireValue {
+    static let blank = Saturation(factor: 1)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&factor) }
+}
+
+extension Hue: WireValue {
+    static let blank = Hue(degrees: 0)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&degrees) }
+}
+
+extension Gamma: WireValue {
+    static let blank = Gamma()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&exponent) }
+}
