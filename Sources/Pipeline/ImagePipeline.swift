@@ -185,7 +185,7 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    private func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
+    func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
         var request = request
         if !request.cache.policy.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
