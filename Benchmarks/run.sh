@@ -3,7 +3,7 @@
 #
 #   run.sh [options]     the service against its floors: misses, hits, a burst, a large picture (measure.py)
 #   run.sh widths [n]    further widths of one 12 MP picture against its first, with and without decoded pictures kept
-#   run.sh store [...]   the disk store: a million entries, or "originals ..." for large ones (StoreBench)
+#   run.sh store [...]   the disk store: a million entries, "originals ..." for large ones, or "images ..." (StoreBench)
 #   run.sh hit-ratio     SIEVE against LRU on the same seeded traces
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

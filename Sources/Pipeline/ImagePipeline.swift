@@ -126,15 +126,20 @@ public final class ImagePipeline: Sendable {
         if let found = resolver.imageInMemory(for: request) {
             response = found
         } else {
-            response = try await imageWithinTimeout(for: request)
+            let (found, findings) = await resolver.imageOnDisk(for: request)
+            if let found { response = found } else { response = try await imageWithinTimeout(for: request, findings) }
         }
         response.timings.total = stopwatch.lap()
         return response
     }
 
-    private func imageWithinTimeout(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+    private func imageWithinTimeout(
+        for request: ResolvedRequest, _ findings: DiskFindings
+    ) async throws(PipelineError) -> ImageResponse {
         let work = { [self] () async throws(PipelineError) in
-            try await withTimeout { () async throws(PipelineError) in try await self.imageOrFallback(for: request) }
+            try await withTimeout { () async throws(PipelineError) in
+                try await self.imageOrFallback(for: request, findings)
+            }
         }
         do throws(PipelineError) {
             guard configuration.continuesInBackground else { return try await work() }
@@ -160,9 +165,11 @@ public final class ImagePipeline: Sendable {
         request.urgency.isQueued || request.urgency.timeQueued > configuration.requestTimeout / 2
     }
 
-    private func imageOrFallback(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+    private func imageOrFallback(
+        for request: ResolvedRequest, _ findings: DiskFindings
+    ) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await resolver.image(for: request)
+            return try await resolver.image(for: request, prior: findings)
         } catch {
             guard let fallback = request.input.fallback, error.permitsFallback else { throw error }
             return try await imageOfFallback(fallback, for: request, because: error)

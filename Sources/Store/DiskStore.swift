@@ -1,4 +1,3 @@
-import Dispatch
 public import Foundation
 public import Logging
 import NIOCore
@@ -6,11 +5,13 @@ import Synchronization
 
 /// A store on disk within a byte budget, with LRU eviction.
 ///
-/// Each entry is a file in the folder of its source and a row in an SQLite index. One thread of low priority writes in
-/// the background, queued entries together in one transaction: an entry can be read once it is on disk (see
-/// ``flush()``), not before. A ``MemoryStore`` in front covers the gap. Every read verifies the entry's SHA-256; a
-/// corrupt entry is removed, counted and a miss. Files are not synced to the device: a power failure may cost the
-/// latest entries, but never the integrity of any.
+/// Each entry is a file and a row in an SQLite index; an entry without a body is a row alone. One thread of low
+/// priority writes in the background, the entries of about 50 milliseconds together in one transaction: an entry can
+/// be read once it is on disk (see ``flush()``), not before. A ``MemoryStore`` in front covers the gap.
+///
+/// A read verifies the entry's SHA-256, unless that was done since the store was opened and the file is the same by its
+/// inode, size and times of change; a corrupt entry is removed, counted and a miss. Files are not synced to the device:
+/// a power failure may cost the latest entries, but never the integrity of any.
 ///
 /// Once open, the store never fails. An entry that can't be read is a miss, and one that can't be written is dropped,
 /// with a log line at the begin and the end of an outage. While writing fails, one entry at a time is tried and the
@@ -25,10 +26,10 @@ public final class DiskStore: Storing {
     private let outages: OutageLog
     private let state = DiskState()
     private let queue: WriteQueue
-    private let reader: EntryReader
-    private let readerQueues: [DispatchQueue]
     /// Nil if the store is disabled.
     private let writer: WriterThread?
+    /// Nil if the store is disabled.
+    private let lookups: DiskLookups?
     private let isProbing = Atomic(false)
 
     /// Opens the store in its directory, in the same short time however many entries it holds.
@@ -41,7 +42,7 @@ public final class DiskStore: Storing {
     /// - Parameters:
     ///   - configuration: the directory and the limits.
     ///   - logger: for healing, corruption, and the begin and end of outages.
-    ///   - now: the computer's clock, read at the opening.
+    ///   - now: the computer's clock, read at the opening, and when a file was verified.
     ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
     ///   - freeFraction: the free share, 0 to 1, of the volume that holds a path; nil if it is unknown. Nothing is
     ///     written below 0.05. By default the system is asked.
@@ -57,19 +58,19 @@ public final class DiskStore: Storing {
         self.configuration = configuration
         outages = OutageLog(logger: logger)
         queue = WriteQueue(maxBytes: configuration.queuedBytes, maxEntries: configuration.queuedEntries)
-        let reader = EntryReader(
-            layout: DiskLayout(configuration.directory), maxAge: configuration.maxAge, expiry: configuration.expiry,
-            state: state, outages: outages)
-        self.reader = reader
-        readerQueues = (0..<configuration.readers).map { DispatchQueue(label: "darkroom.store.reader.\($0)") }
         guard configuration.budgetBytes > 0 else {
-            writer = nil
+            (writer, lookups) = (nil, nil)
             return
         }
+        let reader = EntryReader(
+            layout: DiskLayout(configuration.directory), maxAge: configuration.maxAge, expiry: configuration.expiry,
+            state: state, outages: outages, now: now)
         let environment = DiskEnvironment(logger: logger, now: now, uptime: uptime, freeFraction: freeFraction)
-        writer = try await WriterThread(queue) { [configuration] () throws(DiskStoreError) in
+        let writer = try await WriterThread(queue) { [configuration] () throws(DiskStoreError) in
             try DiskWriter(configuration, environment: environment, reader: reader)
         }
+        self.writer = writer
+        lookups = DiskLookups(reader, threads: configuration.readers, writer: writer)
     }
 
     /// The share, 0 to 1, of a path's volume that can still be written; nil if the system doesn't report it.
@@ -130,7 +131,7 @@ public final class DiskStore: Storing {
     public func close() async {
         guard let writer, await writer.perform({ $0.beginClosing() }) else { return }
         // The index must not be closed under a reader.
-        for queue in readerQueues { await Self.perform(on: queue) {} }
+        await lookups?.end()
         await writer.perform { $0.directory.finishClosing() }
     }
 
@@ -140,15 +141,6 @@ public final class DiskStore: Storing {
     private func perform<Value: Sendable>(_ work: @escaping @Sendable (DiskWriter) -> Value) async -> Value? {
         await writer?.perform(work)
     }
-
-    /// Runs blocking work on a queue while the caller is suspended.
-    private static func perform<Value: Sendable>(
-        on queue: DispatchQueue, _ work: @escaping @Sendable () -> Value
-    ) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
-    }
 }
 
 // MARK: Reading
@@ -156,49 +148,32 @@ public final class DiskStore: Storing {
 extension DiskStore {
     /// The entry for this key, if it is on disk, intact and below its maximum age.
     public func entry(for key: EntryKey) async -> StoredEntry? {
-        let found = await find(key)
-        state.count {
-            if found == nil { $0.misses += 1 } else { $0.hits += 1 }
+        await withCheckedContinuation { continuation in
+            look(for: [key]) { continuation.resume(returning: $0.first) }
         }
-        return found
+    }
+
+    /// Looks for entries of one source, in the order of the keys until one is missing. Costs about as much as looking
+    /// for one.
+    ///
+    /// Entries that were read before are delivered at once, on the caller's thread, if the system has their files in
+    /// memory. An entry that the device does not deliver within five seconds counts as missing.
+    public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
+        if let lookups { return lookups.look(for: keys, deliver: deliver) }
+        state.count { $0.misses += 1 }
+        deliver([])
+    }
+
+    /// Returns all of these entries of one source if they were read before and the system has their files in memory.
+    /// Otherwise this counts as no lookup.
+    public func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
+        lookups?.entriesAtOnce(for: keys)
     }
 
     /// The entry for this key, if it is on disk, intact and below its maximum age. Counts neither as a lookup nor as a
     /// use, and leaves a corrupt entry in place.
     public func peek(_ key: EntryKey) async -> StoredEntry? {
-        guard case .hit(let entry) = await look(for: key) else { return nil }
-        return entry
-    }
-
-    private func find(_ key: EntryKey) async -> StoredEntry? {
-        switch await look(for: key) {
-        case .hit(let entry):
-            recordUse(of: key)
-            return entry
-        case .miss, .indexFailure: return nil
-        case .mismatch:
-            guard let (entry, wasCorrupt) = await perform({ $0.verify(key) }) else { return nil }
-            if wasCorrupt { state.count { $0.corrupt += 1 } }
-            return entry
-        }
-    }
-
-    private func recordUse(of key: EntryKey) {
-        guard let time = state.directory?.index.clock.microseconds else { return }
-        if state.recordUse(of: key, at: time) { writer?.enqueue { $0.evictor.writeLastUses() } }
-    }
-
-    private func look(for key: EntryKey) async -> EntryReader.Lookup {
-        guard let writer else { return .miss }
-        let queue = readerQueues[Int(UInt(bitPattern: key.hashValue) % UInt(readerQueues.count))]
-        return await Self.perform(on: queue) { [reader] in
-            let result = reader.look(for: key)
-            if case .indexFailure(let directory, let error) = result {
-                // Here, so that it comes before the end of `close()`. The writer then replaces the index.
-                writer.enqueue { $0.directory.report(error, .reading, in: directory) }
-            }
-            return result
-        }
+        await lookups?.peek(key)
     }
 
     /// The sources that have an entry with a matching label. After a crash or the loss of the index, waits until all
@@ -229,13 +204,13 @@ extension DiskStore {
     /// labels, or while writing fails.
     @discardableResult
     public func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
-        enqueue(entry, for: key) { _ in }
+        enqueue(entry, for: key, isAwaited: false) { _ in }
     }
 
     /// Queues the entry to be written, and waits until it is on disk or dropped.
     public func storeAndWait(_ entry: StoredEntry, for key: EntryKey) async -> Bool {
         await withCheckedContinuation { continuation in
-            let isQueued = enqueue(entry, for: key) { continuation.resume(returning: $0) }
+            let isQueued = enqueue(entry, for: key, isAwaited: true) { continuation.resume(returning: $0) }
             if !isQueued { continuation.resume(returning: false) }
         }
     }
@@ -269,16 +244,16 @@ extension DiskStore {
 
     /// Queues a write; if it is refused, `finish` isn't called.
     private func enqueue(
-        _ entry: StoredEntry, for key: EntryKey, finish: @escaping @Sendable (_ isWritten: Bool) -> Void
+        _ entry: StoredEntry, for key: EntryKey, isAwaited: Bool,
+        finish: @escaping @Sendable (_ isWritten: Bool) -> Void
     ) -> Bool {
         guard writer != nil else { return false }
-        guard let labels = EntryLabels(entry.labels) else { return drop() }
-        let bytes = EntryHeader.fileBytes(of: entry, labels)
-        let write = EntryWrite(key: key, entry: entry, labels: labels, fileBytes: bytes) { [state] isWritten in
+        let write = EntryWrite(entry, for: key) { [state] isWritten in
             if !isWritten { state.count { $0.droppedWrites += 1 } }
             finish(isWritten)
         }
-        guard bytes <= Evictor.lowWaterBytes(configuration), queue.append(write, isTrial: outages.preventsWriting)
+        guard let write, write.fileBytes <= Evictor.lowWaterBytes(configuration),
+            queue.append(write, isTrial: outages.preventsWriting, isAwaited: isAwaited)
         else { return drop() }
         return true
     }

@@ -29,9 +29,20 @@ public struct StoreKey: Hashable, Sendable {
 
     /// The key with this digest, or nil unless it is exactly 32 bytes long.
     public init?(digest: some Sequence<UInt8>) {
+        let contiguous = digest.withContiguousStorageIfAvailable { Self(reading: UnsafeRawBufferPointer($0)) }
+        if let contiguous {
+            guard let contiguous else { return nil }
+            self = contiguous
+            return
+        }
         let bytes = Array(digest)
         guard bytes.count == Self.byteCount else { return nil }
         words = bytes.withUnsafeBytes(InlineWords.init(reading:))
+    }
+
+    private init?(reading bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == Self.byteCount else { return nil }
+        words = InlineWords(reading: bytes)
     }
 
     /// The key with this ``hex``, or nil for anything but 64 lowercase hexadecimal digits.
@@ -50,31 +61,33 @@ public struct StoreKey: Hashable, Sendable {
     }
 
     /// The digest's 32 bytes.
-    public var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.byteCount)
-        for word in words.all { withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) } }
-        return bytes
+    public var bytes: [UInt8] { withBytes { Array($0) } }
+
+    /// Calls `body` with the digest's 32 bytes, without an allocation.
+    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try withUnsafeBytes(of: words.bigEndian, body)
     }
 
     /// The digest as 64 lowercase hexadecimal digits.
     public var hex: String {
         String(unsafeUninitializedCapacity: 2 * Self.byteCount) { digits in
-            var index = 0
-            for word in words.all {
-                for shift in stride(from: 60, through: 0, by: -4) {
-                    digits[index] = Self.digit(UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15)
-                    index += 1
-                }
-            }
-            return index
+            writeHex(into: digits, at: 0)
+            return 2 * Self.byteCount
         }
     }
 
-    /// A byte as two lowercase hexadecimal digits.
-    static func hexDigits(of byte: UInt8) -> String {
-        String(decoding: [digit(byte >> 4), digit(byte & 15)], as: UTF8.self)
+    /// Writes the digest as 64 lowercase hexadecimal digits, without an allocation.
+    func writeHex(into digits: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        withBytes { bytes in
+            for (index, byte) in bytes.enumerated() {
+                digits[start + 2 * index] = Self.digit(byte >> 4)
+                digits[start + 2 * index + 1] = Self.digit(byte & 15)
+            }
+        }
     }
+
+    /// The first twelve bits of the digest, which are its first three hexadecimal digits.
+    var leadingBits: Int { Int(words.first >> 52) }
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
@@ -92,7 +105,7 @@ public struct StoreKey: Hashable, Sendable {
 extension StoreKey: Comparable {
     /// Orders keys by the bytes of their digests, which is the order of ``hex``.
     public static func < (left: StoreKey, right: StoreKey) -> Bool {
-        left.words.all.lexicographicallyPrecedes(right.words.all)
+        left.words.isBefore(right.words)
     }
 }
 
@@ -115,7 +128,23 @@ private struct InlineWords: Hashable, Sendable {
         fourth = word(3)
     }
 
-    var all: [UInt64] { [first, second, third, fourth] }
+    private init(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+        self.first = first
+        self.second = second
+        self.third = third
+        self.fourth = fourth
+    }
+
+    var bigEndian: InlineWords {
+        InlineWords(first.bigEndian, second.bigEndian, third.bigEndian, fourth.bigEndian)
+    }
+
+    func isBefore(_ other: InlineWords) -> Bool {
+        if first != other.first { return first < other.first }
+        if second != other.second { return second < other.second }
+        if third != other.third { return third < other.third }
+        return fourth < other.fourth
+    }
 }
 
 /// The key of an entry, with the key of its source.

@@ -17,6 +17,28 @@ public struct StoredEntry: Sendable {
     /// The SHA-256 of the body, if the owner knows it; otherwise the store computes it. With a wrong digest the entry
     /// counts as corrupt.
     public var bodyDigest: StoreKey?
+    /// An entry without a body that is stored for the same source on its own, and of which the store may keep a copy
+    /// with this entry, so that it can be restored if the store's index is lost. Nil in what a lookup returns.
+    public var companion: Companion?
+    /// Whether a lookup returned a restored copy (see ``companion``), which may be older than what was stored last.
+    public var isRestored = false
+
+    /// A copy of another entry of the same source, without a body.
+    public struct Companion: Sendable {
+        /// The key of the other entry.
+        public var key: StoreKey
+        /// The metadata of the other entry.
+        public var metadata: ByteBuffer
+        /// The labels of the other entry.
+        public var labels: [String]
+
+        /// A copy of this entry, whose body is left out.
+        public init(_ entry: StoredEntry, for key: StoreKey) {
+            self.key = key
+            metadata = entry.metadata
+            labels = entry.labels
+        }
+    }
 
     /// An entry with this body, and by default without metadata and labels.
     public init(
@@ -30,7 +52,7 @@ public struct StoredEntry: Sendable {
 }
 
 extension StoredEntry: Equatable {
-    /// Compares what is stored; the digest only repeats what the body says.
+    /// Compares what is stored for the key.
     public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
         left.body == right.body && left.metadata == right.metadata && left.labels == right.labels
     }

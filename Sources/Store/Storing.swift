@@ -6,12 +6,25 @@ public import NIOCore
 ///
 /// - It may lose any entry at any time.
 /// - A lookup returns byte for byte what was stored last for the key, or what was stored for it before, but never an
-///   entry that has been removed.
+///   entry that has been removed. An entry with ``StoredEntry/isRestored`` may be an older one, or a removed one.
 /// - Removals and queries by source run after the writes that were queued before them, and before those queued later.
 public protocol Storing: Sendable {
     /// Returns the entry for this key, or nil if there is none, if it is past its maximum age or if it can't be read
     /// intact.
     func entry(for key: EntryKey) async -> StoredEntry?
+
+    /// Looks for entries of one source like ``entry(for:)``, in the order of the keys until one is missing. By default,
+    /// one after the other.
+    ///
+    /// - Parameter deliver: called once with the entries up to the first that is missing, on any thread, possibly
+    ///   before the return.
+    func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void)
+
+    /// Returns all of these entries of one source if that takes no waiting for a device, at most a few microseconds. By
+    /// default nil.
+    /// - Returns: nil if one is missing or would have to be waited for. That is no lookup, and ``look(for:deliver:)``
+    ///   may find it.
+    func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]?
 
     /// Stores or replaces the entry for this key. Returns at once: the write happens later, or not at all under
     /// pressure.
@@ -56,6 +69,18 @@ public protocol Storing: Sendable {
 }
 
 extension Storing {
+    public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
+        Task {
+            var found: [StoredEntry] = []
+            for key in keys {
+                guard let entry = await entry(for: key) else { break }
+                found.append(entry)
+            }
+            deliver(found)
+        }
+    }
+
+    public func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? { nil }
     public func peek(_ key: EntryKey) async -> StoredEntry? { await entry(for: key) }
     public func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary] { [] }
 }

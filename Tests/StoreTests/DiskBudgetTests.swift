@@ -93,14 +93,14 @@ import Testing
 @Suite struct DiskStateTests {
     @Test func `a write is due after each batch of entries, not after each use`() {
         let state = DiskState(lastUsesBatch: 3)
-        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map { state.recordUse(of: key($0), at: 0) }
+        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map { state.recordLookup(found: [key($0)], isOneMissing: false, at: 0) }
         #expect(due == [false, false, false, false, true, false, false, false, true])
     }
 
     @Test func `the last use of an entry is handed over once`() {
         let state = DiskState(lastUsesBatch: 10)
-        _ = state.recordUse(of: key(1), at: 5)
-        _ = state.recordUse(of: key(1), at: 6)
+        _ = state.recordLookup(found: [key(1)], isOneMissing: false, at: 5)
+        _ = state.recordLookup(found: [key(1)], isOneMissing: true, at: 6)
         #expect(state.takeLastUses() == [key(1): 6])
         #expect(state.takeLastUses() == [:])
     }

@@ -38,7 +38,9 @@ import Testing
         .change("the labels' length flips") { $0[127] ^= 1 },
         .change("the metadata's length is enormous") { $0[128] ^= 0x40 },
         .change("the body's length flips") { $0[143] ^= 1 },
-        .change("a label flips") { $0[146] ^= 1 },
+        .change("the companion's length flips") { $0[151] ^= 1 },
+        .change("a label flips") { $0[154] ^= 1 },
+        .change("the companion flips") { $0[300] ^= 1 },
         .change("the file lacks its last byte") { $0.removeLast() },
         .change("the file has one byte more") { $0.append(0) },
         .change("the file is empty") { $0 = Data() },
@@ -57,8 +59,8 @@ import Testing
             let other = try $0.folder.bytes(DiskFixture.file(of: key(2)))
             try $0.folder.write(other, to: $1)
         },
-        Damage("the source's folder is a file") { fixture, file in
-            let folder = String(file.dropLast(65))
+        Damage("the entry's folder is a file") { fixture, _ in
+            let folder = DiskFixture.folder(of: key(1))
             try fixture.folder.remove(folder)
             try fixture.folder.write(Data([1]), to: folder)
         },
@@ -79,12 +81,17 @@ import Testing
         },
     ]
 
+    private static let companion = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(string: "what is known"))
+
     @Test(arguments: damages)
     func `a corrupt entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.openHealed()
-        store.store(entry(filler: 1, labels: ["host:a"]), for: key(1))
-        store.store(entry(filler: 2, labels: ["host:a"]), for: key(2))
+        for number in 1...2 {
+            var entry = entry(filler: UInt8(number), labels: ["host:a"])
+            entry.companion = StoredEntry.Companion(Self.companion, for: key(number, 1).entry)
+            store.store(entry, for: key(number))
+        }
         await store.flush()
         let file = DiskFixture.file(of: key(1))
         try damage.happen(fixture, file)

@@ -81,8 +81,12 @@ final class DiskFixture: Sendable {
 
     /// The name of an entry's file, from the folder.
     static func file(of key: EntryKey) -> String {
-        let source = key.source.hex
-        return "entries/\(source.prefix(2))/\(source.dropFirst(2).prefix(2))/\(source)/\(key.entry.hex)"
+        "\(folder(of: key))/\(key.source.hex)\(key.entry.hex)"
+    }
+
+    /// The name of the folder that an entry's file is in, from the cache directory.
+    static func folder(of key: EntryKey) -> String {
+        "entries/\(key.source.hex.prefix(3))"
     }
 }
 

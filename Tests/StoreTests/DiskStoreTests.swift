@@ -51,8 +51,7 @@ import Testing
         #expect(store.statistics.bytes == fileBytes(body: 10, metadata: 6))
     }
 
-    @Test func `all entries of a source lie in one folder, below two named after its key's first digits`() async throws
-    {
+    @Test func `all entries of a source lie in one folder, which is named after its key's first digits`() async throws {
         let store = try await fixture.open()
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))

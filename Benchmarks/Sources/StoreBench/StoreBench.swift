@@ -8,6 +8,7 @@ import NIOCore
 /// ```
 /// StoreBench million [--entries 1000000] [--folder F]   start-up, look-ups, writes, evictions: many small entries
 /// StoreBench originals [--entries 500] [--folder F]     what it costs to write entries of 1 MB
+/// StoreBench images [--entries 2000] [--folder F]       the processor time of writing and looking up images
 /// ```
 @main struct StoreBench {
     static func main() async throws {
@@ -15,10 +16,11 @@ import NIOCore
         switch arguments.command {
         case "million": try await Million(arguments, entries: 1_000_000).run()
         case "originals": try await Originals(arguments, entries: 500).run()
+        case "images": try await Images(arguments, entries: 2000).run()
         case Million.victim: try await Million(arguments, entries: 0).writeAndDie()
         default:
             FileHandle.standardError.write(
-                Data("usage: StoreBench million|originals [--entries N] [--folder F]\n".utf8))
+                Data("usage: StoreBench million|originals|images [--entries N] [--folder F]\n".utf8))
             exit(64)
         }
     }

@@ -20,7 +20,7 @@ struct CachedState {
         let keys = request.keys
         let tiers = request.cache.query
         let inMemory = caches.records.peek(keys.source)
-        let onDisk = await caches.disk?.peek(keys.record).flatMap { caches.records.decode($0) }
+        let onDisk = await caches.disk?.peek(keys.record).flatMap { caches.records.decode($0, of: keys.source) }
         record =
             (tiers.union.contains(.memory) ? inMemory : nil) ?? (tiers.union.contains(.disk) ? onDisk : nil)
         var entry = CachedEntry(kind: .record, keys.record)

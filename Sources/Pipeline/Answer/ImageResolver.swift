@@ -24,6 +24,8 @@ struct ImageResolver: Sendable {
         /// The document that holds the placeholders.
         var placeholders: VariantLookup.Found?
         var original: Original?
+        /// What was found on disk before; nothing from the time on that the origin was contacted.
+        var prior = DiskFindings()
         var report = CacheReport()
         var stopwatch = Stopwatch()
     }
@@ -32,8 +34,19 @@ struct ImageResolver: Sendable {
     /// ``image(for:)`` has to look further.
     func imageInMemory(for request: ResolvedRequest) -> ImageResponse? {
         guard !request.cache.waitsForDisk, request.cache.query.originals.contains(.memory),
-            let record = caches.records.inMemory(request.keys.source), !record.varies
+            let record = caches.records.inMemory(request.keys.source)
         else { return nil }
+        return answer(request, from: record) { variants.inMemory($0, of: record.content) }
+    }
+
+    /// The answer from what is cached, without suspending. Nil means that ``image(for:)`` has to look further.
+    ///
+    /// - Parameter find: finds the variant of a request, or the document with its placeholders.
+    func answer(
+        _ request: ResolvedRequest, from record: SourceRecord,
+        find: (ResolvedRequest) -> VariantLookup.Found?
+    ) -> ImageResponse? {
+        if record.varies { return nil }
         var resolution = Resolution(
             stored: record.freshness, isSelected: true, demands: request.demands, now: now())
         var variant: VariantLookup.Found?
@@ -42,13 +55,11 @@ struct ImageResolver: Sendable {
             let decision = resolution.next()
             switch decision.step {
             case .lookUp(.variant):
-                variant = variants.inMemory(request, of: record.content)
+                variant = find(request)
                 guard variant != nil else { return nil }
                 resolution.record(.variant, isPresent: true)
             case .lookUp(.placeholders):
-                guard let document = request.placeholderRequest,
-                    let found = variants.inMemory(document, of: record.content)
-                else { return nil }
+                guard let document = request.placeholderRequest, let found = find(document) else { return nil }
                 placeholders = Placeholders(json: found.body)
                 resolution.record(.placeholders, isPresent: true)
             case .useVariant where !decision.revalidatesInBackground:
@@ -65,29 +76,36 @@ struct ImageResolver: Sendable {
     ///
     /// Placeholders may cost a download of a source whose bytes are gone, but they never cost an image that is cached:
     /// if they fail, the image is returned without them.
-    func image(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+    ///
+    /// - Parameter prior: what a lookup on disk has found before.
+    func image(
+        for request: ResolvedRequest, prior: DiskFindings = DiskFindings()
+    ) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await resolve(request)
+            return try await resolve(request, prior)
         } catch {
             guard request.mayDropPlaceholders(after: error), let record = await caches.record(for: request),
                 await variants.find(request, of: record.content) != nil
             else { throw error }
-            return try await resolve(request.withoutPlaceholders)
+            return try await resolve(request.withoutPlaceholders, DiskFindings())
         }
     }
 
-    private func resolve(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
-        let known = await caches.record(for: request)
+    private func resolve(
+        _ request: ResolvedRequest, _ prior: DiskFindings
+    ) async throws(PipelineError) -> ImageResponse {
+        let known = await caches.record(for: request, prior: prior)
         let isSelected = await fetcher.isSelected(known, for: request)
         var resolution = Resolution(
             stored: known?.freshness, isSelected: isSelected, demands: request.demands, now: now())
-        return try await carryOut(&resolution, request, known)
+        return try await carryOut(&resolution, request, known, prior)
     }
 
     private func carryOut(
-        _ resolution: inout Resolution, _ request: ResolvedRequest, _ known: SourceRecord?
+        _ resolution: inout Resolution, _ request: ResolvedRequest, _ known: SourceRecord?,
+        _ prior: DiskFindings = DiskFindings()
     ) async throws(PipelineError) -> ImageResponse {
-        var findings = Findings(record: known)
+        var findings = Findings(record: known, prior: prior)
         while true {
             let decision = resolution.next()
             do throws(PipelineError) {
@@ -117,7 +135,7 @@ struct ImageResolver: Sendable {
         guard let record = findings.record else { return resolution.record(fact, isPresent: false) }
         switch fact {
         case .variant:
-            findings.variant = await variants.find(request, of: record.content)
+            findings.variant = await variants.find(request, of: record.content, prior: findings.prior)
             resolution.record(fact, isPresent: findings.variant != nil)
         case .placeholders:
             if let document = request.placeholderRequest {
@@ -144,6 +162,7 @@ struct ImageResolver: Sendable {
         }
         findings.record = answer.record
         findings.original = answer.original
+        findings.prior = DiskFindings()
         resolution.recordAnswer(isVerified: answer.isVerified, hasContent: answer.original != nil)
     }
 

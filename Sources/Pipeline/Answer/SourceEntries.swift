@@ -42,7 +42,7 @@ extension SourceEntries {
         if let inMemory {
             known = inMemory
         } else {
-            known = await caches.disk?.peek(RequestKeys.record(of: key)).flatMap { caches.records.decode($0) }
+            known = await caches.disk?.peek(RequestKeys.record(of: key)).flatMap { caches.records.decode($0, of: key) }
         }
         record = known.map { Record($0, now: now) }
         var table = EntryTable(source: key)

@@ -10,15 +10,29 @@ struct PipelineCaches: Sendable {
 
     /// What is known of the request's source: from a download whose image is being made, else from the tiers that the
     /// request reads.
-    func record(for request: ResolvedRequest) async -> SourceRecord? {
+    ///
+    /// - Parameter prior: what an earlier lookup on disk has found, if there was one.
+    func record(for request: ResolvedRequest, prior: DiskFindings = DiskFindings()) async -> SourceRecord? {
+        if case .looked(let record) = prior.record { return record }
+        if let record = recordAtHand(for: request) { return record }
+        guard request.cache.query.union.contains(.disk) else { return nil }
+        let record = await records.onDisk(request.keys.source)
+        if let record { promote(record, request) }
+        return record
+    }
+
+    /// What is known of the request's source without looking on disk.
+    func recordAtHand(for request: ResolvedRequest) -> SourceRecord? {
         let source = request.keys.source
         if let original = originalsInUse[source], original.tier == nil, original.mayBeStored { return original.record }
-        let tiers = request.cache.query.union
-        if tiers.contains(.memory), let record = records.inMemory(source) { return record }
-        guard tiers.contains(.disk), let record = await records.onDisk(source) else { return nil }
+        return request.cache.query.union.contains(.memory) ? records.inMemory(source) : nil
+    }
+
+    /// Copies a record from disk to memory, unless a purge intervened.
+    func promote(_ record: SourceRecord, _ request: ResolvedRequest) {
+        let source = request.keys.source
         if isCurrent(request) { records.promote(record, for: source) }
         if !isCurrent(request) { records.remove([source]) }
-        return record
     }
 
     /// Copies an entry from disk to memory, unless a purge intervened.

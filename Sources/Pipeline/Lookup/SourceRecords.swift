@@ -1,6 +1,7 @@
 import DarkroomEviction
 import DarkroomHTTPCaching
 import DarkroomStore
+import NIOCore
 import Synchronization
 
 /// The records of sources, parsed in memory and encoded on disk.
@@ -8,12 +9,22 @@ final class SourceRecords: Sendable {
     private let table: Mutex<SieveTable<StoreKey, SourceRecord>>
     private let disk: (any Storing)?
     private let policy: FreshnessPolicy
+    /// The records read from disk last, by which the same bytes need not be decoded again. What is on disk decides.
+    private let decoded: Mutex<SieveTable<StoreKey, Decoded>>
+    private static let decodedBytes = 1 << 20
+
+    private struct Decoded: Sendable {
+        let bytes: ByteBuffer
+        let isRestored: Bool
+        let record: SourceRecord
+    }
 
     /// - Parameter budgetBytes: the budget of the parsed records; with 0 they are read from disk each time.
     init(budgetBytes: Int, disk: (any Storing)?, policy: FreshnessPolicy) {
         table = Mutex(SieveTable(budgetBytes: budgetBytes))
         self.disk = disk
         self.policy = policy
+        decoded = Mutex(SieveTable(budgetBytes: disk == nil ? 0 : Self.decodedBytes))
     }
 
     /// Reads memory only, without suspending.
@@ -27,12 +38,32 @@ final class SourceRecords: Sendable {
     }
 
     /// Decodes the record in an entry from disk.
-    func decode(_ entry: StoredEntry) -> SourceRecord? { SourceRecord(entry.metadata, policy: policy) }
+    ///
+    /// A record that the store has restored may be older than what was known of the source: it is stale, so that the
+    /// origin is asked before it is used.
+    func decode(_ entry: StoredEntry, of source: StoreKey) -> SourceRecord? {
+        if let known = decoded.withLock({ $0.value(for: source) }), known.bytes == entry.metadata,
+            known.isRestored == entry.isRestored
+        {
+            return known.record
+        }
+        guard var record = SourceRecord(entry.metadata, policy: policy) else { return nil }
+        if entry.isRestored, record.response.staleSince == nil {
+            var response = record.response
+            response.staleSince = response.receivedAt
+            record = record.with(response, policy: policy)
+        }
+        let known = Decoded(bytes: entry.metadata, isRestored: entry.isRestored, record: record)
+        let cost = record.costBytes + entry.metadata.readableBytes
+        let freed = decoded.withLock { $0.insert(known, cost: cost, for: source) }
+        _ = consume freed
+        return record
+    }
 
     /// Reads disk only.
     func onDisk(_ source: StoreKey) async -> SourceRecord? {
         guard let entry = await disk?.entry(for: RequestKeys.record(of: source)) else { return nil }
-        return decode(entry)
+        return decode(entry, of: source)
     }
 
     /// Reads memory, then disk.

@@ -15,10 +15,18 @@ struct VariantLookup: Sendable {
 
     /// Looks in the tiers that the request reads.
     ///
-    /// - Parameter content: the content that the variant must have been made from.
-    func find(_ request: ResolvedRequest, of content: StoreKey) async -> Found? {
+    /// - Parameters:
+    ///   - content: the content that the variant must have been made from.
+    ///   - prior: what an earlier lookup on disk has found, if there was one.
+    func find(_ request: ResolvedRequest, of content: StoreKey, prior: DiskFindings = DiskFindings()) async -> Found? {
         if let found = inMemory(request, of: content) { return found }
-        return await onDisk(request, of: content)
+        guard request.cache.query.variants.contains(.disk) else { return nil }
+        let entry: StoredEntry?
+        switch prior.variant {
+        case .looked(let found): entry = found
+        case .unknown: entry = await caches.disk?.entry(for: request.keys.variant)
+        }
+        return entry.flatMap { onDisk($0, request, of: content) }
     }
 
     /// Looks in memory only, without suspending.
@@ -27,12 +35,9 @@ struct VariantLookup: Sendable {
         return caches.memory.entry(for: request.keys.variant).flatMap { Self.usable($0, of: content, .memory) }
     }
 
-    /// Looks on disk, and copies what it finds to memory.
-    private func onDisk(_ request: ResolvedRequest, of content: StoreKey) async -> Found? {
-        guard request.cache.query.variants.contains(.disk),
-            let entry = await caches.disk?.entry(for: request.keys.variant),
-            let found = Self.usable(entry, of: content, .disk)
-        else { return nil }
+    /// The variant in an entry from disk, which is copied to memory.
+    func onDisk(_ entry: StoredEntry, _ request: ResolvedRequest, of content: StoreKey) -> Found? {
+        guard let found = Self.usable(entry, of: content, .disk) else { return nil }
         if request.cache.store.variants.contains(.memory) {
             caches.promote(entry, for: request.keys.variant, request)
         }

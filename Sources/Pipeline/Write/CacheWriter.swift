@@ -24,6 +24,9 @@ struct CacheWriter: Sendable {
     func store(_ variant: StoredEntry, from original: Original, for request: ResolvedRequest) async -> Bool {
         guard original.mayBeStored, caches.accepts(original.record, request) else { return false }
         let options = request.cache
+        // The record has no file; if the store's index is lost, this copy makes the variant usable again.
+        var variant = variant
+        variant.companion = .init(original.record.entry, for: request.keys.record.entry)
         store(original, in: options.store, request)
         // A later process would take the record on disk for the source's current one.
         if original.replacesKnown, options.store.union == .memory { await disk?.remove(request.keys.record) }
@@ -81,7 +84,8 @@ struct CacheWriter: Sendable {
     /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record nothing.
     private func store(_ original: Original, in tiers: TierSelection, _ request: ResolvedRequest) {
         guard original.tier == nil else { return }
-        let entry = OriginalLookup.entry(original)
+        var entry = OriginalLookup.entry(original)
+        entry.companion = .init(original.record.entry, for: request.keys.record.entry)
         let claimed = original.claimBytes(tiers.originals)
         let isSmall = original.body.readableBytes <= min(OriginalLookup.maxMemoryBytes, caches.memory.budgetBytes)
         if claimed.contains(.memory), isSmall { caches.memory.store(entry, for: request.keys.original) }

@@ -7,7 +7,7 @@ import NIOCore
 /// Queries and transactions are in `IndexQueries.swift` and `IndexChanges.swift`.
 final class DiskIndex: Sendable {
     /// Raised with every change of the tables. An index of another version is rebuilt from the files.
-    private static let schemaVersion = 2
+    private static let schemaVersion = 3
     /// The time after which index and files are compared again even if nothing suggests a difference.
     static let reconciliationInterval = Duration.seconds(7 * 24 * 60 * 60)
 
@@ -39,6 +39,8 @@ final class DiskIndex: Sendable {
             configuration.prepareDatabase {
                 // Fewer and larger checkpoints, since they sync to the device. After a crash, at most 16 MiB are read.
                 try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+                // Each connection has its own pages, besides those of the system; a quarter of SQLite's default.
+                try $0.execute(sql: "PRAGMA cache_size = -512")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             do {
@@ -123,7 +125,7 @@ extension DiskIndex {
         do {
             // Fails unless the tables have these columns.
             for columns in [
-                "id, source, entry, size, checksum, labels, created, modified, last_use FROM entry",
+                "source, entry, size, checksum, labels, content, is_restored, created, modified, last_use FROM entry",
                 "label, source, entries FROM label",
                 "entries, bytes, time, is_closed, reconciled FROM state",
             ] { _ = try database.makeStatement(sql: "SELECT \(columns)") }
@@ -136,24 +138,25 @@ extension DiskIndex {
         StorageError(operation: "open index", reason: reason, isCorruption: true)
     }
 
-    /// `entry.labels` is the list as in the file; `label` counts the entries of a source with a label.
+    /// `entry.labels` is the list as in the file, `entry.content` the metadata of an entry without a file; `label`
+    /// counts the entries of a source with a label. Each index costs a write for each entry: those by the other times
+    /// are created when they are needed, see ``prepareExpiry(_:)``.
     private static func createTables(_ database: Database) throws {
         try database.execute(
             sql: """
                 CREATE TABLE entry (
-                    id INTEGER PRIMARY KEY,
                     source BLOB NOT NULL,
                     entry BLOB NOT NULL,
                     size INTEGER NOT NULL,
                     checksum BLOB NOT NULL,
                     labels BLOB NOT NULL,
+                    content BLOB,
+                    is_restored INTEGER NOT NULL,
                     created INTEGER NOT NULL,
                     modified INTEGER NOT NULL,
-                    last_use INTEGER NOT NULL
-                ) STRICT;
-                CREATE UNIQUE INDEX entry_by_key ON entry (source, entry);
-                CREATE INDEX entry_by_creation ON entry (created);
-                CREATE INDEX entry_by_modification ON entry (modified);
+                    last_use INTEGER NOT NULL,
+                    PRIMARY KEY (source, entry)
+                ) STRICT, WITHOUT ROWID;
                 CREATE INDEX entry_by_last_use ON entry (last_use, size);
                 CREATE TABLE label (
                     label BLOB NOT NULL,

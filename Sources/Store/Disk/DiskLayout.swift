@@ -11,14 +11,23 @@ import NIOCore
 /// The layout of a cache directory. The store never touches anything outside of these names.
 ///
 /// ```
-/// lock                                 locked while a store has the directory open
-/// index.sqlite (-wal, -shm)            the index
-/// index.sqlite.damaged                 the last index that was replaced because it was unusable
-/// tmp/*.removed                        folders of entries that were set aside to be deleted
-/// entries/ab/cd/<source>/<entry>       one file per entry; abcd are the first digits of the source's key
-/// entries/ab/cd/<source>/*.partial     files being written
+/// lock                                  locked while a store has the directory open
+/// index.sqlite (-wal, -shm)             the index
+/// index.sqlite.damaged                  the last index that was replaced because it was unusable
+/// tmp/*.removed                         folders of entries that were set aside to be deleted
+/// entries/abc/<source><entry>           one file per entry; abc are the first digits of the source's key
+/// entries/abc/<source><entry>.partial   files being written in place of others
+/// entries/ab                            folders of a former version, which are deleted
 /// ```
+///
+/// All entries of a source lie in one folder, beside those of other sources: a folder of its own for each source would
+/// double the work of the file system for an image.
 struct DiskLayout: Sendable {
+    /// The number of folders of entries. With a million entries, each has about 250.
+    static let folderCount = 1 << 12
+    private static let folderDigits = 3
+    private static let nameDigits = 4 * StoreKey.byteCount
+
     let path: String
 
     init(_ path: String) {
@@ -33,21 +42,74 @@ struct DiskLayout: Sendable {
     var temporary: String { "\(path)/tmp" }
     var entries: String { "\(path)/entries" }
 
-    /// The folder of a source's entries.
-    func folder(ofSource source: StoreKey) -> String {
-        let hex = source.hex
-        return "\(entries)/\(hex.prefix(2))/\(hex.dropFirst(2).prefix(2))/\(hex)"
+    /// A folder of entries, by the first twelve bits of its sources' keys.
+    func folder(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "\(entries)/\(String(repeating: "0", count: Self.folderDigits - digits.count))\(digits)"
     }
 
-    /// The file of an entry.
+    /// The number of the folder with this name, or nil if the name is not one of the layout's.
+    func numberOfFolder(named name: String) -> Int? {
+        guard name.utf8.count == Self.folderDigits, let number = Int(name, radix: 16),
+            folder(number).hasSuffix("/\(name)")
+        else { return nil }
+        return number
+    }
+
+    /// Whether a folder of entries has this name in the version before: two digits.
+    func isFormerFolder(named name: String) -> Bool {
+        name.utf8.count == 2 && Int(name, radix: 16).map { $0 >= 0 } ?? false && name == name.lowercased()
+    }
+
+    /// The file of an entry. One allocation, since each lookup needs it.
     func file(of key: EntryKey) -> String {
-        "\(folder(ofSource: key.source))/\(key.entry.hex)"
+        let prefix = path.utf8
+        let folder = "/entries/".utf8
+        let count = prefix.count + folder.count + Self.folderDigits + 1 + Self.nameDigits
+        return String(unsafeUninitializedCapacity: count) { buffer in
+            var index = 0
+            for byte in prefix {
+                buffer[index] = byte
+                index += 1
+            }
+            for byte in folder {
+                buffer[index] = byte
+                index += 1
+            }
+            let name = index + Self.folderDigits + 1
+            key.source.writeHex(into: buffer, at: name)
+            key.entry.writeHex(into: buffer, at: name + 2 * StoreKey.byteCount)
+            for digit in 0..<Self.folderDigits { buffer[index + digit] = buffer[name + digit] }
+            buffer[name - 1] = UInt8(ascii: "/")
+            return count
+        }
     }
 
-    /// The file that an entry is written to before it is renamed. In the same folder, since file systems place files by
-    /// the folder in which they are created, and are slow to find space in the same place over and over.
+    /// The key of the entry that a file in this folder belongs to; nil if the name is none of an entry's there.
+    func key(ofFileNamed name: String, inFolder number: Int) -> EntryKey? {
+        guard name.utf8.count == Self.nameDigits, let source = StoreKey(hex: name.prefix(2 * StoreKey.byteCount)),
+            let entry = StoreKey(hex: name.dropFirst(2 * StoreKey.byteCount)), source.leadingBits == number
+        else { return nil }
+        return EntryKey(source: source, entry: entry)
+    }
+
+    /// The file that an entry is written to before it replaces another. In the same folder, since file systems place
+    /// files by the folder in which they are created, and are slow to find space in the same place over and over.
     func temporaryFile(of key: EntryKey) -> String {
         "\(file(of: key)).partial"
+    }
+
+    /// The files of these sources, whether or not the index knows them. Lists each folder once.
+    func files(ofSources sources: some Sequence<StoreKey>) -> [String] {
+        var found: [String] = []
+        for (number, sources) in Dictionary(grouping: sources, by: \.leadingBits) {
+            let names = FileSystem.names(in: folder(number)) ?? []
+            let sources = Set(sources.map(\.hex))
+            found += names.filter { sources.contains(String($0.prefix(2 * StoreKey.byteCount))) }.map {
+                "\(folder(number))/\($0)"
+            }
+        }
+        return found
     }
 
     /// An unused path for a folder of entries that is set aside to be deleted.
@@ -63,67 +125,6 @@ struct DiskLayout: Sendable {
         (FileSystem.names(in: temporary) ?? []).filter { $0.hasSuffix(".removed") }.map { "\(temporary)/\($0)" }
     }
 
-    /// Creates the folders, and removes files in their place.
-    func makeFolders() throws(StorageError) {
-        try FileSystem.makeFolders(path)
-        try makeFolder(temporary)
-        try makeFolder(entries)
-    }
-
-    /// Writes the file of an entry under a temporary name, and renames it. Creates missing folders.
-    func write(_ buffers: [ByteBuffer], for key: EntryKey) throws(StorageError) {
-        let temporary = temporaryFile(of: key)
-        do {
-            try FileSystem.write(buffers, to: temporary)
-        } catch  where error.code == ENOENT {
-            // Usually the first entry of its source.
-            try makeFolder(ofSource: key.source)
-            try FileSystem.write(buffers, to: temporary)
-        } catch  where error.code == ENOTDIR || error.code == EEXIST {
-            // A foreign file, or the rest of a failed write.
-            try makeFolder(ofSource: key.source)
-            try FileSystem.remove(temporary)
-            try FileSystem.write(buffers, to: temporary)
-        }
-        do {
-            try FileSystem.rename(temporary, to: file(of: key))
-        } catch {
-            // There is a folder of this name.
-            try FileSystem.remove(file(of: key))
-            try FileSystem.rename(temporary, to: file(of: key))
-        }
-    }
-
-    /// Creates a source's folder, and removes files in the place of it and of its parents.
-    private func makeFolder(ofSource source: StoreKey) throws(StorageError) {
-        do {
-            try FileSystem.makeFolders(folder(ofSource: source))
-        } catch {
-            try makeFolders()
-        }
-        for folder in foldersUpwards(fromSource: source).reversed() { try makeFolder(folder) }
-    }
-
-    private func makeFolder(_ folder: String) throws(StorageError) {
-        if FileSystem.kind(of: folder) == .folder { return }
-        try FileSystem.remove(folder)
-        try FileSystem.makeFolders(folder)
-    }
-
-    /// Removes a source's folder and its two parents if they are empty.
-    func removeEmptyFolders(ofSource source: StoreKey) {
-        for folder in foldersUpwards(fromSource: source) {
-            guard FileSystem.removeIfEmpty(folder) else { return }
-        }
-    }
-
-    /// The source's folder and its two parents.
-    private func foldersUpwards(fromSource source: StoreKey) -> [String] {
-        let folder = folder(ofSource: source)
-        let middle = folder.dropLast(1 + 2 * StoreKey.byteCount)
-        return [folder, String(middle), String(middle.dropLast(3))]
-    }
-
     /// Renames an unusable index, in place of the one that was renamed before.
     func setIndexAside() throws(StorageError) {
         try FileSystem.remove(unusableIndex)
@@ -134,5 +135,70 @@ struct DiskLayout: Sendable {
         } catch {}
         try FileSystem.remove(index + "-wal")
         try FileSystem.remove(index + "-shm")
+    }
+}
+
+// Writing.
+extension DiskLayout {
+    /// Creates the folders, and removes files in their place.
+    func makeFolders() throws(StorageError) {
+        try FileSystem.makeFolders(path)
+        try makeFolder(temporary)
+        try makeFolder(entries)
+    }
+
+    /// Writes the file of an entry under its own name, or under a temporary one and renames it if there is a file
+    /// already, which readers may have open. Creates the missing folder.
+    ///
+    /// A file that a crash leaves unfinished is shorter than its header says: it is neither served nor adopted.
+    func write(_ buffers: [ByteBuffer], for key: EntryKey) throws(StorageError) {
+        let file = file(of: key)
+        do {
+            try FileSystem.write(buffers, to: file)
+        } catch  where error.code == ENOENT || error.code == ENOTDIR {
+            // Usually the first entry in its folder; or a foreign file in the folder's place.
+            try makeFolder(ofSource: key.source)
+            try FileSystem.write(buffers, to: file)
+        } catch  where error.code == EEXIST {
+            try replace(file, with: buffers, temporary: temporaryFile(of: key))
+        }
+    }
+
+    private func replace(
+        _ file: String, with buffers: [ByteBuffer], temporary: String
+    ) throws(StorageError) {
+        do {
+            try FileSystem.write(buffers, to: temporary)
+        } catch  where error.code == EEXIST {
+            // The rest of a failed write.
+            try FileSystem.remove(temporary)
+            try FileSystem.write(buffers, to: temporary)
+        }
+        do {
+            try FileSystem.rename(temporary, to: file)
+        } catch {
+            // There is a folder of this name.
+            try FileSystem.remove(file)
+            try FileSystem.rename(temporary, to: file)
+        }
+    }
+
+    /// Creates a source's folder, and removes files in the place of it and of its parents.
+    private func makeFolder(ofSource source: StoreKey) throws(StorageError) {
+        let folder = folder(source.leadingBits)
+        if (try? FileSystem.makeFolders(folder)) != nil, FileSystem.kind(of: folder) == .folder { return }
+        try makeFolders()
+        try makeFolder(folder)
+    }
+
+    private func makeFolder(_ folder: String) throws(StorageError) {
+        if FileSystem.kind(of: folder) == .folder { return }
+        try FileSystem.remove(folder)
+        try FileSystem.makeFolders(folder)
+    }
+
+    /// Removes a source's folder if it is empty.
+    func removeEmptyFolder(ofSource source: StoreKey) {
+        _ = FileSystem.removeIfEmpty(folder(source.leadingBits))
     }
 }

@@ -13,6 +13,17 @@ final class DiskState: Sendable {
         /// When entries were last used, where the index doesn't have it yet: a hit writes nothing.
         var lastUses: [EntryKey: Int64] = [:]
         var statistics = DiskStatistics()
+        var hot = HotEntries()
+    }
+
+    /// What is known of an entry without looking into the index.
+    struct Sight {
+        /// The directory in which to look for the entry; nil if there is none or if the entry is being removed.
+        var directory: OpenDirectory?
+        /// The entry, if it was verified before, and its file, if that is open.
+        var hot: (entry: HotEntry, file: OpenFile?)?
+        /// The generation of the index.
+        var generation: UInt64
     }
 
     private let fields = Mutex(Fields())
@@ -26,12 +37,55 @@ final class DiskState: Sendable {
     /// The open directory, for the writer to publish; nil while it can't be used and once the store is closed.
     var directory: OpenDirectory? {
         get { fields.withLock(\.directory) }
-        set { fields.withLock { $0.directory = newValue } }
+        set {
+            let freed = fields.withLock { fields in
+                fields.directory = newValue
+                return fields.hot.removeAll()
+            }
+            withExtendedLifetime(freed) {}
+        }
     }
 
-    /// The directory in which to look for an entry; nil if there is none or if the entry is being removed.
-    func directory(for key: EntryKey) -> OpenDirectory? {
-        fields.withLock { $0.pendingRemovals.contains(key) ? nil : $0.directory }
+    // MARK: Hot entries
+
+    /// What is known of an entry without looking into the index.
+    func sight(of key: EntryKey) -> Sight {
+        fields.withLock { fields in
+            let directory = fields.pendingRemovals.contains(key) ? nil : fields.directory
+            return Sight(
+                directory: directory, hot: directory == nil ? nil : fields.hot.entry(for: key),
+                generation: fields.hot.generation)
+        }
+    }
+
+    /// Records an entry that a reader found in the index in this generation, and verified.
+    func insertHot(_ entry: HotEntry, foundIn generation: UInt64) {
+        let freed = fields.withLock { $0.hot.insert(entry, foundIn: generation) }
+        _ = consume freed
+    }
+
+    /// Keeps the file of a hot entry open.
+    func keepOpen(_ file: OpenFile, for key: EntryKey) {
+        let freed = fields.withLock { $0.hot.insert(file, for: key) }
+        _ = consume freed
+    }
+
+    /// Records that the rows of these entries have changed.
+    func rowsChanged(_ keys: some Sequence<EntryKey>) {
+        let freed = fields.withLock { $0.hot.remove(keys) }
+        _ = consume freed
+    }
+
+    /// Records that all rows of these sources have changed.
+    func rowsChanged(ofSources sources: Set<StoreKey>) {
+        let freed = fields.withLock { $0.hot.removeAll(ofSources: sources) }
+        _ = consume freed
+    }
+
+    /// Records that any row may have changed.
+    func rowsChanged() {
+        let freed = fields.withLock { $0.hot.removeAll() }
+        withExtendedLifetime(freed) {}
     }
 
     // MARK: Counts
@@ -64,13 +118,20 @@ final class DiskState: Sendable {
 
     // MARK: Last uses
 
-    /// Records that an entry was used.
-    /// - Parameter time: in microseconds since 1970.
+    /// Counts a lookup, and records that the entries it found were used.
+    ///
+    /// - Parameter time: in microseconds since 1970; nil if the directory is closed by now.
     /// - Returns: whether it is time to write the last uses to the index.
-    func recordUse(of key: EntryKey, at time: Int64) -> Bool {
+    func recordLookup(found: ArraySlice<EntryKey>, isOneMissing: Bool, at time: Int64?) -> Bool {
         fields.withLock { fields in
-            let isNew = fields.lastUses.updateValue(time, forKey: key) == nil
-            return isNew && fields.lastUses.count.isMultiple(of: lastUsesBatch)
+            fields.statistics.hits += found.count
+            if isOneMissing { fields.statistics.misses += 1 }
+            guard let time else { return false }
+            var isDue = false
+            for key in found where fields.lastUses.updateValue(time, forKey: key) == nil {
+                isDue = isDue || fields.lastUses.count.isMultiple(of: lastUsesBatch)
+            }
+            return isDue
         }
     }
 
@@ -102,52 +163,4 @@ final class DiskState: Sendable {
 
     /// Whether the entry is being removed.
     func isRemoving(_ key: EntryKey) -> Bool { fields.withLock { $0.pendingRemovals.contains(key) } }
-}
-
-/// Removals that are under way or that the volume refused. Their entries stay hidden until the removal succeeds.
-struct PendingRemovals {
-    /// A unit of removal.
-    enum Removal {
-        case entry(EntryKey)
-        case sources([StoreKey])
-        case everything
-    }
-
-    /// With more single removals than this, everything is removed instead.
-    private static let limit = 65_536
-
-    private var entries: Set<EntryKey> = []
-    private var sources: Set<StoreKey> = []
-    private var everything = false
-
-    /// Whether one of the removals includes this entry.
-    func contains(_ key: EntryKey) -> Bool {
-        everything || sources.contains(key.source) || entries.contains(key)
-    }
-
-    mutating func insert(_ removal: Removal) {
-        switch removal {
-        case .entry(let key): entries.insert(key)
-        case .sources(let keys): sources.formUnion(keys)
-        case .everything: everything = true
-        }
-        if entries.count + sources.count > Self.limit {
-            self = PendingRemovals()
-            everything = true
-        }
-    }
-
-    mutating func remove(_ removal: Removal) {
-        switch removal {
-        case .entry(let key): entries.remove(key)
-        case .sources(let keys): sources.subtract(keys)
-        case .everything: self = PendingRemovals()
-        }
-    }
-
-    /// The removals, merged into as few as possible.
-    var removals: [Removal] {
-        if everything { return [.everything] }
-        return (sources.isEmpty ? [] : [.sources(Array(sources))]) + entries.map(Removal.entry)
-    }
 }

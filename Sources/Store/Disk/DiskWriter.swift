@@ -6,9 +6,26 @@ struct EntryWrite: Sendable {
     var key: EntryKey
     var entry: StoredEntry
     var labels: EntryLabels
+    var companion: ByteBuffer
     var fileBytes: Int
     /// Called once, with true when the entry is on disk, or with false when it was dropped.
     var finish: @Sendable (_ isWritten: Bool) -> Void
+}
+
+extension EntryWrite {
+    /// The entry of this key with all that its file or row needs; nil if it has too many labels.
+    init?(_ entry: StoredEntry, for key: EntryKey, finish: @escaping @Sendable (_ isWritten: Bool) -> Void) {
+        guard let labels = EntryLabels(entry.labels) else { return nil }
+        let companion = EntryHeader.companion(of: entry, source: key.source)
+        let bytes = EntryHeader.fileBytes(of: entry, labels, companion: companion)
+        self.init(key: key, entry: entry, labels: labels, companion: companion, fileBytes: bytes, finish: finish)
+    }
+
+    /// Whether the index has the whole entry, so that it needs no file.
+    var isKeptInRow: Bool {
+        entry.body.readableBytes == 0 && companion.readableBytes == 0
+            && entry.metadata.readableBytes <= EntryRecord.maximumContentBytes
+    }
 }
 
 /// All changes to a disk store: writes, removals, eviction and healing.
@@ -72,11 +89,10 @@ final class DiskWriter {
     func probe() {
         let body = ByteBuffer(repeating: 0, count: min(Self.probeBytes, configuration.budgetBytes / 4))
         let entry = StoredEntry(body: body)
-        let write = EntryWrite(
-            key: Self.probeKey, entry: entry, labels: .none, fileBytes: EntryHeader.fileBytes(of: entry, .none)
-        ) { _ in }
-        guard self.write([write]) == [true] else { return }
-        _ = reader.look(for: Self.probeKey)
+        guard let write = EntryWrite(entry, for: Self.probeKey, finish: { _ in }), self.write([write]) == [true] else {
+            return
+        }
+        _ = reader.look(for: [Self.probeKey])
         _ = remover.remove(.entry(Self.probeKey))
     }
 
@@ -90,44 +106,52 @@ final class DiskWriter {
     }
 
     private func write(_ writes: [EntryWrite], in open: OpenDirectory) throws(StorageError) -> [Bool] {
-        let known = try open.index.creationTimes(of: writes.map(\.key))
+        let known = try open.index.earlierWrites(of: writes.map(\.key))
         let now = open.index.clock.microseconds
         var records: [EntryRecord] = []
         var isWritten: [Bool] = []
         for write in writes {
-            let created = known[write.key].map { min($0, now) } ?? now
-            let record = writeFile(of: write, created: created, modified: now)
+            let earlier = known[write.key]
+            let created = earlier.map { min($0.created, now) } ?? now
+            let record = place(write, hadFile: earlier?.hasFile ?? false, created: created, modified: now)
             isWritten.append(record != nil)
             if let record {
                 records.append(record)
-            } else if known[write.key] != nil {
+            } else if earlier != nil {
                 // The previous entry is outdated, and its file may be gone.
                 _ = remover.remove(.entry(write.key))
             }
         }
+        if records.isEmpty { return isWritten }
+        defer { state.rowsChanged(records.map(\.key)) }
         do {
-            if !records.isEmpty { state.add(try open.index.put(records)) }
+            state.add(try open.index.put(records))
         } catch {
-            for record in records {
+            for record in records where record.content == nil {
                 try? FileSystem.remove(directory.layout.file(of: record.key))
-                directory.layout.removeEmptyFolders(ofSource: record.key.source)
+                directory.layout.removeEmptyFolder(ofSource: record.key.source)
             }
             throw error
         }
         return isWritten
     }
 
-    /// Writes the file of an entry.
+    /// Writes the file of an entry, or puts the whole entry into the row if it is small and has no body.
     /// - Returns: its row for the index, or nil if the write failed.
-    private func writeFile(of write: EntryWrite, created: Int64, modified: Int64) -> EntryRecord? {
-        let header = EntryHeader(
-            of: write.entry, labels: write.labels, key: write.key, created: created, modified: modified)
+    private func place(_ write: EntryWrite, hadFile: Bool, created: Int64, modified: Int64) -> EntryRecord? {
+        var header = EntryHeader(
+            of: write.entry, labels: write.labels, companion: write.companion, key: write.key, created: created,
+            modified: modified)
         do {
-            try directory.layout.write([header.bytes, write.entry.metadata, write.entry.body], for: write.key)
+            if write.isKeptInRow {
+                if hadFile { try FileSystem.remove(directory.layout.file(of: write.key)) }
+                header.record.content = write.entry.metadata
+            } else {
+                try directory.layout.write([header.bytes, write.entry.metadata, write.entry.body], for: write.key)
+            }
             return header.record
         } catch {
-            try? FileSystem.remove(directory.layout.temporaryFile(of: write.key))
-            directory.layout.removeEmptyFolders(ofSource: write.key.source)
+            directory.layout.removeEmptyFolder(ofSource: write.key.source)
             outages.begin(.writing, ["error": "\(error)"])
             return nil
         }
@@ -138,7 +162,7 @@ final class DiskWriter {
     /// Looks again for an entry whose file and row disagreed, and removes it if it is corrupt.
     func verify(_ key: EntryKey) -> (entry: StoredEntry?, wasCorrupt: Bool) {
         guard directory.usable() != nil else { return (nil, false) }
-        switch reader.look(for: key) {
+        switch reader.look(for: [key])[0] {
         case .hit(let entry): return (entry, false)
         case .miss: return (nil, false)
         case .indexFailure(let open, let error):

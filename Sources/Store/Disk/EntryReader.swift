@@ -1,6 +1,9 @@
+import Foundation
 import Logging
+import NIOCore
 
-/// Looks entries up, on any thread: the row in the index, and then the file, whose every byte must match the row.
+/// Looks entries up, on any thread: the row in the index, and then the file, whose every byte must match the row. An
+/// entry that was verified before is taken from memory and its file's version is compared instead.
 struct EntryReader: Sendable {
     /// The result of a lookup.
     enum Lookup {
@@ -12,32 +15,111 @@ struct EntryReader: Sendable {
         case indexFailure(OpenDirectory, StorageError)
     }
 
+    /// The largest body that is read without a change of threads: copying it takes about 30 microseconds.
+    private static let largestQuickBody = 256 << 10
+    /// A file that was changed less than this time before it was verified may have changed since without a difference
+    /// in its version: file systems stamp changes with the time of the last timer tick.
+    private static let clockResolution = 100_000_000
+
     let layout: DiskLayout
     let maxAge: Duration?
     let expiry: DiskStore.Expiry
     let state: DiskState
     let outages: OutageLog
+    /// The computer's clock.
+    let now: @Sendable () -> Date
 
-    /// Looks for an entry. Blocks; changes nothing but the log of outages.
-    func look(for key: EntryKey) -> Lookup {
-        guard let directory = state.directory(for: key) else { return .miss }
+    /// Looks for entries of one source. Blocks; changes nothing but the log of outages.
+    func look(for keys: [EntryKey]) -> [Lookup] {
+        var found = keys.map { lookAtHot($0, mayBlock: true) }
+        if found.contains(where: { $0 == nil }) {
+            let missing = keys.indices.filter { found[$0] == nil }
+            let rest = lookIntoIndex(for: missing.map { keys[$0] })
+            for (index, lookup) in zip(missing, rest) { found[index] = lookup }
+        }
+        return found.map { $0 ?? .miss }
+    }
+
+    /// Looks for an entry without ever waiting for a device.
+    /// - Returns: nil if that does not suffice.
+    func lookQuickly(for key: EntryKey) -> Lookup? { lookAtHot(key, mayBlock: false) }
+
+    /// The result for an entry that was verified before; nil if it was not, or if its file has changed.
+    private func lookAtHot(_ key: EntryKey, mayBlock: Bool) -> Lookup? {
+        let sight = state.sight(of: key)
+        guard let directory = sight.directory else { return .miss }
+        guard let (hot, openFile) = sight.hot else { return nil }
+        if isExpired(hot.record, lastUse: hot.lastUse, at: directory.index.clock.microseconds) { return .miss }
+        guard let version = hot.version else { return .hit(hot.entry) }
+        let path = layout.file(of: key)
+        let bodyBytes = version.byteCount - hot.bodyOffset
+        if let openFile {
+            var body = openFile.readFromMemory(from: hot.bodyOffset, byteCount: bodyBytes)
+            if body == nil, mayBlock { body = try? openFile.read(from: hot.bodyOffset, byteCount: bodyBytes) }
+            // Compared after the bytes were read, so that a change before that shows.
+            guard let body, FileVersion.current(at: path) == version else { return nil }
+            return .hit(hot.entry(body: body))
+        }
+        guard mayBlock, let file = try? OpenFile(path), file.version == version,
+            let body = try? file.read(from: hot.bodyOffset, byteCount: bodyBytes),
+            FileVersion.current(at: path) == version
+        else { return nil }
+        if bodyBytes <= Self.largestQuickBody { state.keepOpen(file, for: key) }
+        return .hit(hot.entry(body: body))
+    }
+
+    private func lookIntoIndex(for keys: [EntryKey]) -> [Lookup] {
+        let sights = keys.map { state.sight(of: $0) }
+        guard let directory = sights.lazy.compactMap(\.directory).first else { return keys.map { _ in .miss } }
         do {
-            let stored = try directory.index.record(for: key)
+            let rows = try directory.index.rows(for: keys)
             outages.end(.reading)
-            guard let (record, lastUse) = stored else { return .miss }
-            if isExpired(record, lastUse: lastUse, at: directory.index.clock.microseconds) { return .miss }
-            guard
-                let file = try? FileSystem.read(layout.file(of: key), byteCount: record.fileBytes),
-                let entry = record.entry(verifying: file)
-            else { return .mismatch }
-            return .hit(entry)
+            return zip(sights, rows).map { sight, row in
+                guard sight.directory === directory, let row else { return .miss }
+                return read(row, in: directory, generation: sight.generation)
+            }
         } catch {
             // The writer has abandoned the index in the meantime.
-            guard state.directory?.index === directory.index else { return .miss }
-            if error.isCorruption || !directory.isInPlace { return .indexFailure(directory, error) }
+            guard state.directory?.index === directory.index else { return keys.map { _ in .miss } }
+            if error.isCorruption || !directory.isInPlace {
+                return keys.map { _ in .indexFailure(directory, error) }
+            }
             outages.begin(.reading, ["error": "\(error)"])
-            return .miss
+            return keys.map { _ in .miss }
         }
+    }
+
+    /// Reads and verifies the entry of a row.
+    private func read(_ row: IndexRow, in directory: OpenDirectory, generation: UInt64) -> Lookup {
+        let record = row.record
+        if isExpired(record, lastUse: row.lastUse, at: directory.index.clock.microseconds) { return .miss }
+        if record.content != nil {
+            guard let entry = record.entryInRow else { return .mismatch }
+            state.insertHot(HotEntry(record, entry, nil, bodyOffset: 0, lastUse: row.lastUse), foundIn: generation)
+            return .hit(entry)
+        }
+        guard let file = try? OpenFile(layout.file(of: record.key)), file.version.byteCount == record.fileBytes,
+            let bytes = try? file.read(from: 0, byteCount: record.fileBytes),
+            let entry = record.entry(verifying: bytes)
+        else { return .mismatch }
+        if isSettled(file.version) {
+            var rest = entry
+            rest.body = ByteBuffer()
+            // A copy, since a slice would keep the whole file in memory.
+            rest.metadata = ByteBuffer(bytes: entry.metadata.readableBytesView)
+            let hot = HotEntry(
+                record, rest, file.version, bodyOffset: record.fileBytes - entry.body.readableBytes,
+                lastUse: row.lastUse)
+            state.insertHot(hot, foundIn: generation)
+            if entry.body.readableBytes <= Self.largestQuickBody { state.keepOpen(file, for: record.key) }
+        }
+        return .hit(entry)
+    }
+
+    /// Whether a change of the file from now on changes its version too.
+    private func isSettled(_ version: FileVersion) -> Bool {
+        let nanoseconds = Int64(exactly: (now().timeIntervalSince1970 * 1_000_000_000).rounded()) ?? 0
+        return version.changed <= nanoseconds - Int64(Self.clockResolution)
     }
 
     /// Whether the entry has reached its maximum age. The last use may be later than the index has it.

@@ -45,7 +45,9 @@ final class EntryRemover {
     func discard(_ entries: [IndexedEntry], in open: OpenDirectory) throws(StorageError) -> StoreTotals {
         if entries.isEmpty { return StoreTotals() }
         for entry in entries { try removeFile(of: entry.key) }
-        let change = try open.index.delete(entries.map(\.key))
+        let keys = entries.map(\.key)
+        defer { state.rowsChanged(keys) }
+        let change = try open.index.delete(keys)
         state.add(change)
         return -change
     }
@@ -70,6 +72,7 @@ final class EntryRemover {
         let before = state.totals
         switch removal {
         case .entry(let key):
+            defer { state.rowsChanged([key]) }
             try removeFile(of: key)
             state.add(try open.index.delete([key]))
         case .sources(let sources):
@@ -84,19 +87,19 @@ final class EntryRemover {
 
     private func removeFile(of key: EntryKey) throws(StorageError) {
         try FileSystem.remove(layout.file(of: key))
-        layout.removeEmptyFolders(ofSource: key.source)
+        layout.removeEmptyFolder(ofSource: key.source)
     }
 
     private func remove(_ sources: ArraySlice<StoreKey>, in open: OpenDirectory) throws(StorageError) {
-        for source in sources {
-            try FileSystem.remove(layout.folder(ofSource: source))
-            layout.removeEmptyFolders(ofSource: source)
-        }
+        defer { state.rowsChanged(ofSources: Set(sources)) }
+        for file in layout.files(ofSources: sources) { try FileSystem.remove(file) }
+        for source in sources { layout.removeEmptyFolder(ofSource: source) }
         state.add(try open.index.deleteAll(ofSources: sources))
     }
 
     /// Sets all files aside in one step; maintenance deletes them.
     private func removeEverything(in open: OpenDirectory) throws(StorageError) {
+        defer { state.rowsChanged() }
         let aside = layout.nameForFolderSetAside()
         foldersSetAside.append(aside)
         try directory.replaceEntries(movingThemTo: aside, in: open)

@@ -59,6 +59,7 @@ final class Evictor {
         guard let maxAge = configuration.maxAge?.microseconds else { return StoreTotals() }
         writeLastUses()
         let removed = directory.attempt { open throws(StorageError) in
+            try open.index.prepareExpiry(configuration.expiry)
             let limit = open.index.clock.microseconds - maxAge
             let expired = try open.index.oldest(configuration.expiry, before: limit, limit: Self.batch)
             return try remover.discard(expired, in: open)

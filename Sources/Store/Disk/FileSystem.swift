@@ -11,38 +11,44 @@ import NIOCore
 /// The file system calls of the disk store. All of them block. None follows a symbolic link in the last component, so
 /// that nothing planted in the cache leads out of it.
 enum FileSystem {
-    /// Reads a whole file; throws if it isn't a regular file of exactly `byteCount`. Checks the size before it
-    /// allocates.
-    static func read(_ path: String, byteCount: Int) throws(StorageError) -> ByteBuffer {
-        try reading(path) { (descriptor, size) throws(StorageError) in
-            guard size == byteCount else {
-                throw StorageError(operation: "read", reason: "\(size) bytes instead of \(byteCount)")
-            }
-            return try read(descriptor, byteCount: byteCount)
-        }
-    }
-
     /// Reads the first bytes of a regular file, at most `count`.
     /// - Returns: these bytes and the size of the file.
     static func readStart(_ path: String, count: Int) throws(StorageError) -> (start: ByteBuffer, fileBytes: Int) {
-        try reading(path) { (descriptor, size) throws(StorageError) in
-            (try read(descriptor, byteCount: min(size, count)), size)
-        }
+        let file = try OpenFile(path)
+        return (try file.read(from: 0, byteCount: min(file.version.byteCount, count)), file.version.byteCount)
     }
 
-    /// Creates a file with these buffers as its content; throws if the file exists.
+    /// Creates a file with these buffers as its content; throws if the file exists. Removes it again if that fails.
     static func write(_ buffers: [ByteBuffer], to path: String) throws(StorageError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw error("create") }
         defer { close(descriptor) }
-        for buffer in buffers {
-            var rest = buffer
-            while rest.readableBytes > 0 {
-                let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0) }
+        do throws(StorageError) {
+            var rest = buffers.filter { $0.readableBytes > 0 }
+            while !rest.isEmpty {
+                var written = Self.gather(rest[...], []) { writev(descriptor, $0.baseAddress, Int32($0.count)) }
                 if written < 0 && errno == EINTR { continue }
                 guard written > 0 else { throw error("write") }
-                rest.moveReaderIndex(forwardBy: written)
+                while let first = rest.first, written >= first.readableBytes {
+                    written -= first.readableBytes
+                    rest.removeFirst()
+                }
+                if !rest.isEmpty { rest[0].moveReaderIndex(forwardBy: written) }
             }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Calls `body` with the memory of all buffers.
+    private static func gather(
+        _ buffers: ArraySlice<ByteBuffer>, _ vectors: [iovec], _ body: (UnsafeBufferPointer<iovec>) -> Int
+    ) -> Int {
+        guard let first = buffers.first else { return vectors.withUnsafeBufferPointer(body) }
+        return first.withUnsafeReadableBytes { bytes in
+            let vector = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+            return gather(buffers.dropFirst(), vectors + [vector], body)
         }
     }
 
@@ -144,7 +150,7 @@ enum FileSystem {
         var device: UInt64
         var number: UInt64
 
-        fileprivate init(_ status: stat) {
+        init(_ status: stat) {
             device = UInt64(truncatingIfNeeded: status.st_dev)
             number = UInt64(truncatingIfNeeded: status.st_ino)
         }
@@ -174,48 +180,9 @@ enum FileSystem {
         let code = errno
         return StorageError(operation: operation, reason: String(cString: strerror(code)), code: code)
     }
-
-    private static func reading<Value>(
-        _ path: String, _ body: (_ descriptor: Int32, _ size: Int) throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
-        // Without O_NONBLOCK, opening a pipe would wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw error("open") }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw error("stat") }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StorageError(operation: "open", reason: "not a regular file")
-        }
-        return try body(descriptor, Int(status.st_size))
-    }
-
-    private static func read(_ descriptor: Int32, byteCount: Int) throws(StorageError) -> ByteBuffer {
-        var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
-        while buffer.readableBytes < byteCount {
-            let missing = byteCount - buffer.readableBytes
-            var got = 0
-            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: missing) {
-                got = systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[..<missing]))
-                return max(0, got)
-            }
-            if got < 0 && errno == EINTR { continue }
-            if got < 0 { throw error("read") }
-            if got == 0 { throw StorageError(operation: "read", reason: "the file was truncated meanwhile") }
-        }
-        return buffer
-    }
 }
 
 // System calls whose names are also methods of `FileSystem`.
-
-private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
-    read(descriptor, bytes.baseAddress, bytes.count)
-}
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, bytes.baseAddress, bytes.count)
-}
 
 private func systemRename(_ path: String, _ newPath: String) -> Int32 {
     rename(path, newPath)

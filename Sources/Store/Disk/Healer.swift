@@ -37,6 +37,7 @@ final class Healer {
     func runSlice(in open: OpenDirectory) {
         guard var reconciliation, !isPaused else { return }
         do {
+            defer { state.rowsChanged() }
             state.add(try reconciliation.runSlice(open.index))
             if reconciliation.isDone { state.totals = try open.index.endReconciliation() }
         } catch {

@@ -74,6 +74,18 @@ extension DiskIndex {
         }
     }
 
+    /// Creates the index by the time from which the age counts, if it is missing. Takes about a second for a million
+    /// entries, once.
+    func prepareExpiry(_ expiry: DiskStore.Expiry) throws(StorageError) {
+        if expiry == .access { return }
+        try Self.attempt("index by age") {
+            try pool.write {
+                try $0.execute(
+                    sql: "CREATE INDEX IF NOT EXISTS entry_by_\(expiry.column) ON entry (\(expiry.column))")
+            }
+        }
+    }
+
     private func change(
         _ operation: String, _ body: (Database) throws -> StoreTotals
     ) throws(StorageError) -> StoreTotals {
@@ -91,27 +103,33 @@ extension DiskIndex {
 
 // Parts of a transaction.
 extension DiskIndex {
-    /// An adopted file may have been written while the clock was ahead: it counts as used now, not in the future.
+    /// An adopted file may have been written while the clock was ahead: it counts as used now, not in the future. A
+    /// restored row replaces only an older one that was restored too.
     private static func put(
         _ record: EntryRecord, usedBy now: Int64, in database: Database
     ) throws -> StoreTotals {
         let existing = try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT size, labels FROM entry WHERE source = ? AND entry = ?"),
+            database.cachedStatement(
+                sql: "SELECT size, labels, is_restored, modified FROM entry WHERE source = ? AND entry = ?"),
             arguments: record.key.arguments)
+        if record.isRestored, let existing,
+            Int64.fromDatabaseValue(existing[2]) == 0 || Int64.fromDatabaseValue(existing[3]) ?? .max >= record.modified
+        {
+            return StoreTotals()
+        }
         let oldLabels = existing.flatMap { Data.fromDatabaseValue($0[1]) }.map(Array.init)
         let oldBytes = existing.map { fileBytes($0[0]) }
         try database.cachedStatement(
             sql: """
-                INSERT INTO entry (source, entry, size, checksum, labels, created, modified, last_use)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (source, entry) DO UPDATE SET
-                    size = excluded.size, checksum = excluded.checksum, labels = excluded.labels,
-                    created = excluded.created, modified = excluded.modified, last_use = excluded.last_use
+                INSERT OR REPLACE INTO entry
+                    (source, entry, size, checksum, labels, content, is_restored, created, modified, last_use)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(
             arguments: record.key.arguments + [
-                record.fileBytes, Data(record.checksum), Data(record.labels.bytes), record.created, record.modified,
-                min(record.modified, now),
+                record.fileBytes, Data(record.checksum.bytes), Data(record.labels.bytes),
+                record.content.map { Data($0.readableBytesView) }, record.isRestored ? 1 : 0, record.created,
+                record.modified, min(record.modified, now),
             ])
         if oldLabels != record.labels.bytes {
             if let oldLabels { try uncount(oldLabels, of: record.key.source, in: database) }

@@ -2,6 +2,37 @@ import Foundation
 import GRDB
 import NIOCore
 
+/// A row of the index.
+struct IndexRow: Equatable, Sendable {
+    var record: EntryRecord
+    /// The last use, in microseconds since 1970.
+    var lastUse: Int64
+
+    /// The values of a row, or nil if one has another type.
+    fileprivate init?(of key: EntryKey, _ row: Row) {
+        guard
+            let checksum = row.key(1), let labels = Data.fromDatabaseValue(row[2]),
+            let created = Int64.fromDatabaseValue(row[5]), let modified = Int64.fromDatabaseValue(row[6]),
+            let lastUse = Int64.fromDatabaseValue(row[7])
+        else { return nil }
+        record = EntryRecord(
+            // Malformed labels differ from those of the file, so that the entry counts as corrupt.
+            key: key, checksum: checksum, labels: EntryLabels(bytes: Array(labels)) ?? .none,
+            fileBytes: fileBytes(row[0]), created: created, modified: modified,
+            content: Data.fromDatabaseValue(row[3]).map { ByteBuffer(bytes: $0) },
+            isRestored: Int64.fromDatabaseValue(row[4]) != 0)
+        self.lastUse = lastUse
+    }
+}
+
+/// The last write of an entry that is about to be written again.
+struct EarlierWrite: Sendable {
+    /// The time of the first write for the key, in microseconds since 1970.
+    var created: Int64
+    /// Whether the entry has a file.
+    var hasFile: Bool
+}
+
 /// An entry that a query found for removal, and the size of its file.
 struct IndexedEntry: Sendable {
     var key: EntryKey
@@ -10,41 +41,33 @@ struct IndexedEntry: Sendable {
 
 // Queries.
 extension DiskIndex {
-    /// The record of an entry and the time of its last use; nil if there is none.
-    func record(for key: EntryKey) throws(StorageError) -> (record: EntryRecord, lastUse: Int64)? {
+    /// The rows of entries of one source, in the order of the keys; nil for those that have none.
+    func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow?] {
         try Self.attempt("look up") {
             try pool.unsafeRead { database in
                 let select = try database.cachedStatement(
                     sql: """
-                        SELECT size, checksum, labels, created, modified, last_use FROM entry
+                        SELECT size, checksum, labels, content, is_restored, created, modified, last_use FROM entry
                         WHERE source = ? AND entry = ?
                         """)
-                guard
-                    let row = try Row.fetchOne(select, arguments: key.arguments),
-                    let checksum = Data.fromDatabaseValue(row[1]),
-                    let labels = Data.fromDatabaseValue(row[2]),
-                    let created = Int64.fromDatabaseValue(row[3]),
-                    let modified = Int64.fromDatabaseValue(row[4]),
-                    let lastUse = Int64.fromDatabaseValue(row[5])
-                else { return nil }
-                let record = EntryRecord(
-                    // Malformed labels differ from those of the file, so that the entry counts as corrupt.
-                    key: key, checksum: Array(checksum), labels: EntryLabels(bytes: Array(labels)) ?? .none,
-                    fileBytes: fileBytes(row[0]), created: created,
-                    modified: modified)
-                return (record, lastUse)
+                return try keys.map { key in
+                    try Row.fetchOne(select, arguments: key.arguments).flatMap { IndexRow(of: key, $0) }
+                }
             }
         }
     }
 
-    /// The times at which these keys were first written; keys without an entry are left out.
-    func creationTimes(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: Int64] {
+    /// What must be known of these keys before they are written again; keys without an entry are left out.
+    func earlierWrites(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: EarlierWrite] {
         try Self.attempt("look up") {
-            try pool.unsafeRead { database in
+            // By the writer's connection, which has the pages that the write needs next.
+            try pool.writeWithoutTransaction { database in
                 let select = try database.cachedStatement(
-                    sql: "SELECT created FROM entry WHERE source = ? AND entry = ?")
-                return try keys.reduce(into: [:]) { times, key in
-                    times[key] = try Int64.fetchOne(select, arguments: key.arguments)
+                    sql: "SELECT created, content IS NULL FROM entry WHERE source = ? AND entry = ?")
+                return try keys.reduce(into: [:]) { found, key in
+                    guard let row = try Row.fetchOne(select, arguments: key.arguments) else { return }
+                    found[key] = EarlierWrite(
+                        created: Int64.fromDatabaseValue(row[0]) ?? 0, hasFile: Bool.fromDatabaseValue(row[1]) ?? true)
                 }
             }
         }
@@ -64,15 +87,19 @@ extension DiskIndex {
         }
     }
 
-    /// The sizes of all entries whose source begins with two bytes in this range; 65536 is the end.
-    func sizes(ofSourcesBeginningWith prefixes: Range<Int>) throws(StorageError) -> [EntryKey: Int] {
+    /// The sizes of the files of all entries whose source begins with twelve bits in this range, nil for entries
+    /// without a file; 4096 is the end.
+    func fileSizes(ofSourcesBeginningWith prefixes: Range<Int>) throws(StorageError) -> [EntryKey: Int?] {
         try Self.attempt("list") {
             try pool.unsafeRead { database in
                 let rows = try Row.fetchAll(
-                    database, sql: "SELECT source, entry, size FROM entry WHERE source >= ? AND source < ?",
+                    database,
+                    sql: "SELECT source, entry, size, content IS NULL FROM entry WHERE source >= ? AND source < ?",
                     arguments: [bound(prefixes.lowerBound), bound(prefixes.upperBound)])
                 return rows.reduce(into: [:]) { sizes, row in
-                    if let key = EntryKey(row: row) { sizes[key] = fileBytes(row[2]) }
+                    guard let key = EntryKey(row: row) else { return }
+                    let hasFile = Bool.fromDatabaseValue(row[3]) ?? true
+                    sizes[key] = .some(hasFile ? fileBytes(row[2]) : nil)
                 }
             }
         }
@@ -135,7 +162,7 @@ extension DiskIndex {
 
 extension DiskStore.Expiry {
     /// The column that holds the time.
-    fileprivate var column: String {
+    var column: String {
         switch self {
         case .access: "last_use"
         case .modification: "modified"
@@ -144,10 +171,11 @@ extension DiskStore.Expiry {
     }
 }
 
-/// The lowest key that begins with these two bytes; above 0xFFFF, a value above all keys.
+/// The lowest key that begins with these twelve bits; above 0xFFF, a value above all keys.
 private func bound(_ prefix: Int) -> Data {
-    prefix > 0xFFFF
-        ? Data(repeating: .max, count: StoreKey.byteCount + 1) : Data([UInt8(prefix >> 8), UInt8(prefix & 0xFF)])
+    prefix < DiskLayout.folderCount
+        ? Data([UInt8(prefix >> 4), UInt8(prefix << 4 & 0xFF)])
+        : Data(repeating: .max, count: StoreKey.byteCount + 1)
 }
 
 /// The size in a row. A corrupt row may have any value, but totals must not overflow: no file is larger than 2^40
@@ -167,10 +195,14 @@ extension EntryKey {
 
     /// The key in a row that begins with source and entry.
     fileprivate init?(row: Row) {
-        guard
-            let source = Data.fromDatabaseValue(row[0]).flatMap(StoreKey.init(digest:)),
-            let entry = Data.fromDatabaseValue(row[1]).flatMap(StoreKey.init(digest:))
-        else { return nil }
+        guard let source = row.key(0), let entry = row.key(1) else { return nil }
         self.init(source: source, entry: entry)
+    }
+}
+
+extension Row {
+    /// The digest in a column, or nil if there is none.
+    fileprivate func key(_ column: Int) -> StoreKey? {
+        Data.fromDatabaseValue(self[column]).flatMap(StoreKey.init(digest:))
     }
 }

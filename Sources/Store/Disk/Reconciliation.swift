@@ -3,14 +3,17 @@ import Logging
 /// Makes index and files agree after a crash or a disk failure, a slice at a time, so that writes and removals run in
 /// between. Visits every file and every row once, except for those that are added while it runs.
 struct Reconciliation {
-    /// The number of second-level folders in a slice. With a million entries, each has about 16.
-    private static let sliceFolders = 16
+    /// The number of files after which a slice takes no further folder, and the most of them that it deletes of a
+    /// former version. With a million entries, a folder has about 250.
+    private static let sliceFiles = 256
 
     private let layout: DiskLayout
-    /// The first two bytes of the next source.
+    /// The number of the next folder.
     private var position = 0
-    /// The remaining folders with the same first byte, last one first.
-    private var folders: [Int] = []
+    /// The numbers of the folders that exist, last one first; nil before they are listed.
+    private var folders: [Int]?
+    /// Folders of a former version, which are deleted.
+    private var formerFolders: [String] = []
     private var adopted = 0
     private var removedFiles = 0
     private var missing = 0
@@ -20,21 +23,26 @@ struct Reconciliation {
     }
 
     /// Whether there is no slice left.
-    var isDone: Bool { position > 0xFFFF }
+    var isDone: Bool { position >= DiskLayout.folderCount && formerFolders.isEmpty }
 
     /// Compares the next folders with their rows.
     /// - Returns: the change of the totals.
     mutating func runSlice(_ index: DiskIndex) throws(StorageError) -> StoreTotals {
-        if position & 0xFF == 0 { listFolders(ofFirstByte: position >> 8) }
-        let slice = folders.suffix(Self.sliceFolders)
-        let end = slice.count < folders.count ? (slice.first ?? position) + 1 : (position | 0xFF) + 1
-        var records = try index.sizes(ofSourcesBeginningWith: position..<end)
-        let found = adoptable(in: slice.reversed(), &records)
-        let gone = records.keys.filter { FileSystem.kind(of: layout.file(of: $0)) == .nothing }
-        folders.removeLast(slice.count)
+        if folders == nil { listFolders() }
+        if position >= DiskLayout.folderCount {
+            removeFormerFolder()
+            return StoreTotals()
+        }
+        let (slice, files) = nextFolders()
+        let end = (folders?.count ?? 0) > slice.count ? (slice.last ?? position) + 1 : DiskLayout.folderCount
+        var rows = try index.fileSizes(ofSourcesBeginningWith: position..<end)
+        let found = adoptable(files, &rows)
+        let gone = rows.filter { $0.value != nil && FileSystem.kind(of: layout.file(of: $0.key)) == .nothing }.keys
+        folders?.removeLast(slice.count)
         position = end
         if found.isEmpty && gone.isEmpty { return StoreTotals() }
-        let change = try index.apply(puts: found, deletes: gone)
+        let restorable = found.compactMap(\.restorable)
+        let change = try index.apply(puts: found.map(\.record) + restorable, deletes: Array(gone))
         adopted += found.count
         missing += gone.count
         return change
@@ -50,63 +58,50 @@ struct Reconciliation {
         }
     }
 
-    private mutating func listFolders(ofFirstByte byte: Int) {
-        folders = []
-        for (name, path) in contents(of: folder(ofFirstByte: byte)) {
-            if let second = Int(name, radix: 16), name == hexDigits(second) {
-                folders.append(byte << 8 | second)
-            } else {
-                remove(path)
-            }
+    private mutating func listFolders() {
+        var numbers: [Int] = []
+        for name in FileSystem.names(in: layout.entries) ?? [] {
+            if let number = layout.numberOfFolder(named: name) { numbers.append(number) }
+            if layout.isFormerFolder(named: name) { formerFolders.append("\(layout.entries)/\(name)") }
         }
-        folders.sort(by: >)
+        folders = numbers.sorted(by: >)
     }
 
-    /// The records of the files in these folders that have no row; removes from `records` the rows that have their
-    /// file.
-    private mutating func adoptable(
-        in folders: some Sequence<Int>, _ records: inout [EntryKey: Int]
-    ) -> [EntryRecord] {
-        var found: [EntryRecord] = []
-        for number in folders {
-            let digits = hexDigits(number >> 8) + hexDigits(number & 0xFF)
-            for (name, path) in contents(of: "\(folder(ofFirstByte: number >> 8))/\(hexDigits(number & 0xFF))") {
-                guard let source = StoreKey(hex: name), name.hasPrefix(digits) else {
-                    remove(path)
-                    continue
-                }
-                for (name, path) in contents(of: path) {
-                    let key = StoreKey(hex: name).map { EntryKey(source: source, entry: $0) }
-                    if let record = adoptable(key, path, &records) { found.append(record) }
-                }
-            }
+    /// The next folders with about as many files as a slice takes, and the names in them.
+    private mutating func nextFolders() -> (numbers: [Int], files: [(folder: Int, name: String)]) {
+        var numbers: [Int] = []
+        var files: [(folder: Int, name: String)] = []
+        for number in (folders ?? []).reversed() where files.count < Self.sliceFiles {
+            numbers.append(number)
+            files += contents(of: number).map { (number, $0) }
         }
-        return found
+        return (numbers, files)
     }
 
-    /// The record of a file without a row; removes files that are not entries.
+    /// The headers of the files that have no row; removes from `rows` those that have their file.
     private mutating func adoptable(
-        _ key: EntryKey?, _ path: String, _ records: inout [EntryKey: Int]
-    ) -> EntryRecord? {
-        let known = key.flatMap { records.removeValue(forKey: $0) }
-        if let known, FileSystem.kind(of: path) == .file(byteCount: known) { return nil }
-        guard let record = EntryRecord(readingHeaderOf: path), record.key == key else {
+        _ files: [(folder: Int, name: String)], _ rows: inout [EntryKey: Int?]
+    ) -> [EntryHeader] {
+        files.compactMap { folder, name in
+            let path = "\(layout.folder(folder))/\(name)"
+            let key = layout.key(ofFileNamed: name, inFolder: folder)
+            let row = key.flatMap { rows.removeValue(forKey: $0) }
+            if let row, let known = row, FileSystem.kind(of: path) == .file(byteCount: known) { return nil }
+            // An entry in the row itself is newer than a file for its key.
+            let isOutdated = row.map { $0 == nil } ?? false
+            if !isOutdated, let header = EntryHeader(readingFile: path), header.record.key == key { return header }
             remove(path)
-            // Its row goes too.
-            if let key { records[key] = known }
+            // The row of a file that is not an entry goes too.
+            if let key, let row { rows[key] = .some(row) }
             return nil
         }
-        return record
     }
 
-    private func folder(ofFirstByte byte: Int) -> String { "\(layout.entries)/\(hexDigits(byte))" }
-
-    private func hexDigits(_ byte: Int) -> String { StoreKey.hexDigits(of: UInt8(truncatingIfNeeded: byte)) }
-
-    /// The names in a folder with their paths; removes a file in the place of the folder.
-    private mutating func contents(of folder: String) -> [(name: String, path: String)] {
+    /// The names in a folder; removes a file in the place of the folder.
+    private mutating func contents(of number: Int) -> [String] {
+        let folder = layout.folder(number)
         switch FileSystem.kind(of: folder) {
-        case .folder: return (FileSystem.names(in: folder) ?? []).map { ($0, "\(folder)/\($0)") }
+        case .folder: return FileSystem.names(in: folder) ?? []
         case .file, .other: remove(folder)
         case .nothing: break
         }
@@ -116,5 +111,13 @@ struct Reconciliation {
     private mutating func remove(_ path: String) {
         try? FileSystem.remove(path)
         removedFiles += 1
+    }
+
+    /// Deletes some files of a folder of a former version.
+    private mutating func removeFormerFolder() {
+        guard let folder = formerFolders.last else { return }
+        var limit = Self.sliceFiles
+        // A folder that can't be deleted is left to the next comparison.
+        if (try? FileSystem.removeSome(folder, limit: &limit)) != false { formerFolders.removeLast() }
     }
 }

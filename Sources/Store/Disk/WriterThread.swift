@@ -79,14 +79,26 @@ final class WriteQueue: Sendable {
         var jobs = CircularBuffer<Job>()
         /// The entries that are queued or being written, and the size of their files.
         var waiting = StoreTotals()
+        /// When the first of the queued writes came, if nothing hurries.
+        var lingersSince: DispatchTime?
+        /// Whether a job is queued that a caller waits for.
+        var hurries = false
         var isMaintenanceLeft = true
         var isAsleep = false
         var isEnding = false
+
+        /// Whether the queued writes wait for others to be written with.
+        var isLingering: Bool {
+            lingersSince != nil && !hurries && !isEnding && jobs.count < WriteQueue.batchEntries
+                && waiting.bytes < WriteQueue.batchBytes
+        }
     }
 
     /// The limits of what is written together.
     private static let batchBytes = 8 << 20
     private static let batchEntries = 64
+    /// The time that writes wait for others, since a transaction costs about as much as a write.
+    private static let linger = DispatchTimeInterval.milliseconds(50)
 
     private let maxBytes: Int
     private let maxEntries: Int
@@ -104,9 +116,11 @@ final class WriteQueue: Sendable {
     /// Queues a write if there is room for it. A single write that is larger than the queue is taken when nothing
     /// waits.
     ///
-    /// - Parameter isTrial: takes the write only if nothing waits, since it is expected to fail.
+    /// - Parameters:
+    ///   - isTrial: takes the write only if nothing waits, since it is expected to fail.
+    ///   - isAwaited: writes at once; otherwise the write may wait for others.
     /// - Returns: false if the write was refused; it is never finished then.
-    func append(_ write: EntryWrite, isTrial: Bool) -> Bool {
+    func append(_ write: EntryWrite, isTrial: Bool, isAwaited: Bool) -> Bool {
         change { state in
             let isFirst = state.waiting.entries == 0
             let fits = isFirst || !isTrial && state.waiting.bytes + write.fileBytes <= maxBytes
@@ -114,12 +128,17 @@ final class WriteQueue: Sendable {
             state.waiting.entries += 1
             state.waiting.bytes += write.fileBytes
             state.jobs.append(.write(write))
+            if isAwaited { state.hurries = true }
+            if state.lingersSince == nil { state.lingersSince = .now() }
             return true
         }
     }
 
     func append(_ work: @escaping @Sendable (DiskWriter) -> Void) {
-        change { $0.jobs.append(.work(work)) }
+        change {
+            $0.jobs.append(.work(work))
+            $0.hurries = true
+        }
     }
 
     /// Takes a write off the queue's count, and reports its result.
@@ -143,13 +162,16 @@ final class WriteQueue: Sendable {
     /// Waits for the next step; nil at the end.
     func next() -> Step? {
         while true {
-            let (step, isEnd) = state.withLock { state -> (Step?, Bool) in
-                if let step = Self.nextStep(&state) { return (step, false) }
+            let (step, isEnd, due) = state.withLock { state -> (Step?, Bool, DispatchTime) in
+                let due = state.lingersSince.map { $0 + Self.linger } ?? .distantFuture
+                let isLingering = state.isLingering && .now() < due
+                if isLingering, state.isMaintenanceLeft { return (.maintenance, false, due) }
+                if !isLingering, let step = Self.nextStep(&state) { return (step, false, due) }
                 state.isAsleep = !state.isEnding
-                return (nil, state.isEnding)
+                return (nil, state.isEnding, isLingering ? due : .distantFuture)
             }
             if step != nil || isEnd { return step }
-            wake.wait()
+            _ = wake.wait(timeout: due)
         }
     }
 
@@ -164,18 +186,24 @@ final class WriteQueue: Sendable {
             writes.append(write)
             bytes += write.fileBytes
         }
+        defer {
+            if state.jobs.isEmpty { (state.lingersSince, state.hurries) = (nil, false) }
+        }
         if !writes.isEmpty { return .writes(writes) }
         if case .work(let work)? = state.jobs.popFirst() { return .work(work) }
         return state.isMaintenanceLeft && !state.isEnding ? .maintenance : nil
     }
 
     private func change<Value>(_ body: (inout State) -> Value) -> Value {
-        let (value, wasAsleep) = state.withLock { state in
+        let (value, wakes) = state.withLock { state in
+            let wasLingering = state.isLingering
             let value = body(&state)
-            defer { state.isAsleep = false }
-            return (value, state.isAsleep)
+            // A thread that lingers wakes by itself.
+            guard state.isAsleep, !(wasLingering && state.isLingering) else { return (value, false) }
+            state.isAsleep = false
+            return (value, true)
         }
-        if wasAsleep { wake.signal() }
+        if wakes { wake.signal() }
         return value
     }
 }

@@ -24,10 +24,12 @@ struct Bench {
     /// - Parameters:
     ///   - fields: the origin's response fields for its only image, which is red.
     ///   - random: the position of each jitter in its range.
+    ///   - clock: the clock of the request timeout.
     init(
         _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
         continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
-        keyFilter: any CacheKeyFilter = CanonicalURLFilter(), memoryBytes: Int = 1 << 20, random: Double = 0.5
+        keyFilter: any CacheKeyFilter = CanonicalURLFilter(), memoryBytes: Int = 1 << 20, random: Double = 0.5,
+        clock: any Clock<Duration> = ContinuousClock()
     ) throws {
         let wall = wall
         memory = MemoryStore(budgetBytes: memoryBytes)
@@ -36,7 +38,7 @@ struct Bench {
             configuration: PipelineConfiguration(
                 freshness: freshness, continuesInBackground: continuesInBackground),
             origin: origin, memory: memory, disk: disk, processing: processing, delegate: delegate,
-            keyFilter: keyFilter, now: { wall.now }, random: { random })
+            keyFilter: keyFilter, now: { wall.now }, clock: clock, random: { random })
     }
 
     /// Returns once the source's original is no longer in use, so that the next request does not share it.

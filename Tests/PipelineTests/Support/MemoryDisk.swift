@@ -9,6 +9,7 @@ final class MemoryDisk: Storing {
     private let writeGate = Mutex<Gate?>(nil)
     private let removalGate = Mutex<Gate?>(nil)
     private let isFull = Mutex(false)
+    let reads = Counter()
     let waits = Counter()
     let written = Counter()
     let removals = Counter()
@@ -22,6 +23,7 @@ final class MemoryDisk: Storing {
 
     func entry(for key: EntryKey) async -> StoredEntry? {
         let entry = entries.value[key]
+        reads.add()
         let gate = readGates.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         await gate?.pass()
         return entry
@@ -31,6 +33,16 @@ final class MemoryDisk: Storing {
     func holdReading(at gate: Gate, after count: Int = 0) {
         readGates.withLock { $0 = Array(repeating: nil, count: count) + [gate] }
     }
+
+    /// Makes the entries without a body look like copies that were restored after the loss of an index.
+    func restoreFromCopies() {
+        entries.change { entries in
+            for (key, entry) in entries where entry.body.readableBytes == 0 { entries[key]?.isRestored = true }
+        }
+    }
+
+    /// The copies that entries carry of others.
+    var companions: [StoredEntry.Companion] { entries.value.values.compactMap(\.companion) }
 
     /// Holds back the next write that a request waits for.
     func holdWriting(at gate: Gate) { writeGate.withLock { $0 = gate } }

@@ -1,0 +1,96 @@
+import Logging
+
+/// The lookups of a disk store: at once on the caller's thread if memory suffices, else on a thread that reads; with
+/// the counts, uses and repairs that follow from what was found.
+final class DiskLookups: Sendable {
+    private let reader: EntryReader
+    private let threads: ReaderThreads
+    private let writer: WriterThread
+    private var state: DiskState { reader.state }
+
+    init(_ reader: EntryReader, threads: Int, writer: WriterThread) {
+        self.reader = reader
+        self.threads = ReaderThreads(count: threads) { reader.look(for: $0) }
+        self.writer = writer
+    }
+
+    /// Looks for entries of one source, in the order of the keys until one is missing.
+    ///
+    /// - Parameter deliver: called once with the entries up to the first that is missing: on this thread before the
+    ///   return if no device has to be waited for, else on a thread of the store.
+    func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
+        if let found = entriesAtOnce(for: keys) { return deliver(found) }
+        threads.append(
+            ReadJob(keys, at: .now) { [self] found in complete([], report(found ?? []), keys, nil, deliver) })
+    }
+
+    /// All of these entries, if no device has to be waited for. Otherwise this counts as no lookup.
+    func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
+        var entries: [StoredEntry] = []
+        entries.reserveCapacity(keys.count)
+        for key in keys {
+            guard case .hit(let entry) = reader.lookQuickly(for: key) else { return nil }
+            entries.append(entry)
+        }
+        count(entries.count, of: keys)
+        return entries
+    }
+
+    /// Looks for an entry; counts neither as a lookup nor as a use, and leaves a corrupt entry in place.
+    func peek(_ key: EntryKey) async -> StoredEntry? {
+        await withCheckedContinuation { continuation in
+            threads.append(
+                ReadJob([key], at: .now) { [self] found in
+                    var entry: StoredEntry?
+                    if case .hit(let intact) = report(found ?? []).first { entry = intact }
+                    continuation.resume(returning: entry)
+                })
+        }
+    }
+
+    /// Ends the lookups: all that follow find nothing. Waits for those under way.
+    func end() async { await threads.end() }
+
+    /// Collects the entries up to the first that is missing. What does not match its row is looked at again by the
+    /// writer, which removes it if it is corrupt.
+    private func complete(
+        _ entries: [StoredEntry], _ found: [EntryReader.Lookup], _ keys: [EntryKey], _ writer: DiskWriter?,
+        _ deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void
+    ) {
+        var entries = entries
+        while entries.count < found.count {
+            if case .hit(let entry) = found[entries.count] {
+                entries.append(entry)
+            } else if case .mismatch = found[entries.count] {
+                guard let writer else {
+                    return self.writer.enqueue { [self, entries] in complete(entries, found, keys, $0, deliver) }
+                }
+                let (entry, wasCorrupt) = writer.verify(keys[entries.count])
+                if wasCorrupt { state.count { $0.corrupt += 1 } }
+                guard let entry else { break }
+                entries.append(entry)
+            } else {
+                break
+            }
+        }
+        count(entries.count, of: keys)
+        deliver(entries)
+    }
+
+    /// Reports failures of the index to the writer, which then replaces it. Before the job ends, so that it comes
+    /// before the end of `DiskStore.close()`.
+    private func report(_ found: [EntryReader.Lookup]) -> [EntryReader.Lookup] {
+        for case .indexFailure(let directory, let error) in found.prefix(1) {
+            writer.enqueue { $0.directory.report(error, .reading, in: directory) }
+        }
+        return found
+    }
+
+    /// Counts the entries that were found, which are the first of these, and the one that was missing.
+    private func count(_ found: Int, of keys: [EntryKey]) {
+        let time = state.directory?.index.clock.microseconds
+        if state.recordLookup(found: keys.prefix(found), isOneMissing: found < keys.count, at: time) {
+            writer.enqueue { $0.evictor.writeLastUses() }
+        }
+    }
+}

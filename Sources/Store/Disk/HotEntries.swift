@@ -1,0 +1,94 @@
+import DarkroomEviction
+import NIOCore
+
+/// An entry that was read and verified since the store was opened, with all but its body.
+final class HotEntry: Sendable {
+    let record: EntryRecord
+    /// The metadata and the labels; without the body, unless the entry has no file.
+    let entry: StoredEntry
+    /// The version of the file that was verified; nil for an entry in the row itself.
+    let version: FileVersion?
+    /// The position of the body in the file.
+    let bodyOffset: Int
+    /// The last use according to the index, in microseconds since 1970.
+    let lastUse: Int64
+
+    init(_ record: EntryRecord, _ entry: StoredEntry, _ version: FileVersion?, bodyOffset: Int, lastUse: Int64) {
+        self.record = record
+        self.entry = entry
+        self.version = version
+        self.bodyOffset = bodyOffset
+        self.lastUse = lastUse
+    }
+
+    /// The approximate cost in memory, in bytes.
+    fileprivate var costBytes: Int { 768 + entry.metadata.readableBytes + 3 * record.labels.bytes.count }
+
+    /// The entry with its body, from this file.
+    func entry(body: ByteBuffer) -> StoredEntry {
+        var entry = entry
+        entry.body = body
+        return entry
+    }
+}
+
+/// The entries that were verified, and some of their files.
+///
+/// A lookup finds here what it would find in the index, and need not hash a file whose version is still the one that
+/// was verified. Every change of the index removes its entries; a reader that looked into the index before a change
+/// must not add what it found after it, see ``generation``.
+struct HotEntries: Sendable {
+    /// Enough for about 4,000 entries.
+    private static let budgetBytes = 4 << 20
+    /// The most files that stay open.
+    private static let maximumFiles = 128
+
+    /// Raised with every change of the index.
+    private(set) var generation: UInt64 = 0
+    private var entries = SieveTable<EntryKey, HotEntry>(budgetBytes: Self.budgetBytes)
+    /// A file that is open keeps its path's folders in the system's memory, so that checking its version is quick.
+    private var files = SieveTable<EntryKey, OpenFile>(budgetBytes: Self.maximumFiles)
+
+    /// The entry, and its file if that is open. Counts as a use.
+    mutating func entry(for key: EntryKey) -> (HotEntry, OpenFile?)? {
+        entries.value(for: key).map { ($0, $0.version == nil ? nil : files.value(for: key)) }
+    }
+
+    /// Adds an entry that was found in the index in this generation.
+    /// - Returns: what is to be freed after the lock.
+    mutating func insert(_ entry: HotEntry, foundIn generation: UInt64) -> [HotEntry] {
+        guard generation == self.generation else { return [] }
+        return entries.insert(entry, cost: entry.costBytes, for: entry.record.key)
+    }
+
+    /// Keeps the file of an entry open.
+    /// - Returns: what is to be freed after the lock.
+    mutating func insert(_ file: OpenFile, for key: EntryKey) -> [OpenFile] {
+        entries.peek(key)?.version == file.version ? files.insert(file, cost: 1, for: key) : [file]
+    }
+
+    /// Removes entries whose rows have changed.
+    /// - Returns: what is to be freed after the lock, since closing the file of a removed entry deletes its bytes.
+    mutating func remove(_ keys: some Sequence<EntryKey>) -> [OpenFile] {
+        generation += 1
+        return keys.compactMap { key in
+            _ = entries.remove(for: key)
+            return files.remove(for: key)
+        }
+    }
+
+    /// Removes all entries of sources whose rows have changed.
+    /// - Returns: what is to be freed after the lock.
+    mutating func removeAll(ofSources sources: Set<StoreKey>) -> [OpenFile] {
+        generation += 1
+        _ = entries.removeAll { key, _ in sources.contains(key.source) }
+        return files.removeAll { key, _ in sources.contains(key.source) }
+    }
+
+    /// Removes all entries.
+    /// - Returns: what is to be freed after the lock.
+    mutating func removeAll() -> some Sendable {
+        generation += 1
+        return (entries.removeAll(), files.removeAll())
+    }
+}

@@ -1,0 +1,114 @@
+import NIOCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The state of a regular file: which file it is, its size, and when it was last changed. A file whose version is the
+/// same has the same bytes, unless its device is failing or it changed within the clock's resolution.
+struct FileVersion: Equatable, Sendable {
+    private let identity: FileSystem.Identity
+    let byteCount: Int
+    /// The last change of the bytes, in nanoseconds since 1970. Programs can set it.
+    private let modified: Int64
+    /// The last change of the file in any way, in nanoseconds since 1970, by the system's clock.
+    let changed: Int64
+
+    /// The version with this status, or nil unless it is that of a regular file.
+    init?(_ status: stat) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        identity = FileSystem.Identity(status)
+        byteCount = Int(status.st_size)
+        #if canImport(Darwin)
+            let (modification, change) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+            let (modification, change) = (status.st_mtim, status.st_ctim)
+        #endif
+        modified = Int64(modification.tv_sec) &* 1_000_000_000 &+ Int64(modification.tv_nsec)
+        changed = Int64(change.tv_sec) &* 1_000_000_000 &+ Int64(change.tv_nsec)
+    }
+
+    /// The version of the file at this path now; nil if there is no regular file.
+    static func current(at path: String) -> FileVersion? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? FileVersion(status) : nil
+    }
+}
+
+/// A regular file that is open for reading. Closed with the last reference.
+final class OpenFile: Sendable {
+    /// The version of the file when it was opened.
+    let version: FileVersion
+    private let descriptor: Int32
+
+    /// Opens a regular file; does not follow a symbolic link.
+    init(_ path: String) throws(StorageError) {
+        // Without O_NONBLOCK, opening a pipe would wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileSystem.error("open") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let error = FileSystem.error("stat")
+            close(descriptor)
+            throw error
+        }
+        guard let version = FileVersion(status) else {
+            close(descriptor)
+            throw StorageError(operation: "open", reason: "not a regular file")
+        }
+        self.version = version
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads exactly these bytes; blocks.
+    func read(from offset: Int, byteCount: Int) throws(StorageError) -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
+        while buffer.readableBytes < byteCount {
+            let position = off_t(offset + buffer.readableBytes)
+            let missing = byteCount - buffer.readableBytes
+            var got = 0
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: missing) {
+                got = pread(descriptor, $0.baseAddress, missing, position)
+                return max(0, got)
+            }
+            if got < 0 && errno == EINTR { continue }
+            if got < 0 { throw FileSystem.error("read") }
+            if got == 0 { throw StorageError(operation: "read", reason: "the file was truncated meanwhile") }
+        }
+        return buffer
+    }
+
+    /// Reads exactly these bytes if the system has them in memory; never waits for a device.
+    /// - Returns: nil if the bytes are not in memory, or if the system can't tell.
+    func readFromMemory(from offset: Int, byteCount: Int) -> ByteBuffer? {
+        guard let read = Self.preadv2 else { return nil }
+        var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
+        var got = 0
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { bytes in
+            var vector = iovec(iov_base: bytes.baseAddress, iov_len: byteCount)
+            got = read(descriptor, &vector, 1, off_t(offset), Self.noWait)
+            return max(0, got)
+        }
+        return got == byteCount ? buffer : nil
+    }
+
+    private typealias Preadv2 =
+        @convention(c) (Int32, UnsafePointer<iovec>, Int32, off_t, _ flags: Int32) -> Int
+
+    /// Linux' `RWF_NOWAIT`.
+    private static let noWait: Int32 = 8
+    /// `preadv2(2)`, which Swift's module of the C library lacks; nil on other systems.
+    private static let preadv2: Preadv2? = {
+        #if os(Linux)
+            dlsym(nil, "preadv2").map { unsafeBitCast($0, to: Preadv2.self) }
+        #else
+            nil
+        #endif
+    }()
+}

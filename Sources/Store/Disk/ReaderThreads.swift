@@ -1,0 +1,158 @@
+import Dispatch
+import Foundation
+import NIOCore
+import Synchronization
+
+/// A lookup that waits for a thread or runs on one. Answered once: by the thread, or with nil when its time is up.
+final class ReadJob: Sendable {
+    let keys: [EntryKey]
+    fileprivate let queuedAt: ContinuousClock.Instant
+    private let answer: Mutex<(@Sendable ([EntryReader.Lookup]?) -> Void)?>
+
+    init(
+        _ keys: [EntryKey], at now: ContinuousClock.Instant,
+        answer: @escaping @Sendable ([EntryReader.Lookup]?) -> Void
+    ) {
+        self.keys = keys
+        queuedAt = now
+        self.answer = Mutex(answer)
+    }
+
+    /// Answers the lookup, unless it was answered before.
+    func finish(_ found: [EntryReader.Lookup]?) {
+        let answer = answer.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+        answer?(found)
+    }
+}
+
+/// The threads of a disk store that read, with one queue: a slow file holds up one thread, not the lookups behind it.
+///
+/// No lookup waits without bounds for a device that doesn't answer: when its time is up, or if too many wait already,
+/// it is answered with nil. A stuck thread goes on with the queue when its call returns.
+final class ReaderThreads: Sendable {
+    /// The time after which a lookup is answered with nil.
+    static let patience = Duration.seconds(5)
+    /// The most lookups that wait for a thread.
+    private static let maximumJobs = 4096
+    private static let watchInterval = DispatchTimeInterval.seconds(1)
+
+    private struct State {
+        var jobs = CircularBuffer<ReadJob>()
+        /// The job of each thread that is at work.
+        var running: [Int: ReadJob] = [:]
+        /// The threads that have not ended.
+        var threads: Int
+        var sleeping = 0
+        var isEnding = false
+        var isWatched = false
+        var whenEnded: [@Sendable () -> Void] = []
+    }
+
+    /// What the threads hold, so that they end with the last reference to ``ReaderThreads``.
+    private final class Queue: Sendable {
+        let state: Mutex<State>
+        let wake = DispatchSemaphore(value: 0)
+
+        init(threads: Int) { state = Mutex(State(threads: threads)) }
+    }
+
+    private let queue: Queue
+
+    /// Starts the threads.
+    ///
+    /// - Parameter look: looks for the entries of a job; blocks.
+    init(count: Int, look: @escaping @Sendable ([EntryKey]) -> [EntryReader.Lookup]) {
+        let queue = Queue(threads: count)
+        self.queue = queue
+        for number in 0..<count {
+            let thread = Thread { Self.run(queue, number, look) }
+            thread.name = "darkroom.reader"
+            thread.start()
+        }
+    }
+
+    deinit { Self.end(queue) {} }
+
+    /// Queues a lookup.
+    func append(_ job: ReadJob) {
+        let (isTaken, wakes, watches) = queue.state.withLock { state -> (Bool, Bool, Bool) in
+            guard !state.isEnding, state.jobs.count < Self.maximumJobs else { return (false, false, false) }
+            state.jobs.append(job)
+            defer { state.isWatched = true }
+            // A thread that is at work looks for the next job anyway.
+            guard state.sleeping > 0 else { return (true, false, !state.isWatched) }
+            state.sleeping -= 1
+            return (true, true, !state.isWatched)
+        }
+        if wakes { queue.wake.signal() }
+        if watches { Self.watch(queue) }
+        if !isTaken { job.finish(nil) }
+    }
+
+    /// Ends the threads after the jobs that are queued, and waits for them.
+    func end() async {
+        await withCheckedContinuation { continuation in Self.end(queue) { continuation.resume() } }
+    }
+
+    private static func end(_ queue: Queue, _ whenEnded: @escaping @Sendable () -> Void) {
+        let (isOver, sleeping) = queue.state.withLock { state -> (Bool, Int) in
+            state.isEnding = true
+            if state.threads > 0 { state.whenEnded.append(whenEnded) }
+            defer { state.sleeping = 0 }
+            return (state.threads == 0, state.sleeping)
+        }
+        for _ in 0..<sleeping { queue.wake.signal() }
+        if isOver { whenEnded() }
+    }
+
+    private static func run(
+        _ queue: Queue, _ number: Int, _ look: @Sendable ([EntryKey]) -> [EntryReader.Lookup]
+    ) {
+        while let job = next(queue, number) { job.finish(look(job.keys)) }
+        let waiting = queue.state.withLock { state in
+            state.threads -= 1
+            return state.threads == 0 ? state.whenEnded : []
+        }
+        for whenEnded in waiting { whenEnded() }
+    }
+
+    /// Waits for the next job; nil at the end.
+    private static func next(_ queue: Queue, _ number: Int) -> ReadJob? {
+        while true {
+            let (job, isEnd) = queue.state.withLock { state -> (ReadJob?, Bool) in
+                let job = state.jobs.popFirst()
+                state.running[number] = job
+                if job == nil, !state.isEnding { state.sleeping += 1 }
+                return (job, state.isEnding)
+            }
+            if job != nil || isEnd { return job }
+            queue.wake.wait()
+        }
+    }
+
+    // MARK: Patience
+
+    private static func watch(_ queue: Queue) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + watchInterval) {
+            if expire(queue, queuedBefore: .now - patience) { watch(queue) }
+        }
+    }
+
+    /// Answers the lookups that were queued before this time.
+    func expire(queuedBefore limit: ContinuousClock.Instant) { _ = Self.expire(queue, queuedBefore: limit) }
+
+    /// - Returns: whether other lookups are to be watched.
+    private static func expire(_ queue: Queue, queuedBefore limit: ContinuousClock.Instant) -> Bool {
+        let (expired, isWatched) = queue.state.withLock { state -> ([ReadJob], Bool) in
+            var expired = state.running.values.filter { $0.queuedAt < limit }
+            while let job = state.jobs.first, job.queuedAt < limit { expired.append(state.jobs.removeFirst()) }
+            state.isWatched = !state.jobs.isEmpty || !state.running.isEmpty
+            return (expired, state.isWatched)
+        }
+        for job in expired { job.finish(nil) }
+        return isWatched
+    }
+}

@@ -1,0 +1,110 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomStore
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DarkroomPipeline
+
+/// Answers from the disk tier.
+@Suite(.timeLimit(.minutes(1)))
+struct DiskAnswerTests {
+    /// A clock that counts its sleeps, which never end.
+    private struct CountingClock: Clock {
+        let sleeps = Counter()
+        var now: GatedClock.Instant { GatedClock.Instant(offset: .zero) }
+        var minimumResolution: Swift.Duration { .zero }
+
+        func sleep(until deadline: GatedClock.Instant, tolerance: Swift.Duration?) async throws {
+            sleeps.add()
+            if await !Gate().pass() { throw CancellationError() }
+        }
+    }
+
+    @Test func `A hit on disk takes one lookup of record and variant, and no deadline`() async throws {
+        let clock = CountingClock()
+        let bench = try Bench(.control("max-age=60"), memoryBytes: 0, clock: clock)
+        let made = try await bench.ask()
+        await bench.disk.waitForCount { $0 == 3 }
+        await bench.settle()
+        let (sleeps, reads) = (clock.sleeps.value, bench.disk.reads.value)
+        let response = try await bench.ask()
+        #expect(response.cache.variant == .disk)
+        #expect(response.body == made.body)
+        #expect(clock.sleeps.value == sleeps)
+        #expect(bench.disk.reads.value == reads + 2)
+    }
+
+    @Test func `A request whose record is in memory reads only the variant`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        try await bench.ask()
+        await bench.settle()
+        bench.memory.removeEverything()
+        let reads = bench.disk.reads.value
+        #expect(try await bench.ask().cache.variant == .disk)
+        #expect(bench.disk.reads.value == reads + 1)
+        #expect(try await bench.ask().cache.variant == .memory)
+    }
+
+    @Test func `A miss looks for its record on disk once`() async throws {
+        let bench = try Bench(.control("max-age=60"), memoryBytes: 0)
+        try await bench.ask()
+        #expect(bench.disk.reads.value == 1)
+    }
+
+    @Test func `A newer record in memory decides on a variant on disk`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"))
+        try await bench.ask()
+        await bench.settle()
+        // The record on disk stays fresh, the one in memory does not.
+        let records = bench.pipeline.resolver.caches.records
+        let source = RequestKeys.source(SourceURL.example.canonical)
+        let record = try #require(records.inMemory(source))
+        var response = record.response
+        response.staleSince = bench.wall.now
+        records.store(record.with(response, policy: FreshnessPolicy()), for: source, in: .memory)
+        bench.memory.removeEverything()
+        #expect(try await bench.ask().cache.forwarded == .stale)
+    }
+
+    @Test func `A variant of other content than the record's is not used`() async throws {
+        let bench = try Bench(.control("max-age=60", etag: "a"), memoryBytes: 0)
+        try await bench.ask(width: 20)
+        await bench.settle()
+        bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
+        try await bench.ask(width: 10, mode: .reload)
+        await bench.settle()
+        #expect(try await bench.ask(width: 10).cache.variant == .disk)
+        #expect(try await bench.ask(width: 20).cache.variant == nil)
+    }
+
+    @Test func `The copy of a record, restored after the loss of an index, is revalidated before it is used`()
+        async throws
+    {
+        let bench = try Bench(.control("max-age=60", etag: "a"), memoryBytes: 0)
+        try await bench.ask()
+        await bench.settle()
+        #expect(bench.disk.companions.count == 2, "the original and the variant carry the record")
+        bench.disk.restoreFromCopies()
+        bench.origin.answer(.notModified(.control("max-age=60", etag: "a")))
+        let response = try await bench.ask()
+        #expect(response.cache.originStatus == 304)
+        #expect(response.cache.variant == .disk)
+        let next = try await bench.ask()
+        #expect(next.cache.forwarded == nil)
+        #expect(next.cache.variant == .disk)
+    }
+
+    @Test func `A request that cannot wait gets no answer from a disk that may have to wait`() async throws {
+        let bench = try Bench(.control("max-age=60"), memoryBytes: 0)
+        try await bench.ask()
+        await bench.settle()
+        let request = bench.pipeline.resolve(try bench.request())
+        #expect(bench.pipeline.imageOnDiskAtOnce(for: request) == nil)
+        let response = await withCheckedContinuation { continuation in
+            bench.pipeline.imageOnDisk(for: request) { continuation.resume(returning: $0) }
+        }
+        #expect(response?.cache.variant == .disk)
+    }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import DarkroomStore
+
+/// Lookups of several entries of a source, and the threads that read.
+@Suite struct DiskLookupTests {
+    let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
+    private func look(_ keys: [EntryKey], in store: DiskStore) async -> [StoredEntry] {
+        await withCheckedContinuation { continuation in store.look(for: keys) { continuation.resume(returning: $0) } }
+    }
+
+    @Test func `a lookup returns the entries of a source until one is missing, and counts that one`() async throws {
+        let store = try await fixture.openHealed()
+        for number in [1, 2, 4] { store.store(entry(number), for: key(1, number)) }
+        await store.flush()
+        #expect(await look([key(1, 1), key(1, 2)], in: store) == [entry(1), entry(2)])
+        #expect(await look([key(1, 1), key(1, 3), key(1, 4)], in: store) == [entry(1)])
+        #expect(await look([key(1, 3), key(1, 4)], in: store) == [])
+        #expect(store.statistics.hits == 3)
+        #expect(store.statistics.misses == 2)
+    }
+
+    @Test func `a corrupt entry among others is removed, and ends the lookup`() async throws {
+        let store = try await fixture.openHealed()
+        for number in 1...3 { store.store(entry(number), for: key(1, number)) }
+        await store.flush()
+        let file = DiskFixture.file(of: key(1, 2))
+        var bytes = try fixture.folder.bytes(file)
+        bytes[bytes.count - 1] ^= 1
+        try fixture.folder.write(bytes, to: file)
+        #expect(await look((1...3).map { key(1, $0) }, in: store) == [entry(1)])
+        #expect(store.statistics.corrupt == 1)
+        #expect(store.statistics.entries == 2)
+    }
+
+    @Test func `a disabled store finds nothing`() async throws {
+        let store = try await fixture.open { $0.budgetBytes = 0 }
+        #expect(await look([key(1, 1), key(1, 2)], in: store) == [])
+        #expect(store.entriesAtOnce(for: [key(1)]) == nil)
+        #expect(store.statistics.misses == 1)
+    }
+}
+
+@Suite struct ReaderThreadsTests {
+    /// Starts a lookup; the stream has its answer.
+    private func look(
+        _ number: Int, in threads: ReaderThreads, at now: ContinuousClock.Instant = .now
+    ) -> AsyncStream<Bool> {
+        let (stream, continuation) = AsyncStream<Bool>.makeStream()
+        threads.append(
+            ReadJob([key(number)], at: now) { found in
+                continuation.yield(found != nil)
+                continuation.finish()
+            })
+        return stream
+    }
+
+    private func answers(_ stream: AsyncStream<Bool>) async -> [Bool] {
+        await stream.reduce(into: []) { $0.append($1) }
+    }
+
+    @Test func `a stuck lookup holds up one thread, and is answered once when its time is up`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let threads = ReaderThreads(count: 2) { keys in
+            if keys == [key(1)] { gate.wait() }
+            return [.miss]
+        }
+        let stuck = look(1, in: threads, at: .now - .seconds(10))
+        for number in 2...50 { #expect(await answers(look(number, in: threads)) == [true]) }
+        threads.expire(queuedBefore: .now - ReaderThreads.patience)
+        #expect(await answers(stuck) == [false])
+        gate.signal()
+        await threads.end()
+    }
+
+    @Test func `lookups behind stuck threads are answered when their time is up`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let threads = ReaderThreads(count: 1) { _ in
+            gate.wait()
+            return [.miss]
+        }
+        let now = ContinuousClock.now
+        let old = (1...3).map { look($0, in: threads, at: now - .seconds(10)) }
+        let new = look(4, in: threads, at: now)
+        threads.expire(queuedBefore: now - ReaderThreads.patience)
+        for stream in old { #expect(await answers(stream) == [false]) }
+        gate.signal()
+        gate.signal()
+        #expect(await answers(new) == [true])
+        await threads.end()
+    }
+
+    @Test func `ending waits for the jobs that are queued, and refuses others`() async throws {
+        let done = Atomic(0)
+        let threads = ReaderThreads(count: 3) { _ in
+            done.add(1, ordering: .relaxed)
+            return [.miss]
+        }
+        let streams = (1...100).map { look($0, in: threads) }
+        await threads.end()
+        #expect(done.load(ordering: .relaxed) == 100)
+        for stream in streams { #expect(await answers(stream) == [true]) }
+        #expect(await answers(look(101, in: threads)) == [false])
+    }
+}
