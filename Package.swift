@@ -117,7 +117,7 @@ let package = Package(
                 nioHTTP1, serviceContext,
             ]),
         room(
-            "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Network", "HTTPCaching"],
+            "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Network", "HTTPCaching", "Eviction"],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("Pages/playground.html")]),
         .executableTarget(
@@ -161,7 +161,7 @@ let package = Package(
             ]),
         tests(
             of: "Web",
-            sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching"],
+            sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Store", "Origin", "Network", "HTTPCaching"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,

@@ -4,17 +4,17 @@
 /// Every operation is O(1). Links are indices and free slots are reused, so a long list is one allocation without
 /// reference cycles. As it stands, the list is the queue of LRU eviction: ``moveToNewest(_:)`` at each use, and
 /// ``removeOldest()`` to evict. ``SieveQueue`` builds on it too.
-package struct LinkedSlots<Element> {
+@usableFromInline package struct LinkedSlots<Element> {
     /// The place of an element, valid until the element is removed.
-    package typealias Slot = Int
+    @usableFromInline package typealias Slot = Int
 
-    fileprivate struct Node {
-        var element: Element?
+    @usableFromInline struct Node {
+        @usableFromInline var element: Element?
         var newer: Slot?
         var older: Slot?
     }
 
-    private var nodes: [Node] = []
+    @usableFromInline var nodes: [Node] = []
     private var free: [Slot] = []
     /// The slot of the newest element; nil if the list is empty.
     package private(set) var newest: Slot?
@@ -28,7 +28,7 @@ package struct LinkedSlots<Element> {
     package var count: Int { nodes.count - free.count }
 
     /// The element in a slot, or nil if the slot is free. May be set in place while the slot is in use.
-    package subscript(slot: Slot) -> Element? {
+    @inlinable package subscript(slot: Slot) -> Element? {
         _read { yield nodes[slot].element }
         _modify { yield &nodes[slot].element }
     }

@@ -3,29 +3,29 @@
 ///
 /// Zhang et al., "SIEVE is Simpler than LRU", NSDI '24, algorithm 1. Each operation is O(1), `evict()` amortized: an
 /// element that the hand passes loses its bit, and only a visit sets it again.
-struct SieveQueue<Element> {
-    typealias Slot = LinkedSlots<Entry>.Slot
+@usableFromInline struct SieveQueue<Element> {
+    @usableFromInline typealias Slot = LinkedSlots<Entry>.Slot
 
-    struct Entry {
-        let element: Element
-        var isVisited = false
-        var visits: UInt32 = 0
+    @usableFromInline struct Entry {
+        @usableFromInline let element: Element
+        @usableFromInline var isVisited = false
+        @usableFromInline var visits: UInt32 = 0
     }
 
-    private var entries = LinkedSlots<Entry>()
+    @usableFromInline var entries = LinkedSlots<Entry>()
     private var hand: Slot?
 
     /// The number of elements.
     var count: Int { entries.count }
 
     /// The element in this slot, or nil if the slot is free.
-    func element(at slot: Slot) -> Element? { entries[slot]?.element }
+    @inlinable func element(at slot: Slot) -> Element? { entries[slot]?.element }
 
     /// Inserts an element as the newest, not visited.
     mutating func insert(_ element: Element) -> Slot { entries.insert(Entry(element: element)) }
 
     /// Sets the element's visited bit; the element keeps its place.
-    mutating func visit(_ slot: Slot) {
+    @inlinable mutating func visit(_ slot: Slot) {
         entries[slot]?.isVisited = true
         entries[slot]?.visits &+= 1
     }

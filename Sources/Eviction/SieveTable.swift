@@ -3,10 +3,10 @@
 ///
 /// The owner states the cost of each value. A table is a value type for use under the owner's lock. Methods return the
 /// values that leave the table, so that the owner can free them after it has released the lock.
-package struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Element: Sendable {
+@usableFromInline package struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    @usableFromInline struct Element: Sendable {
         let key: Key
-        let value: Value
+        @usableFromInline let value: Value
         let cost: Int
     }
 
@@ -15,8 +15,8 @@ package struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The cost of all values, in bytes; never more than ``budgetBytes``.
     package private(set) var bytes = 0
 
-    private var slots: [Key: SieveQueue<Element>.Slot] = [:]
-    private var queue = SieveQueue<Element>()
+    @usableFromInline var slots: [Key: SieveQueue<Element>.Slot] = [:]
+    @usableFromInline var queue = SieveQueue<Element>()
 
     /// An empty table of at most `budgetBytes`; a negative budget counts as 0.
     package init(budgetBytes: Int) {
@@ -27,14 +27,17 @@ package struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package var count: Int { slots.count }
 
     /// The value for this key. A hit protects the value from the next eviction.
-    package mutating func value(for key: Key) -> Value? {
+    ///
+    /// Inlinable like ``peek(_:)``, so that a lookup is compiled for the key and value of each table: otherwise the
+    /// lookups of a hit take longer than its decision.
+    @inlinable package mutating func value(for key: Key) -> Value? {
         guard let slot = slots[key], let element = queue.element(at: slot) else { return nil }
         queue.visit(slot)
         return element.value
     }
 
     /// The value for this key, without counting as a hit.
-    package func peek(_ key: Key) -> Value? {
+    @inlinable package func peek(_ key: Key) -> Value? {
         slots[key].flatMap { queue.element(at: $0) }?.value
     }
 

@@ -24,26 +24,8 @@ package func makeApplications(
     configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
     logger: Logger, onServerRunning: @escaping @Sendable (Listener, any Channel) async -> Void = { _, _ in }
 ) -> [(listener: Listener, application: any ApplicationProtocol)] {
-    let metrics = ImageMetrics(observability.metrics)
-    let image = ImageEndpoint(configuration: configuration) {
-        await pipeline.location(of: $0)
-    } image: { request throws(PipelineError) in
-        try await metrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
-    }
-    let endpoints = Endpoints(
-        image: image,
-        explain: ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
-            try await pipeline.explain(request, fetch: fetch)
-        },
-        purge: PurgeEndpoint { target, soft, dryRun, tiers in
-            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
-        } removeExpired: {
-            await pipeline.removeExpired()
-        },
-        entries: EntriesEndpoint { await pipeline.entries(of: $0.source) },
-        prefetch: PrefetchEndpoint(prefetcher, limits: configuration.limits, presets: configuration.access.presets),
-        srcset: SrcsetEndpoint(configuration: configuration), observability: observability)
     let observers = observability.observers(logger: logger)
+    let endpoints = Endpoints(configuration, pipeline, prefetcher, observability, metrics: observers.metrics)
     return configuration.listeners.map { listener in
         let application = endpoints.configuration(of: listener, configuration, observers: observers)
             .makeApplication { await onServerRunning(listener, $0) }
@@ -65,6 +47,8 @@ struct Endpoints: Sendable {
     var prefetch: PrefetchEndpoint
     var srcset: SrcsetEndpoint
     var observability: Observability
+    /// Answers hits in front of the routes; nil = the routes answer all requests.
+    var hits: HitResponder?
     var playground = PlaygroundEndpoint()
 
     /// The routes for all clients, or for those with a signature if the server requires one.
@@ -96,7 +80,8 @@ struct Endpoints: Sendable {
     }
 
     private func imageRoutes(_ configuration: WebConfiguration) -> [Route] {
-        let routes = imageRoutes.map(RateLimit(configuration).limiting).map(RouteAuthorizer(configuration).guarding)
+        let rateLimit = hits?.rateLimit ?? RateLimit(configuration, limiter: RateLimiter())
+        let routes = imageRoutes.map(rateLimit.limiting).map(RouteAuthorizer(configuration).guarding)
         return routes + configuration.access.origins.preflightRoutes(for: routes)
     }
 
@@ -111,7 +96,46 @@ struct Endpoints: Sendable {
             port: listener == .main ? configuration.port : configuration.adminPort ?? 0,
             routes: routes, middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
             limits: configuration.clientLimits.connections,
-            proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers)
+            proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
+            fastResponder: listener == .main ? hits : nil)
+    }
+}
+
+extension Endpoints {
+    /// The endpoints of a pipeline.
+    ///
+    /// - Parameter metrics: those of the listeners.
+    init(
+        _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
+        _ observability: Observability, metrics: RequestMetrics
+    ) {
+        let imageMetrics = ImageMetrics(observability.metrics)
+        let hits = HitResponder(
+            configuration: configuration, targets: KnownTargets(),
+            rateLimit: RateLimit(configuration, limiter: RateLimiter()), metrics: imageMetrics
+        ) {
+            pipeline.image(at: $0)
+        }
+        image = ImageEndpoint(configuration: configuration) {
+            await pipeline.location(of: $0)
+        } image: { request throws(PipelineError) in
+            try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+        }
+        image.learner = TargetLearner(targets: hits.targets, metrics: metrics) { pipeline.memoryLookup(for: $0) }
+        explain = ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
+            try await pipeline.explain(request, fetch: fetch)
+        }
+        purge = PurgeEndpoint { target, soft, dryRun, tiers in
+            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
+        } removeExpired: {
+            await pipeline.removeExpired()
+        }
+        entries = EntriesEndpoint { await pipeline.entries(of: $0.source) }
+        prefetch = PrefetchEndpoint(
+            prefetcher, limits: configuration.limits, presets: configuration.access.presets)
+        srcset = SrcsetEndpoint(configuration: configuration)
+        self.observability = observability
+        self.hits = hits
     }
 }
 

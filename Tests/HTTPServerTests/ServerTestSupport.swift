@@ -60,7 +60,8 @@ extension ListenerConfiguration {
     static func test(
         limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
         log: AccessLogRecorder = AccessLogRecorder(),
-        instrument: any Instrument = NoOpTracer(),
+        instrument: any Instrument = NoOpTracer(), metrics: RequestMetrics = .discarding(),
+        fastResponder: (any FastResponder)? = nil,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
         let routes = [
@@ -78,9 +79,10 @@ extension ListenerConfiguration {
         return ListenerConfiguration(
             host: "127.0.0.1", port: 0, routes: routes, limits: limits, proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
-                metrics: .discarding(), state: ServerState(),
+                metrics: metrics, state: ServerState(),
                 log: AccessLog(redactedPrefix: "/signed/") { log.record($0) }, logger: .quiet,
-                instrument: instrument))
+                instrument: instrument),
+            fastResponder: fastResponder)
     }
 
     /// Responds to a request without a socket.
@@ -103,15 +105,18 @@ extension Response {
 
 /// Runs a server on a free port while `use` runs, then shuts it down gracefully.
 func withServer(
-    limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
+    limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], log: AccessLogRecorder = AccessLogRecorder(),
+    fastResponder: (any FastResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     use: @Sendable (SocketAddress) async throws -> Void
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
-    let application = ListenerConfiguration.test(limits: limits, proxies: proxies, item: item)
-        .makeApplication { channel in
-            if let address = channel.localAddress { reportAddress.yield(address) }
-        }
+    let listener = ListenerConfiguration.test(
+        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), fastResponder: fastResponder,
+        item: item)
+    let application = listener.makeApplication { channel in
+        if let address = channel.localAddress { reportAddress.yield(address) }
+    }
     let group = ServiceGroup(configuration: .init(services: [application], logger: .quiet))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }

@@ -66,6 +66,18 @@ struct TraceContextTests {
         #expect(parents.allSatisfy { TraceParent(parsing: $0.text) == $0 })
     }
 
+    @Test func `a trace that begins here begins when it is first sent on, and stays the same`() throws {
+        var (context, first, second) = (ServiceContext.topLevel, [String: String](), [String: String]())
+        W3CTraceContext().extract([:], into: &context, using: Carrier())
+        #expect(context.trace != nil)
+        #expect(context.trace?.traceID == nil)
+        W3CTraceContext().inject(context, into: &first, using: Carrier())
+        W3CTraceContext().inject(context, into: &second, using: Carrier())
+        let parent = try #require(TraceParent(parsing: first["traceparent"] ?? ""))
+        #expect(context.trace?.traceID == parent.traceID)
+        #expect(second == first)
+    }
+
     @Test(arguments: [
         ("a=1", "a=1"), ("a=1,b=2", "a=1,b=2"), (" a=1 ,\tb=2\t,, ", "a=1,b=2"), ("1t@sys=x y", "1t@sys=x y"),
         ("a_-*/9=!~", "a_-*/9=!~"), ("a= b", "a= b"), ("b=2,a=1", "b=2,a=1"),

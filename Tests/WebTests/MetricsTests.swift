@@ -87,7 +87,7 @@ struct MetricsTests {
 }
 
 /// Keeps what is counted: how often, and the sum, by name and the values of the labels in the order given.
-private final class RecordingMetrics: MetricsFactory {
+final class RecordingMetrics: MetricsFactory {
     private struct Total {
         var events = 0
         var sum: Int64 = 0

@@ -15,6 +15,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     /// once can make its TCP stack discard our last response (RFC 9112 §9.6).
     var lingers = false
 
+    private var context: ChannelHandlerContext?
     private var clientGone: EventLoopPromise<Void>?
     private let limits: ConnectionLimits
     private var isClosing = false
@@ -36,6 +37,8 @@ final class ClientWatchHandler: ChannelDuplexHandler {
 
     /// Starts to count the bytes of the next request line.
     func beginRequest() { (requestLineBytes, hasReadRequestLine) = (0, false) }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
@@ -66,6 +69,18 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         writeTimeout?.cancel()
         reportClientGone()
+        self.context = nil
+    }
+
+    /// Writes encoded bytes, past all other handlers.
+    func write(_ bytes: ByteBuffer) {
+        writtenBytes += bytes.readableBytes
+        context?.write(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
+    }
+
+    /// Sends what was written.
+    func flush() {
+        if let context { flush(context: context) }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

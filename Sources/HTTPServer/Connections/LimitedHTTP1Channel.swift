@@ -34,15 +34,19 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     private let limits: ConnectionLimits
     private let clients: ConnectionTable
     private let metrics: RequestMetrics
+    private let fastPath: FastPath?
 
-    /// - Parameter metrics: counts what is refused before it becomes a request.
+    /// - Parameters:
+    ///   - metrics: counts what is refused before it becomes a request.
+    ///   - fastPath: answers in front of the responder; nil = the responder answers all requests.
     init(
         responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, proxies: TrustedProxies,
-        metrics: RequestMetrics
+        metrics: RequestMetrics, fastPath: FastPath? = nil
     ) {
         self.limits = limits
         clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
         self.metrics = metrics
+        self.fastPath = fastPath
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
             maxHeaderFieldCount: ConnectionLimits.maxFields)
@@ -64,7 +68,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
             http.setup(channel: channel, logger: logger)
         }.flatMapThrowing { connection in
             let connection = AcceptedConnection(connection, of: http, logger: logger)
-            try addLimits(to: channel, watch: watch.value, logger: logger)
+            try addHandlers(to: channel, watch: watch.value, isRefused: isRefused, logger: logger)
             return Value(connection: connection, clientGone: gone.futureResult, isRefused: isRefused)
         }
     }
@@ -96,12 +100,26 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits behind the parser, before the handler that converts its parts to HTTPTypes.
-    private func addLimits(to channel: any Channel, watch: ClientWatchHandler, logger: Logger) throws {
+    /// Adds the limits and the fast path behind the parser, before the handler that converts its parts to HTTPTypes.
+    private func addHandlers(
+        to channel: any Channel, watch: ClientWatchHandler, isRefused: Bool, logger: Logger
+    ) throws {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let address = channel.remoteAddress?.ipAddress
-        let handler = RequestLimitsHandler(
+        let handler = limitsHandler(of: channel, watch: watch, logger: logger)
+        try pipeline.addHandler(handler, position: .after(parser))
+        guard let fastPath, !isRefused else { return }
+        let peer = address.flatMap(IPAddress.init).map { FastRequest.Peer($0, fastPath.proxies) }
+        try pipeline.addHandler(
+            FastPathHandler(fastPath, watch: watch, limits: handler, peer: peer), position: .after(handler))
+    }
+
+    private func limitsHandler(
+        of channel: any Channel, watch: ClientWatchHandler, logger: Logger
+    ) -> RequestLimitsHandler {
+        let address = channel.remoteAddress?.ipAddress
+        return RequestLimitsHandler(
             watch: watch, limits: limits, now: channel.eventLoop.now
         ) { [metrics] problem in
             let id = "\(RequestID())"
@@ -114,6 +132,5 @@ struct LimitedHTTP1Channel: ServerChildChannel {
                 ])
             return problem.responseParts(requestID: id)
         }
-        try pipeline.addHandler(handler, position: .after(parser))
     }
 }

@@ -20,6 +20,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     /// The problem that is the connection's last response.
     private var refusal: Problem?
     private var timeout: (task: Scheduled<Void>, at: NIODeadline)?
+    private var context: ChannelHandlerContext?
 
     /// - Parameter response: makes the response to a request refused here. It is called once per problem, so it can log
     ///   it.
@@ -34,11 +35,13 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
         scheduleTimeout(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         timeout?.task.cancel()
+        self.context = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -90,11 +93,20 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end:
             context.write(data, promise: promise)
-            progress.sentResponse(at: context.eventLoop.now)
-            closeIfDone(context)
-            scheduleTimeout(context)
+            recordResponse()
         default: context.write(data, promise: promise)
         }
+    }
+
+    /// Whether exactly one request has no complete response.
+    var awaitsOneResponse: Bool { progress.pendingResponses == 1 }
+
+    /// Records that the response to the oldest request without one is complete.
+    func recordResponse() {
+        guard let context else { return }
+        progress.sentResponse(at: context.eventLoop.now)
+        closeIfDone(context)
+        scheduleTimeout(context)
     }
 
     private var isLastResponse: Bool {

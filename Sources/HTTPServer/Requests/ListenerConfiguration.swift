@@ -17,12 +17,14 @@ package struct ListenerConfiguration: Sendable {
     package var limits: ConnectionLimits
     package var proxies: TrustedProxies
     package var observers: RequestObservers
+    /// Answers requests in front of the routes; nil = the routes answer all of them.
+    package var fastResponder: (any FastResponder)?
 
     package init(
         host: String, port: Int, routes: [Route],
         middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
         limits: ConnectionLimits = ConnectionLimits(), proxies: TrustedProxies = TrustedProxies(),
-        observers: RequestObservers
+        observers: RequestObservers, fastResponder: (any FastResponder)? = nil
     ) {
         self.host = host
         self.port = port
@@ -31,6 +33,7 @@ package struct ListenerConfiguration: Sendable {
         self.limits = limits
         self.proxies = proxies
         self.observers = observers
+        self.fastResponder = fastResponder
     }
 
     /// The router without a socket.
@@ -54,17 +57,21 @@ package struct ListenerConfiguration: Sendable {
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
         let logger = observers.logger
+        let fastPath = fastResponder.map { FastPath(responder: $0, observers: observers, proxies: proxies) }
         return Application(
             router: makeRouter(),
             server: HTTPServerBuilder { [limits, proxies, metrics = observers.metrics] responder in
-                LimitedHTTP1Channel(responder: responder, limits: limits, proxies: proxies, metrics: metrics)
+                LimitedHTTP1Channel(
+                    responder: responder, limits: limits, proxies: proxies, metrics: metrics, fastPath: fastPath)
             },
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: "darkroom", backlog: Self.backlog,
+                address: .hostname(host, port: port), serverName: Self.serverName, backlog: Self.backlog,
                 availableConnectionsDelegate: .maximum(limits.maxConnections, logger: logger)),
             onServerRunning: onServerRunning, logger: logger)
     }
 
+    /// The value of `Server`.
+    static let serverName = "darkroom"
     /// The number of connections that the kernel queues until they are accepted.
     private static let backlog = 1024
 }
@@ -72,7 +79,7 @@ package struct ListenerConfiguration: Sendable {
 /// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of
 /// everything else and the trace instrument.
 package struct RequestObservers: Sendable {
-    let metrics: RequestMetrics
+    package let metrics: RequestMetrics
     let state: ServerState
     let log: AccessLog
     let logger: Logger

@@ -41,7 +41,8 @@ struct RequestMiddleware: RouterMiddleware {
             response = problem.response(requestID: context.requestID)
         }
         observers.metrics.record(
-            response.status, request.method, route: routes.route(of: request.uri.path), took: start.duration(to: .now))
+            status: response.status.code, request.method, route: routes.route(of: request.uri.path),
+            took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
         response.headers.addBrowserProtection()
         let bytes = request.method == .head ? 0 : response.body.contentLength
@@ -50,7 +51,7 @@ struct RequestMiddleware: RouterMiddleware {
             AccessLogEntry(
                 method: request.method.rawValue, path: request.uri.path, status: response.status.code, bytes: bytes,
                 duration: start.duration(to: .now), requestID: context.requestID,
-                traceID: ServiceContext.current?.trace?.parent.traceID, client: context.clientAddress,
+                traceID: ServiceContext.current?.trace?.traceID, client: context.clientAddress,
                 cacheStatus: response.headers[.cacheStatus], isDisconnected: Task.isCancelled))
         return response
     }

@@ -37,10 +37,15 @@ package struct ServerRequestContext: RequestContext {
     /// Adopts `X-Request-Id`, so that a request has the same id in all systems. The id appears in logs, header fields
     /// and URNs, so it must be 1 to 128 ASCII letters, digits, dots, hyphens and underscores; any other id is ignored.
     mutating func adoptRequestID(from fields: HTTPFields) {
-        guard let id = fields[.requestID], (1...128).contains(id.utf8.count),
-            id.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "._-".utf8.contains($0) })
-        else { return }
-        requestID = id
+        requestID = fields[.requestID].flatMap(Self.validRequestID) ?? requestID
+    }
+
+    /// Nil for an invalid id.
+    static func validRequestID(_ id: String) -> String? {
+        let isValid =
+            (1...128).contains(id.utf8.count)
+            && id.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
+        return isValid ? id : nil
     }
 
     private struct LoggerSource: RequestContextSource {

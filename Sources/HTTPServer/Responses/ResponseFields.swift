@@ -7,6 +7,9 @@ extension HTTPField.Name {
     static let forwarded = known("Forwarded")
     /// `Referrer-Policy` (W3C Referrer Policy).
     package static let referrerPolicy = known("Referrer-Policy")
+    /// `traceparent` and `tracestate` (W3C Trace Context).
+    static let traceParent = known("traceparent")
+    static let traceState = known("tracestate")
     /// `X-Forwarded-For`, the de facto predecessor of `Forwarded`.
     static let xForwardedFor = known("X-Forwarded-For")
     /// `X-Request-Id`: the request's id in logs and problem documents.

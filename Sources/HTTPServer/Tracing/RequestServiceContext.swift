@@ -39,7 +39,7 @@ extension Logger.MetadataProvider {
         guard let context = ServiceContext.current else { return [:] }
         var metadata: Logger.Metadata = [:]
         if let requestID = context.requestID { metadata["request-id"] = "\(requestID)" }
-        if let trace = context.trace { metadata["trace-id"] = "\(trace.parent.traceID)" }
+        if let traceID = context.trace?.traceID { metadata["trace-id"] = "\(traceID)" }
         return metadata
     }
 }

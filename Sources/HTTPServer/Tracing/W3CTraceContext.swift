@@ -1,10 +1,11 @@
+import Synchronization
 package import Tracing
 
 /// Propagates W3C Trace Context without recording spans: for a process that has no tracing backend of its own but sits
 /// between systems that do.
 ///
-/// A request without a valid `traceparent` starts a new trace, as the specification's processing model requires, so
-/// that log lines and requests to origins can be correlated.
+/// A request without a valid `traceparent` starts a new trace, as the specification's processing model requires, when a
+/// request to an origin needs it, so that requests which need none cost no random numbers.
 package struct W3CTraceContext: Instrument {
     package init() {}
 
@@ -14,11 +15,11 @@ package struct W3CTraceContext: Instrument {
         guard let parent = extractor.extract(key: "traceparent", from: carrier).flatMap(TraceParent.init(parsing:))
         else {
             // A `tracestate` without a valid `traceparent` belongs to an unknown trace and must be discarded.
-            context.trace = Trace(parent: TraceParent(), state: nil)
+            context.trace = Trace(received: nil, state: nil)
             return
         }
         let state = extractor.extract(key: "tracestate", from: carrier).flatMap(TraceState.init(parsing:))
-        context.trace = Trace(parent: parent.child(), state: state)
+        context.trace = Trace(received: parent, state: state)
     }
 
     /// Injects nothing when the context has no trace.
@@ -32,8 +33,26 @@ package struct W3CTraceContext: Instrument {
 }
 
 /// The trace of a request.
-struct Trace: Hashable, Sendable {
-    /// The parent sent with outgoing requests: its span id is this request's own.
-    let parent: TraceParent
+final class Trace: Sendable {
     let state: TraceState?
+    private let received: TraceParent?
+    private let sent = Mutex<TraceParent?>(nil)
+
+    /// - Parameter received: the parent that the client sent; nil = a new trace starts when it is needed.
+    init(received: TraceParent?, state: TraceState?) {
+        self.received = received
+        self.state = state
+    }
+
+    /// The parent sent with outgoing requests, made at the first use: its span id is this request's own.
+    var parent: TraceParent {
+        sent.withLock { sent in
+            let parent = sent ?? received?.child() ?? TraceParent()
+            sent = parent
+            return parent
+        }
+    }
+
+    /// The id of the trace; nil if it has not started.
+    var traceID: String? { received?.traceID ?? sent.withLock { $0?.traceID } }
 }

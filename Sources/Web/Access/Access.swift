@@ -14,6 +14,12 @@ package struct Access: Hashable, Sendable {
     /// The sites whose scripts may read responses.
     package var origins = CORSPolicy.none
 
+    /// The client that a request counts for: the key that signed it if that has a rate of its own, else the address.
+    func client(of key: SigningKey?, address: @autoclosure () -> String) -> String {
+        if let key, keyRates[key.id] != nil { return "key \(key.id)" }
+        return address()
+    }
+
     /// Everything is allowed to everyone.
     package init() {}
 }

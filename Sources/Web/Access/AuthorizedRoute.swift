@@ -60,13 +60,12 @@ struct AuthorizedRoute: Sendable {
 struct RouteAuthorizer: Sendable {
     private let authorizer: Authorizer
     private let token: AdminToken?
-    /// The IDs of the keys that have a rate of their own.
-    private let keysWithRate: Set<String>
+    private let access: Access
 
     init(_ configuration: WebConfiguration) {
         authorizer = Authorizer(configuration)
         token = configuration.adminToken.map(AdminToken.init)
-        keysWithRate = Set(configuration.access.keyRates.keys)
+        access = configuration.access
     }
 
     /// The route, for what the authorization of a request allows.
@@ -74,8 +73,7 @@ struct RouteAuthorizer: Sendable {
         Route(route.path) { request, context throws(Problem) in
             try request.requireParsableTarget()
             var authorization = try authorization(of: request, context, route)
-            authorization.client =
-                authorization.key.flatMap { keysWithRate.contains($0.id) ? "key \($0.id)" : nil } ?? context.client
+            authorization.client = access.client(of: authorization.key, address: context.client)
             return try await route.respond(request, context, authorization)
         }
     }

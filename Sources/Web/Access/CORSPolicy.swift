@@ -47,19 +47,24 @@ struct CORSMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var response = try await next(request, context)
         guard policy != .none, routes.route(of: request.uri.path) != nil else { return response }
-        if let allowed = allowedOrigin(request.headers[.origin]) {
-            response.headers[.accessControlAllowOrigin] = allowed
-            response.headers[.accessControlExposeHeaders] = Self.exposedFields
+        policy.apply(to: &response.headers, origin: request.headers[.origin])
+        return response
+    }
+}
+
+extension CORSPolicy {
+    /// Adds the fields of a shared response to a request with that `Origin`.
+    func apply(to fields: inout HTTPFields, origin: String?) {
+        if let allowed = allowedOrigin(origin) {
+            fields[.accessControlAllowOrigin] = allowed
+            fields[.accessControlExposeHeaders] = Self.exposedFields
         }
         // The response differs by origin, and caches must know.
-        if case .listed = policy {
-            response.headers[.vary] = response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
-        }
-        return response
+        if case .listed = self { fields[.vary] = fields[.vary].map { "\($0), Origin" } ?? "Origin" }
     }
 
     private func allowedOrigin(_ origin: String?) -> String? {
-        switch policy {
+        switch self {
         case .none: nil
         case .all: "*"
         case .listed(let list): origin.flatMap { list.contains($0) ? $0 : nil }

@@ -10,7 +10,7 @@ struct RateLimit: Sendable {
     private let token: AdminToken?
     private let limiter: RateLimiter
 
-    init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {
+    init(_ configuration: WebConfiguration, limiter: RateLimiter) {
         rate = configuration.clientLimits.rateLimit
         keyRates = configuration.access.keyRates
         token = configuration.adminToken.map(AdminToken.init)
@@ -21,9 +21,9 @@ struct RateLimit: Sendable {
     func limiting(_ route: AuthorizedRoute) -> AuthorizedRoute {
         var route = route
         route.respond = { [respond = route.respond] request, context, authorization throws(Problem) in
-            if let rate = authorization.key.flatMap({ keyRates[$0.id] }) ?? rate,
+            if let rate = rate(of: authorization.key),
                 token?.isPresent(in: request.headers) != true,
-                let wait = limiter.admit(authorization.client, rate)
+                let wait = wait(of: authorization.client, rate)
             {
                 throw .rateLimited(rate, wait: wait)
             }
@@ -31,6 +31,14 @@ struct RateLimit: Sendable {
         }
         return route
     }
+
+    /// The rate of requests that a key signed, or that nobody signed.
+    func rate(of key: SigningKey?) -> Rate? { key.flatMap { keyRates[$0.id] } ?? rate }
+
+    /// Counts a request of a client.
+    ///
+    /// - Returns: nil if the client may send it; otherwise the time until it may.
+    func wait(of client: String, _ rate: Rate) -> Duration? { limiter.admit(client, rate) }
 }
 
 extension Problem {

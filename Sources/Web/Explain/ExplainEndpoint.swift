@@ -30,7 +30,7 @@ struct ExplainEndpoint: Sendable {
     private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
         guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
         let (query, fetch) = try query(of: authorization)
-        let imageRequest = try image.imageRequest(query, of: request, authorization)
+        let imageRequest = try image.imageRequest(query, of: request.headers, authorization)
         do throws(PipelineError) {
             let explanation = try await explain(imageRequest, fetch)
             let document = ExplainDocument(

@@ -13,6 +13,8 @@ struct ImageEndpoint: Sendable {
     let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// The cache tiers that hold the image.
     let location: @Sendable (ImageRequest) async -> CacheLocation
+    /// Takes the targets of hits, so that the next ones need not be read again; nil = they are.
+    var learner: TargetLearner?
     private let token: AdminToken?
 
     init(
@@ -29,7 +31,7 @@ struct ImageEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         let inPath = AuthorizedRoute(inPath: { request, _, authorization throws(Problem) in
-            try await respond(to: request, authorization)
+            try await respond(to: request, at: SignedPath.pattern, authorization)
         })
         return [route(at: "/image", presets: .accepted), inPath]
     }
@@ -39,7 +41,7 @@ struct ImageEndpoint: Sendable {
 
     private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
         AuthorizedRoute(path, presets: presets) { request, _, authorization throws(Problem) in
-            try await respond(to: request, authorization)
+            try await respond(to: request, at: path, authorization)
         }
     }
 
@@ -50,11 +52,13 @@ struct ImageEndpoint: Sendable {
         return info
     }
 
-    private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
+    private func respond(
+        to request: Request, at path: String, _ authorization: Authorization
+    ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: authorization)
         guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
-        let imageRequest = try imageRequest(query, of: request, authorization)
+        let imageRequest = try imageRequest(query, of: request.headers, authorization)
         do throws(PipelineError) {
             var response = ImageHTTPResponse(
                 image: try await image(imageRequest), query: query, authorization: authorization,
@@ -62,6 +66,7 @@ struct ImageEndpoint: Sendable {
             if query.includesCaching {
                 response.caching = CachingDocument(response.image, await location(imageRequest))
             }
+            learn(request, at: path, query, authorization, from: response.image)
             return response.response(to: request)
         } catch {
             var problem = Problem(error)
@@ -80,15 +85,15 @@ struct ImageEndpoint: Sendable {
 
     /// The pipeline's request for a query and the header fields that affect it.
     func imageRequest(
-        _ query: ImageQuery, of request: Request, _ authorization: Authorization
+        _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization
     ) throws(Problem) -> ImageRequest {
         var imageRequest = try authorization.requireSources(in: query)
         query.apply(
-            to: &imageRequest, acceptingWebP: FormatNegotiation.acceptsWebP(request.headers[.accept]),
-            policy: try policy(query.cache, request.headers))
+            to: &imageRequest, acceptingWebP: FormatNegotiation.acceptsWebP(fields[.accept]),
+            policy: try policy(query.cache, fields))
         imageRequest.placeholders = query.placeholders
         imageRequest.client = authorization.client
-        imageRequest.priority = query.priority ?? Priority(fields: request.headers)
+        imageRequest.priority = query.priority ?? Priority(fields: fields)
         return imageRequest
     }
 

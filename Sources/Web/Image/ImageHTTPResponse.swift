@@ -18,7 +18,9 @@ struct ImageHTTPResponse {
     var caching: CachingDocument?
 
     /// The entity tag: 128 bits of the content's hash.
-    var tag: EntityTag { EntityTag(String(image.digest.prefix(32))) }
+    var tag: EntityTag { Self.tag(of: image) }
+
+    static func tag(of image: ImageResponse) -> EntityTag { EntityTag(String(image.digest.prefix(32))) }
 
     func response(to request: Request) -> Response {
         if isNotModified(request) {
@@ -27,11 +29,16 @@ struct ImageHTTPResponse {
             response.headers[.contentLength] = nil
             return response
         }
+        let body = caching?.added(to: image.body) ?? image.body
+        return Response(status: status, headers: fullFields(fields), body: ResponseBody(byteBuffer: body))
+    }
+
+    /// The fields with those of a response that has a body.
+    func fullFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         fields[.contentType] = image.format.mediaType
         fields[.contentDisposition] = query.fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
-        let body = caching?.added(to: image.body) ?? image.body
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
+        return fields
     }
 
     /// Preconditions apply only to successful responses (RFC 9110 §13.2.1).
@@ -52,20 +59,33 @@ struct ImageHTTPResponse {
 
     /// The fields of both 200 and 304 responses (RFC 9110 §15.4.5).
     private var fields: HTTPFields {
+        var fields = lastingFields
+        fields.append(contentsOf: passingFields)
+        fields[.serverTiming] = image.timings.serverTiming
+        return fields
+    }
+
+    /// The fields that stay the same while the image and what is known of its source do.
+    var lastingFields: HTTPFields {
         var fields = Self.protection
         fields[.eTag] = caching == nil ? tag.description : nil
-        fields[.cacheControl] = cacheControl
-        // At most 2³¹ (RFC 9111 §1.2.2).
-        fields[.age] = String(min(max(0, image.age.components.seconds), 1 << 31))
         if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
         if query.isNegotiated { fields[.vary] = "Accept" }
-        fields[.cacheStatus] = image.cache.status(remaining: image.remaining).description
-        fields[.proxyStatus] = (image.fallbackReason ?? image.cache.staleBecause)?.proxyStatus?.description
-        fields[.serverTiming] = image.timings.serverTiming
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor
         fields[.placeholderLqip] = image.placeholders?.lqip
+        return fields
+    }
+
+    /// The fields that change with time, in whole seconds, or with the way of the image.
+    var passingFields: HTTPFields {
+        var fields = HTTPFields()
+        fields[.cacheControl] = cacheControl
+        // At most 2³¹ (RFC 9111 §1.2.2).
+        fields[.age] = String(min(max(0, image.age.components.seconds), 1 << 31))
+        fields[.cacheStatus] = image.cache.status(remaining: image.remaining).description
+        fields[.proxyStatus] = (image.fallbackReason ?? image.cache.staleBecause)?.proxyStatus?.description
         return fields
     }
 

@@ -33,6 +33,7 @@ struct ImageMetrics: Sendable {
     ]
 
     private let answers: [Outcome: Counter]
+    private let memoryHits: Counter?
     private let stages: [CoreMetrics.Timer]
 
     init(_ metrics: any MetricsFactory) {
@@ -44,11 +45,15 @@ struct ImageMetrics: Sendable {
             )
         }
         answers = Dictionary(uniqueKeysWithValues: counters)
+        memoryHits = answers[.memoryHit]
         stages = ["fetch", "queue", "process", "store"].map { stage in
             CoreMetrics.Timer(
                 label: "darkroom_image_stage_duration_seconds", dimensions: [("stage", stage)], factory: metrics)
         }
     }
+
+    /// Records a hit in memory, whose stages take no time.
+    func recordMemoryHit() { memoryHits?.increment() }
 
     /// Records the result of `work`.
     func measure(

@@ -51,8 +51,12 @@ extension HTTPFields {
     /// Whether `Via` lists a recipient of this pseudonym (RFC 9110 §7.6.3), as in `1.1 name` or `HTTP/1.1 name
     /// (comment)`.
     func viaContains(_ pseudonym: String) -> Bool {
-        guard let via = self[.via] else { return false }
-        return via.utf8.split(separator: UInt8(ascii: ",")).contains { hop in
+        self[.via].map { Self.via($0, contains: pseudonym) } ?? false
+    }
+
+    /// Whether the value of a `Via` field lists a recipient of this pseudonym.
+    static func via(_ text: String, contains pseudonym: String) -> Bool {
+        text.utf8.split(separator: UInt8(ascii: ",")).contains { hop in
             let words = hop.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             return words.count >= 2 && words[1].elementsEqual(pseudonym.utf8)
         }

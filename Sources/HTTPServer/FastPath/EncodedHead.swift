@@ -1,0 +1,26 @@
+package import HTTPTypes
+package import NIOCore
+
+extension ByteBuffer {
+    /// The head of a response as it is sent: the status line, the fields given, those that every response has, and no
+    /// empty line at the end, so that further fields can follow.
+    package static func head(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> ByteBuffer {
+        var fields = fields
+        fields.addBrowserProtection()
+        fields[.server] = ListenerConfiguration.serverName
+        var head = ByteBuffer()
+        head.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+        head.write(fields)
+        return head
+    }
+
+    /// Adds header fields, one line each.
+    package mutating func write(_ fields: HTTPFields) {
+        for field in fields {
+            writeString(field.name.rawName)
+            writeStaticString(": ")
+            writeString(field.value)
+            writeStaticString("\r\n")
+        }
+    }
+}

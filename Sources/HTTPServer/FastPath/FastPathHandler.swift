@@ -1,0 +1,102 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import ServiceContextModule
+
+/// The channel handler behind ``RequestLimitsHandler``: it answers what its responder can answer at once, and passes
+/// everything else on.
+///
+/// A request is answered here only if no earlier one of the connection waits for its response, and only while the
+/// client reads what it was sent.
+final class FastPathHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// A response that is sent once its request has been read to the end.
+    private struct Pending {
+        let request: FastRequest
+        let response: FastResponse
+        let receivedAt: NIODeadline
+    }
+
+    private let path: FastPath
+    private let watch: ClientWatchHandler
+    private let limits: RequestLimitsHandler
+    private let peer: FastRequest.Peer?
+    private var pending: Pending?
+    private var hasUnflushedBytes = false
+
+    /// - Parameters:
+    ///   - watch: takes the responses, past the handlers in between.
+    ///   - limits: counts the responses.
+    init(_ path: FastPath, watch: ClientWatchHandler, limits: RequestLimitsHandler, peer: FastRequest.Peer?) {
+        self.path = path
+        self.watch = watch
+        self.limits = limits
+        self.peer = peer
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            pending = respond(to: head, context)
+            if pending == nil { context.fireChannelRead(data) }
+        case .end:
+            guard let pending = pending.take() else { return context.fireChannelRead(data) }
+            send(pending, context)
+        case .body: context.fireChannelRead(data)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if hasUnflushedBytes {
+            hasUnflushedBytes = false
+            watch.flush()
+        }
+        context.fireChannelReadComplete()
+    }
+
+    private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Pending? {
+        let now = NIODeadline.now()
+        guard limits.awaitsOneResponse, context.channel.isWritable, let request = FastRequest(head, from: peer),
+            let response = path.responder.response(to: request)
+        else { return nil }
+        return Pending(request: request, response: response, receivedAt: now)
+    }
+
+    private func send(_ pending: Pending, _ context: ChannelHandlerContext) {
+        let (request, response) = (pending.request, pending.response)
+        let id = request.requestID.flatMap(ServerRequestContext.validRequestID) ?? "\(RequestID())"
+        var head = context.channel.allocator.buffer(capacity: response.head.readableBytes + 256)
+        head.writeImmutableBuffer(response.head)
+        head.writeStaticString("Server-Timing: ")
+        head.writeString(response.serverTiming)
+        head.writeStaticString("\r\nX-Request-Id: ")
+        head.writeString(id)
+        head.writeStaticString("\r\n\r\n")
+        watch.write(head)
+        let bytes = request.isHead ? 0 : response.body.readableBytes
+        if bytes > 0 { watch.write(response.body) }
+        hasUnflushedBytes = true
+        record(pending, id, bytes: bytes)
+        limits.recordResponse()
+    }
+
+    private func record(_ pending: Pending, _ id: String, bytes: Int) {
+        let (request, response) = (pending.request, pending.response)
+        let method = request.isHead ? HTTPRequest.Method.head : .get
+        let duration = Duration.nanoseconds((NIODeadline.now() - pending.receivedAt).nanoseconds)
+        response.metrics.record(status: response.status, method, took: duration)
+        path.observers.log.record(
+            AccessLogEntry(
+                method: method.rawValue, path: String(request.target.prefix { $0 != "?" }), status: response.status,
+                bytes: bytes, duration: duration, requestID: id, traceID: traceID(of: request),
+                client: request.client, cacheStatus: response.cacheStatus, isDisconnected: false))
+    }
+
+    private func traceID(of request: FastRequest) -> String? {
+        guard let fields = request.traceFields else { return nil }
+        return ServiceContext(fields, requestID: "", instrument: path.observers.instrument).trace?.traceID
+    }
+}

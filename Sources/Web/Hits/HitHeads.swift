@@ -1,0 +1,100 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import Foundation
+import HTTPTypes
+import NIOCore
+
+/// The encoded heads of the responses with one image: 200 and 304.
+///
+/// Most fields are encoded once for each content of the image, the others once for each second.
+struct HitHeads {
+    struct Head {
+        let bytes: ByteBuffer
+        let cacheStatus: String
+    }
+
+    /// The whole seconds that the passing fields depend on.
+    struct Moment: Equatable {
+        let now: Int
+        let age: Int
+        let remaining: Int
+        /// Until the URL expires.
+        let validity: Duration?
+
+        init(_ image: ImageResponse, validity: Duration?, now: Date) {
+            self.now = Int(now.timeIntervalSince1970.rounded(.down))
+            age = image.age.wholeSeconds
+            remaining = image.remaining.wholeSeconds
+            self.validity = validity
+        }
+    }
+
+    /// What the lasting fields depend on, besides the request's target.
+    private struct Basis: Equatable {
+        let digest: String
+        let lastModified: Date?
+        let cachePolicy: ClientCachePolicy
+        let placeholders: Placeholders?
+
+        init(_ image: ImageResponse) {
+            digest = image.digest
+            lastModified = image.lastModified
+            cachePolicy = image.cachePolicy
+            placeholders = image.placeholders
+        }
+    }
+
+    private struct Encoded {
+        let basis: Basis
+        let lasting: ByteBuffer
+        let moment: Moment
+        let head: Head
+    }
+
+    private var full: Encoded?
+    private var notModified: Encoded?
+
+    /// The head of the response at this moment.
+    ///
+    /// - Parameter response: makes the response, when there is something to encode.
+    mutating func head(
+        of image: ImageResponse, notModified isNotModified: Bool, at moment: Moment,
+        response: () -> ImageHTTPResponse
+    ) -> Head {
+        let basis = Basis(image)
+        let known = isNotModified ? notModified : full
+        let lasting: ByteBuffer?
+        if let known, known.basis == basis {
+            if known.moment == moment { return known.head }
+            lasting = known.lasting
+        } else {
+            lasting = nil
+        }
+        let new = Self.encode(response(), basis, lasting, isNotModified, moment)
+        if isNotModified { notModified = new } else { full = new }
+        return new.head
+    }
+
+    private static func encode(
+        _ response: ImageHTTPResponse, _ basis: Basis, _ lasting: ByteBuffer?, _ isNotModified: Bool, _ moment: Moment
+    ) -> Encoded {
+        let lasting = lasting ?? response.lastingHead(notModified: isNotModified)
+        var bytes = lasting
+        var fields = response.passingFields
+        fields[.date] = HTTPDate(Date(timeIntervalSince1970: Double(moment.now))).description
+        bytes.write(fields)
+        let head = Head(bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "")
+        return Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
+    }
+}
+
+extension ImageHTTPResponse {
+    /// The fields that last, as they are sent.
+    fileprivate func lastingHead(notModified: Bool) -> ByteBuffer {
+        var fields = notModified ? lastingFields : fullFields(lastingFields)
+        configuration.access.origins.apply(to: &fields, origin: nil)
+        if !notModified { fields[.contentLength] = String(image.body.readableBytes) }
+        return .head(notModified ? .notModified : .ok, fields)
+    }
+}

@@ -1,0 +1,85 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomQuery
+import Foundation
+import HTTPTypes
+import NIOCore
+
+/// Answers hits in memory on the event loop, by targets that the endpoint for images has answered before.
+///
+/// The decision is the pipeline's, and the fields are those of ``ImageHTTPResponse``. Whatever is not plainly a fresh
+/// hit is left to the endpoint: only it refuses, fetches and produces.
+final class HitResponder: FastResponder {
+    let configuration: WebConfiguration
+    let targets: KnownTargets
+    let rateLimit: RateLimit
+    let metrics: ImageMetrics
+    /// Finds the image if it is in memory and may be used.
+    let image: @Sendable (MemoryLookup) -> ImageResponse?
+
+    init(
+        configuration: WebConfiguration, targets: KnownTargets, rateLimit: RateLimit, metrics: ImageMetrics,
+        image: @escaping @Sendable (MemoryLookup) -> ImageResponse?
+    ) {
+        self.configuration = configuration
+        self.targets = targets
+        self.rateLimit = rateLimit
+        self.metrics = metrics
+        self.image = image
+    }
+
+    func response(to request: FastRequest) -> FastResponse? {
+        let start = NIODeadline.now()
+        guard let target = targets[request.target], !passedHere(request), !dependsOnOrigin(request) else { return nil }
+        let now = configuration.now()
+        if let expires = target.authorization.expires, expires <= now { return nil }
+        let acceptsWebP = target.query.isNegotiated && FormatNegotiation.acceptsWebP(request.accept)
+        guard let image = image(target.image(acceptingWebP: acceptsWebP)),
+            ImageMetrics.Outcome(image) == .memoryHit, admits(request, target)
+        else { return nil }
+        metrics.recordMemoryHit()
+        let notModified = ImageHTTPResponse.isNotModified(image, request)
+        let moment = HitHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
+        let head = target.withHeads(acceptingWebP: acceptsWebP) { heads in
+            heads.head(of: image, notModified: notModified, at: moment) {
+                ImageHTTPResponse(
+                    image: image, query: target.query, authorization: target.authorization,
+                    configuration: configuration)
+            }
+        }
+        let timings = Timings(total: .nanoseconds((NIODeadline.now() - start).nanoseconds))
+        return FastResponse(
+            status: notModified ? 304 : 200, head: head.bytes, serverTiming: timings.serverTiming,
+            body: notModified ? ByteBuffer() : image.body, cacheStatus: head.cacheStatus, metrics: target.metrics)
+    }
+
+    private func passedHere(_ request: FastRequest) -> Bool {
+        request.via.map { HTTPFields.via($0, contains: configuration.viaPseudonym) } ?? false
+    }
+
+    /// Whether the fields of the response depend on `Origin`.
+    private func dependsOnOrigin(_ request: FastRequest) -> Bool {
+        guard request.origin != nil, case .listed = configuration.access.origins else { return false }
+        return true
+    }
+
+    private func admits(_ request: FastRequest, _ target: KnownTarget) -> Bool {
+        let key = target.authorization.key
+        guard let rate = rateLimit.rate(of: key) else { return true }
+        let client = configuration.access.client(of: key, address: request.clientName)
+        return rateLimit.wait(of: client, rate) == nil
+    }
+}
+
+extension ImageHTTPResponse {
+    /// Whether the client has the image; see ``isNotModified(_:_:)``.
+    fileprivate static func isNotModified(_ image: ImageResponse, _ request: FastRequest) -> Bool {
+        guard request.ifNoneMatch != nil || request.ifModifiedSince != nil else { return false }
+        var fields = HTTPFields()
+        fields[.ifNoneMatch] = request.ifNoneMatch
+        fields[.ifModifiedSince] = request.ifModifiedSince
+        return Preconditions.evaluate(
+            method: .get, fields: fields, tag: tag(of: image), lastModified: image.lastModified) == .notModified
+    }
+}

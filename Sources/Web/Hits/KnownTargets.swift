@@ -1,0 +1,47 @@
+import DarkroomEviction
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomQuery
+import Synchronization
+
+/// The targets that hits were answered for lately, within a byte budget.
+final class KnownTargets: Sendable {
+    /// A target, byte by byte: strings with other bytes may be equal in Unicode.
+    private struct Key: Hashable, Sendable {
+        let text: String
+
+        static func == (left: Key, right: Key) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            let whole: Void? = text.utf8.withContiguousStorageIfAvailable {
+                hasher.combine(bytes: UnsafeRawBufferPointer($0))
+            }
+            if whole == nil { for byte in text.utf8 { hasher.combine(byte) } }
+        }
+    }
+
+    private let table: Mutex<SieveTable<Key, KnownTarget>>
+
+    /// - Parameter budgetBytes: 0 = none is kept.
+    init(budgetBytes: Int = 8 << 20) {
+        table = Mutex(SieveTable(budgetBytes: budgetBytes))
+    }
+
+    subscript(_ target: String) -> KnownTarget? {
+        table.withLock { $0.value(for: Key(text: target)) }
+    }
+
+    func contains(_ target: String) -> Bool {
+        table.withLock { $0.peek(Key(text: target)) != nil }
+    }
+
+    func insert(_ known: KnownTarget, for target: String) {
+        let cost = Self.entryBytes + 3 * target.utf8.count
+        let freed = table.withLock { $0.insert(known, cost: cost, for: Key(text: target)) }
+        _ = consume freed
+    }
+
+    /// The bytes of an entry besides its target, whose text the query and the source repeat: two resolved requests with
+    /// their chains, and four encoded heads.
+    private static let entryBytes = 8 << 10
+}

@@ -1,0 +1,228 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import DarkroomPipeline
+@testable import DarkroomWeb
+
+/// A wall clock that tests set forward.
+final class TestClock: Sendable {
+    private let time = Mutex(ImageResponse.madeAt)
+
+    var now: Date { time.withLock(\.self) }
+
+    func advance(by seconds: Double) { time.withLock { $0.addTimeInterval(seconds) } }
+}
+
+/// An origin whose images are named after their caching fields.
+private struct NamedOrigin: OriginFetching {
+    static let fields: [String: HTTPFields] = [
+        "fresh": [.cacheControl: "max-age=3600", .eTag: "\"a\""],
+        "modified": [.cacheControl: "max-age=3600", .lastModified: "Sun, 06 Nov 1994 08:00:00 GMT"],
+        "short": [.cacheControl: "max-age=30"],
+        "private": [.cacheControl: "private, max-age=3600"],
+        "nostore": [.cacheControl: "no-store"],
+        "nocache": [.cacheControl: "no-cache"],
+        "vary": [.cacheControl: "max-age=3600", .vary: "Accept"],
+        "immutable": [.cacheControl: "max-age=3600, immutable, s-maxage=900"],
+    ]
+
+    let clock: TestClock
+
+    func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        let name = request.url.path.dropFirst()
+        guard let fields = Self.fields[String(name)] else {
+            throw .notFound(
+                UnusableResponse(status: 404, headers: [:], requestedAt: clock.now, receivedAt: clock.now))
+        }
+        return OriginResponse(
+            url: request.url, status: .ok, headers: fields, body: ByteBuffer(string: "bytes of \(name)"),
+            requestedAt: clock.now, receivedAt: clock.now)
+    }
+}
+
+/// Makes texts that name the source and the output.
+private struct NamingProcessor: ImageProcessing {
+    func plan(
+        _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> ImagePlan {
+        Explanation.plan
+    }
+
+    func process(
+        _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> ProcessedImage {
+        let format = job.output.format ?? .jpeg
+        let text =
+            format == .json
+            ? ##"{"blurhash":"LEHV6nWB2yk8pyo0adR*.7kCMdnj","dominant_color":"#0a0b0c"}"##
+            : "\(format) of \(String(buffer: job.source)) at \(job.output.quality.map { "\($0)" } ?? "any") quality"
+        return ProcessedImage(
+            body: ByteBuffer(string: text), format: format, size: PixelSize(width: 1, height: 1), frames: 1,
+            sourceFormat: .jpeg)
+    }
+}
+
+/// Counts the requests that a responder answers.
+final class CountingResponder: FastResponder {
+    private let responder: any FastResponder
+    private let answered = Atomic(0)
+
+    init(_ responder: any FastResponder) {
+        self.responder = responder
+    }
+
+    var answeredCount: Int { answered.load(ordering: .relaxed) }
+
+    func response(to request: FastRequest) -> FastResponse? {
+        let response = responder.response(to: request)
+        if response != nil { answered.wrappingAdd(1, ordering: .relaxed) }
+        return response
+    }
+}
+
+/// A server on a free port, with a pipeline of its own. Its images come from ``NamedOrigin``.
+final class HitServer: Sendable {
+    let pipeline: ImagePipeline
+    let metrics = RecordingMetrics()
+    let responder: CountingResponder?
+    private let listener: ListenerConfiguration
+    private let logged: Log
+
+    private final class Log: Sendable {
+        let entries = Mutex<[AccessLogEntry]>([])
+    }
+
+    var log: [AccessLogEntry] { logged.entries.withLock(\.self) }
+
+    /// - Parameter isFast: whether hits are answered in front of the framework.
+    init(_ configuration: WebConfiguration, clock: TestClock, isFast: Bool) {
+        pipeline = ImagePipeline(
+            origin: NamedOrigin(clock: clock), memory: MemoryStore(budgetBytes: 1 << 20),
+            processing: NamingProcessor(), now: { clock.now }, random: { 0.5 })
+        let log = Log()
+        logged = log
+        var observability = Observability.idle(metrics: metrics)
+        observability.logRequest = { entry in log.entries.withLock { $0.append(entry) } }
+        var configuration = configuration
+        (configuration.port, configuration.now) = (0, { clock.now })
+        let observers = observability.observers(logger: .quiet, instrument: W3CTraceContext())
+        var endpoints = Endpoints(
+            configuration, pipeline, Prefetcher(pipeline), observability, metrics: observers.metrics)
+        if !isFast {
+            endpoints.hits = nil
+            endpoints.image.learner = nil
+        }
+        var listener = endpoints.configuration(of: .main, configuration, observers: observers)
+        responder = listener.fastResponder.map(CountingResponder.init)
+        listener.fastResponder = responder
+        self.listener = listener
+    }
+
+    /// Runs the server while `use` runs.
+    func run(_ use: @Sendable (SocketAddress) async throws -> Void) async throws {
+        let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
+        let application = listener.makeApplication { channel in
+            if let address = channel.localAddress { reportAddress.yield(address) }
+        }
+        let group = ServiceGroup(configuration: .init(services: [application], logger: .quiet))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let address = try #require(await addresses.first { _ in true })
+            try await use(address)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    /// Returns once no original is in use, so that the next request finds them all in the cache or not at all.
+    func settle() async {
+        let sources = try? ["fresh", "modified", "short", "private", "nostore", "nocache", "vary", "immutable"].map {
+            RequestKeys.source(try SourceURL(parsing: "http://a.org/\($0)").canonical)
+        }
+        for source in sources ?? [] {
+            while pipeline.resolver.caches.originalsInUse[source] != nil { await Task.yield() }
+        }
+    }
+}
+
+/// A response as it was received.
+struct ReceivedResponse: Equatable {
+    var status: String
+    /// By lower-case names, the lines of each in their order.
+    var fields: [String: [String]]
+    var body: String
+}
+
+/// A keep-alive connection that sends text.
+struct HitClient {
+    private let channel: any Channel
+    private var bytes: AsyncStream<ByteBuffer>.Iterator
+    private var unread = ""
+
+    init(_ address: SocketAddress) async throws {
+        let (stream, source) = AsyncStream<ByteBuffer>.makeStream()
+        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Receiver(source))
+                }
+            }
+            .connect(to: address).get()
+        bytes = stream.makeAsyncIterator()
+    }
+
+    func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
+
+    func close() async throws { try await channel.close() }
+
+    /// Receives the response to the oldest request without one.
+    mutating func response(toHead isHead: Bool = false) async throws -> ReceivedResponse {
+        var head = unread.range(of: "\r\n\r\n")
+        while head == nil {
+            unread += String(buffer: try #require(await bytes.next()))
+            head = unread.range(of: "\r\n\r\n")
+        }
+        let end = try #require(head)
+        let lines = unread[..<end.lowerBound].components(separatedBy: "\r\n")
+        let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
+        var response = ReceivedResponse(
+            status: lines[0],
+            fields: Dictionary(fields.map { ($0[0].lowercased(), [$0[1].trimmingCharacters(in: .whitespaces)]) }) {
+                $0 + $1
+            }, body: "")
+        unread = String(unread[end.upperBound...])
+        let hasBody = !isHead && !lines[0].contains(" 304 ")
+        let length = hasBody ? response.fields["content-length"]?.first.flatMap(Int.init) ?? 0 : 0
+        while unread.utf8.count < length { unread += String(buffer: try #require(await bytes.next())) }
+        response.body = String(decoding: unread.utf8.prefix(length), as: UTF8.self)
+        unread = String(decoding: unread.utf8.dropFirst(length), as: UTF8.self)
+        return response
+    }
+
+    private final class Receiver: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let source: AsyncStream<ByteBuffer>.Continuation
+
+        init(_ source: AsyncStream<ByteBuffer>.Continuation) {
+            self.source = source
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { source.yield(unwrapInboundIn(data)) }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+        func channelInactive(context: ChannelHandlerContext) { source.finish() }
+    }
+}

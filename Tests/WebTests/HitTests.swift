@@ -1,0 +1,210 @@
+import DarkroomHTTPServer
+import DarkroomNetwork
+import Foundation
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import DarkroomPipeline
+@testable import DarkroomQuery
+@testable import DarkroomWeb
+
+/// Hits in front of the framework, held against the endpoint's own responses.
+@Suite(.timeLimit(.minutes(3)))
+struct HitTests {
+    private static let secret = "correct-horse-battery-staple-0123"
+
+    /// The surroundings of a server.
+    enum Site: CaseIterable {
+        case plain, signed, shared
+
+        func configuration() throws -> WebConfiguration {
+            var configuration = WebConfiguration.test(token: "t")
+            var presets = Presets()
+            try presets.add("small", "w=50&output=webp", limits: configuration.limits)
+            configuration.access.presets = presets
+            switch self {
+            case .plain: break
+            case .signed:
+                let keys = [
+                    try SigningKey(id: "k1", secret: HitTests.secret),
+                    try SigningKey(id: "slow", secret: HitTests.secret, presets: ["small"]),
+                ]
+                configuration.access.signingKeys = keys
+                configuration.access.keyRates = ["slow": try #require(Rate("9/h"))]
+                configuration.access.origins = .listed(["https://a.org"])
+            case .shared:
+                configuration.access.origins = .all
+                configuration.clientLimits.rateLimit = Rate("60/h")
+                configuration.clientLimits.trustedProxies = [try CIDR(parsing: "127.0.0.0/8")]
+                configuration.allowForcedRefresh = true
+                configuration.allowLongerMaxAge = true
+                configuration.publicURL = "https://images.example.org"
+            }
+            return configuration
+        }
+    }
+
+    @Test(arguments: Site.allCases, [UInt64(1), 2])
+    func `a response is the same with and without the fast path`(site: Site, seed: UInt64) async throws {
+        let clock = TestClock()
+        let configuration = try site.configuration()
+        let fast = HitServer(configuration, clock: clock, isFast: true)
+        let slow = HitServer(configuration, clock: clock, isFast: false)
+        var requests = try RequestGenerator(seed: seed, site: site, configuration: configuration, clock: clock)
+        let steps = try (0..<600).map { _ in try requests.next() }
+        try await fast.run { fastAddress in
+            try await slow.run { slowAddress in
+                var (client, other) = (try await HitClient(fastAddress), try await HitClient(slowAddress))
+                var tags: [String: String] = [:]
+                for step in steps {
+                    clock.advance(by: step.pause)
+                    if let purged = step.purged {
+                        for server in [fast, slow] { await server.pipeline.purge(purged) }
+                    }
+                    let text = step.text.replacing(RequestGenerator.lastTag, with: tags[step.target] ?? "\"none\"")
+                    try await client.send(text)
+                    try await other.send(text)
+                    let isHead = text.hasPrefix("HEAD")
+                    let received = try await client.response(toHead: isHead).lasting(step)
+                    let expected = try await other.response(toHead: isHead).lasting(step)
+                    #expect(received == expected, "\(text)")
+                    if let tag = expected.fields["etag"]?.first { tags[step.target] = tag }
+                    for server in [fast, slow] { await server.settle() }
+                }
+                try await client.close()
+                try await other.close()
+            }
+        }
+        #expect(fast.log.map(LoggedRequest.init) == slow.log.map(LoggedRequest.init))
+        for name in ["darkroom_http_requests_total", "darkroom_http_request_duration_seconds"] + [
+            "darkroom_http_problems_total", "darkroom_image_answers_total", "darkroom_image_stage_duration_seconds",
+        ] {
+            #expect(fast.metrics.counts(name) == slow.metrics.counts(name))
+        }
+        #expect(try #require(fast.responder).answeredCount > 60)
+        #expect(slow.responder == nil)
+    }
+
+    @Test func `misses, hits and other requests of one connection are answered in their order`() async throws {
+        let server = HitServer(try Site.plain.configuration(), clock: TestClock(), isFast: true)
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func ask(_ target: String, _ method: String = "GET") -> String {
+                "\(method) \(target) HTTP/1.1\r\nHost: x\r\n\r\n"
+            }
+            let hit = "/image?url=http://a.org/fresh&output=jpg"
+            for _ in 0..<3 {
+                try await client.send(ask(hit))
+                _ = try await client.response()
+            }
+            #expect(server.responder?.answeredCount == 1)
+            let batch = [hit, hit, "/health/live", hit, "/image?url=http://a.org/fresh&output=webp", hit]
+            try await client.send(batch.map { ask($0) }.joined() + ask(hit, "HEAD"))
+            var bodies: [String] = []
+            for _ in batch { bodies.append(try await client.response().body) }
+            let image = "jpeg of bytes of fresh at any quality"
+            #expect(bodies[0..<2] == [image, image])
+            #expect(bodies[2].contains("status"))
+            #expect(bodies[3] == image)
+            #expect(bodies[4].hasPrefix("webp"))
+            #expect(bodies[5] == image)
+            let head = try await client.response(toHead: true)
+            #expect(head.fields["content-length"] == ["\(image.utf8.count)"])
+            try await client.send(ask(hit))
+            #expect(try await client.response().body == image)
+            try await client.close()
+        }
+    }
+
+    @Test func `a purge between two hits is honored at once`() async throws {
+        let server = HitServer(try Site.plain.configuration(), clock: TestClock(), isFast: true)
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func status() async throws -> String {
+                try await client.send("GET /image?url=http://a.org/fresh HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try await client.response().fields["cache-status"]?.first ?? ""
+            }
+            for _ in 0..<3 { _ = try await status() }
+            #expect(try await status().hasPrefix("darkroom;hit"))
+            let answered = server.responder?.answeredCount
+            #expect(answered == 2)
+            await server.pipeline.purge(.source(try SourceURL(parsing: "http://a.org/fresh")))
+            #expect(try await status().hasPrefix("darkroom;fwd=miss"))
+            #expect(server.responder?.answeredCount == answered)
+            await server.settle()
+            #expect(try await status().hasPrefix("darkroom;hit"))
+            await server.pipeline.purge(.source(try SourceURL(parsing: "http://a.org/fresh")), soft: true)
+            #expect(try await status().hasPrefix("darkroom;fwd=stale"))
+            try await client.close()
+        }
+    }
+
+    @Test func `an expired signature is refused, although its image is a hit`() async throws {
+        let clock = TestClock()
+        let configuration = try Site.signed.configuration()
+        let server = HitServer(configuration, clock: clock, isFast: true)
+        var signing = configuration
+        signing.now = { clock.now }
+        let target = try URLSigner(signing).sign(
+            "/image?url=http://a.org/fresh", expires: clock.now.addingTimeInterval(10))
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func response() async throws -> ReceivedResponse {
+                try await client.send("GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try await client.response()
+            }
+            for _ in 0..<2 { _ = try await response() }
+            clock.advance(by: 9.5)
+            #expect(try await response().status == "HTTP/1.1 200 OK")
+            #expect(server.responder?.answeredCount == 1)
+            clock.advance(by: 0.5)
+            #expect(try await response().status == "HTTP/1.1 403 Forbidden")
+            try await client.close()
+        }
+    }
+}
+
+/// What the access log says of a request, but for durations and ids made by the server.
+private struct LoggedRequest: Equatable {
+    let method, path: String
+    let status: Int
+    let bytes: Int?
+    let traceID, cacheStatus: String?
+    let client: IPAddress?
+    let isDisconnected: Bool
+
+    init(_ entry: AccessLogEntry) {
+        (method, path, status, bytes) = (entry.method, entry.path, entry.status, entry.bytes)
+        (traceID, cacheStatus, client) = (entry.traceID, entry.cacheStatus, entry.client)
+        isDisconnected = entry.isDisconnected
+    }
+}
+
+extension ReceivedResponse {
+    /// The response without what may differ from one to the next: the date, durations, and an id that is not the
+    /// client's.
+    fileprivate func lasting(_ step: RequestGenerator.Step) throws -> ReceivedResponse {
+        var response = self
+        response.fields["date"] = [""]
+        if response.fields["retry-after"] != nil { response.fields["retry-after"] = [""] }
+        if let timing = response.fields["server-timing"] {
+            response.fields["server-timing"] = timing.map { $0.replacing(/dur=[0-9.]+/, with: "") }
+        }
+        if !step.hasOwnID {
+            let id = try #require(response.fields["x-request-id"]?.first)
+            response.body = body.replacing(id, with: "")
+            response.fields["x-request-id"] = [""]
+            // The length of an id made by the server varies.
+            if response.body != body { response.fields["content-length"] = [""] }
+        }
+        return response
+    }
+}
+
+extension RecordingMetrics {
+    /// The number of events by labels.
+    fileprivate func counts(_ name: String) -> [String: Int] {
+        Dictionary(uniqueKeysWithValues: labels(name).map { ($0, events(name, $0)) })
+    }
+}
