@@ -55,7 +55,7 @@ struct AccessSettingsTests {
         let path = try file(text.replacing("\"S\"", with: "\"\(Self.secret)\""))
         let sentence = try Settings.refusal(["signing-keys-file": path])
         #expect(sentence.contains(path) && sentence.contains(words), "\(sentence)")
-        #expect(!sentence.contains("0123"))
+        #expect(!sentence.replacing(path, with: "").contains("0123"))
         #expect(try Settings.refusal(["signing-keys-file": "/no/such/keys.json"]).contains("cannot be read"))
     }
 

@@ -29,7 +29,9 @@ final class DarkroomProcess: Sendable {
         output = Lines((process.standardOutput as? Pipe)?.fileHandleForReading)
         var found: String?
         while found == nil {
-            guard let line = await output.next() else { throw StartFailure(status: Self.wait(process)) }
+            guard let line = await output.next() else {
+                throw StartFailure(status: Self.wait(process), log: log)
+            }
             found = line.range(of: #"http://[0-9.]+:[0-9]+"#, options: .regularExpression).map { String(line[$0]) }
         }
         base = found ?? ""
@@ -51,7 +53,10 @@ final class DarkroomProcess: Sendable {
     /// Waits for the end of the process and returns its exit status.
     func wait() async -> Int32 { Self.wait(process) }
 
-    struct StartFailure: Error { var status: Int32 }
+    struct StartFailure: Error {
+        var status: Int32
+        var log: String
+    }
 
     /// Runs the executable to its end.
     static func run(
