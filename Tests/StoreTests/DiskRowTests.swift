@@ -84,8 +84,9 @@ import Testing
 
     @Test func `a copy in an adopted file does not replace what the index has`() async throws {
         var store = try await fixture.open()
+        #expect(await store.storeAndWait(Self.known("current"), for: known))
+        fixture.clock.advance()
         store.store(carrier("old"), for: key(1, 1))
-        store.store(Self.known("current"), for: known)
         await store.close()
         try fixture.execute("DELETE FROM entry WHERE content IS NULL; UPDATE state SET is_closed = 0")
         store = try await fixture.openHealed()
