@@ -179,6 +179,8 @@ private struct AdmissionDuel {
         compare("running", admission.runningBytes, model.runningBytes)
         compare("retry", admission.retryAfterSeconds, model.retryAfterSeconds)
         let newcomer = urgency()
+        let refusal = admission.refusal(of: newcomer, behind: 0, at: now)
+        compare("refusal", refusal, model.refusal(of: newcomer, behind: 0, at: now))
         let (seconds, exact) = (admission.secondsBefore(newcomer), model.secondsBefore(newcomer))
         if abs(seconds - exact) > 1e-9 { compare("wait", seconds, exact) }
     }

@@ -238,6 +238,17 @@ final class AdmissionTests {
         #expect(admission.refusal(of: Urgency(.normal, client: "b"), behind: 5, at: start) == nil)
     }
 
+    @Test func `Jobs that are being fetched delay a new job, but no more than the jobs that wait`() {
+        let newcomer = Urgency(.normal, client: "a", deadline: start + .seconds(2))
+        #expect(admission.refusal(of: newcomer, behind: 1000, at: start) == nil)
+        for _ in 0..<6 { arrive("a") }
+        // 1.5 times 0.6 seconds, or 1.2.
+        #expect(admission.refusal(of: newcomer, behind: 1000, at: start) == nil)
+        for _ in 0..<4 { arrive("a") }
+        #expect(admission.refusal(of: newcomer, behind: 3, at: start) == nil)
+        #expect(admission.refusal(of: newcomer, behind: 4, at: start) == .tooLate)
+    }
+
     @Test func `Retry-After is the estimated time of the waiting jobs, from 1 to 60 seconds`() {
         #expect(admission.retryAfterSeconds == 1)
         for _ in 0..<95 { arrive() }

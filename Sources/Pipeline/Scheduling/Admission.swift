@@ -88,11 +88,12 @@ struct Admission {
 
     /// The refusal that a job would meet, checked before its source is fetched.
     ///
-    /// - Parameter others: the number of jobs whose sources are being fetched. They count only once the queue is half
-    ///   full; otherwise jobs that never arrive would keep the threads idle.
+    /// - Parameter others: the number of jobs whose sources are being fetched. They delay a new job, but count for no
+    ///   more than the jobs that wait, and take places only once the queue is half full: otherwise a slow origin, whose
+    ///   jobs don't arrive, would keep the threads idle.
     mutating func refusal(of urgency: Urgency, behind others: Int, at now: ContinuousClock.Instant) -> Refusal? {
         waiting.updateUrgencies(shares)
-        if isTooLate(urgency, at: now) { return .tooLate }
+        if isTooLate(urgency, behind: min(others, waiting.count), at: now) { return .tooLate }
         guard waiting.count * 2 >= capacity.queueLength, waiting.count + others >= capacity.queueLength else {
             return nil
         }

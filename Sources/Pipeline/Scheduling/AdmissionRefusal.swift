@@ -20,9 +20,12 @@ extension Admission {
     private func seconds(_ load: WaitingLoad) -> Double { load.seconds(throughput, capacity) }
 
     /// Whether the deadline would pass in the queue.
-    func isTooLate(_ urgency: Urgency, at now: ContinuousClock.Instant) -> Bool {
+    ///
+    /// - Parameter others: the number of jobs that will wait too, of mean weight.
+    func isTooLate(_ urgency: Urgency, behind others: Int = 0, at now: ContinuousClock.Instant) -> Bool {
         guard let deadline = urgency.deadline, waiting.count > 0 else { return false }
-        let limit = now.duration(to: deadline) / .seconds(Self.margin)
+        let secondsOfOthers = Double(others) * throughput.seconds(nil) / Double(capacity.threads)
+        let limit = now.duration(to: deadline) / .seconds(Self.margin) - secondsOfOthers
         return secondsBefore(urgency, upTo: limit) > limit
     }
 

@@ -184,16 +184,17 @@ struct ScanningAdmission {
     /// - Parameter others: the number of jobs whose sources are being fetched. They count only once the queue is half
     ///   full; otherwise jobs that never arrive would keep the threads idle.
     func refusal(of urgency: Urgency, behind others: Int, at now: ContinuousClock.Instant) -> Admission.Refusal? {
-        if isTooLate(urgency, at: now) { return .tooLate }
+        if isTooLate(urgency, behind: min(others, waiting.count), at: now) { return .tooLate }
         guard waiting.count * 2 >= capacity.queueLength, waiting.count + others >= capacity.queueLength
         else { return nil }
         return victim(for: urgency) == nil ? .full : nil
     }
 
     /// Whether the deadline would pass in the queue.
-    func isTooLate(_ urgency: Urgency, at now: ContinuousClock.Instant) -> Bool {
+    func isTooLate(_ urgency: Urgency, behind others: Int = 0, at now: ContinuousClock.Instant) -> Bool {
         guard let deadline = urgency.deadline, !waiting.isEmpty else { return false }
-        return now + .seconds(Self.margin * secondsBefore(urgency)) > deadline
+        let seconds = secondsBefore(urgency) + Double(others) * throughput.seconds(nil) / Double(capacity.threads)
+        return now + .seconds(Self.margin * seconds) > deadline
     }
 
     /// The factor by which a wait may exceed its estimate, since later clients that were served less go first.
