@@ -114,14 +114,14 @@ extension Endpoints {
             configuration: configuration, targets: KnownTargets(),
             rateLimit: RateLimit(configuration, limiter: RateLimiter()), metrics: imageMetrics
         ) {
-            pipeline.image(at: $0)
+            pipeline.imageAtOnce($0)
         }
         image = ImageEndpoint(configuration: configuration) {
             await pipeline.location(of: $0)
         } image: { request throws(PipelineError) in
             try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
         }
-        image.learner = TargetLearner(targets: hits.targets, metrics: metrics) { pipeline.memoryLookup(for: $0) }
+        image.learner = TargetLearner(targets: hits.targets, metrics: metrics) { pipeline.lookup(for: $0) }
         explain = ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
             try await pipeline.explain(request, fetch: fetch)
         }

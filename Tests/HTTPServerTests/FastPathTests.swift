@@ -33,7 +33,7 @@ private final class StubResponder: FastResponder {
         var fields: HTTPFields = [.cacheStatus: "darkroom;hit"]
         if status != 304 { fields[.contentLength] = "\(body.readableBytes)" }
         return FastResponse(
-            status: status, head: .head(HTTPResponse.Status(code: status), fields), serverTiming: "total;dur=0.1",
+            status: status, head: .head(status == 304 ? .notModified : .ok, fields), serverTiming: "total;dur=0.1",
             body: body, cacheStatus: "darkroom;hit", metrics: RequestMetrics.discarding().of(route: "/fast"))
     }
 }

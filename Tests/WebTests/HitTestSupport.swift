@@ -107,11 +107,13 @@ final class HitServer: Sendable {
 
     var log: [AccessLogEntry] { logged.entries.withLock(\.self) }
 
-    /// - Parameter isFast: whether hits are answered in front of the framework.
-    init(_ configuration: WebConfiguration, clock: TestClock, isFast: Bool) {
+    /// - Parameters:
+    ///   - isFast: whether hits are answered in front of the framework.
+    ///   - disk: the second tier. Memory then has room for records only.
+    init(_ configuration: WebConfiguration, clock: TestClock, isFast: Bool, disk: (any Storing)? = nil) {
         pipeline = ImagePipeline(
-            origin: NamedOrigin(clock: clock), memory: MemoryStore(budgetBytes: 1 << 20),
-            processing: NamingProcessor(), now: { clock.now }, random: { 0.5 })
+            origin: NamedOrigin(clock: clock), memory: MemoryStore(budgetBytes: disk == nil ? 1 << 20 : 0),
+            disk: disk, processing: NamingProcessor(), now: { clock.now }, random: { 0.5 })
         let log = Log()
         logged = log
         var observability = Observability.idle(metrics: metrics)

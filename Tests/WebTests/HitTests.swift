@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomStore
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -35,7 +36,7 @@ struct HitTests {
                 configuration.access.origins = .listed(["https://a.org"])
             case .shared:
                 configuration.access.origins = .all
-                configuration.clientLimits.rateLimit = Rate("60/h")
+                configuration.clientLimits.rateLimit = Rate("150/h")
                 configuration.clientLimits.trustedProxies = [try CIDR(parsing: "127.0.0.0/8")]
                 configuration.allowForcedRefresh = true
                 configuration.allowLongerMaxAge = true
@@ -138,6 +139,35 @@ struct HitTests {
             #expect(try await status().hasPrefix("darkroom;fwd=stale"))
             try await client.close()
         }
+    }
+
+    @Test func `a hit on disk is answered too, once its file was read, until it is purged`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "hits-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let disk = try await DiskStore(
+            DiskStore.Configuration(directory: folder), logger: .quiet,
+            // A file that was changed a moment ago might change again without a trace.
+            now: { Date().addingTimeInterval(60) })
+        let server = HitServer(try Site.plain.configuration(), clock: TestClock(), isFast: true, disk: disk)
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func status() async throws -> String {
+                try await client.send("GET /image?url=http://a.org/fresh HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try await client.response().fields["cache-status"]?.first ?? ""
+            }
+            #expect(try await status().hasPrefix("darkroom;fwd=miss"))
+            await server.settle()
+            await disk.flush()
+            for _ in 0..<4 { #expect(try await status().hasSuffix(";detail=disk")) }
+            #expect(try #require(server.responder).answeredCount >= 2)
+            #expect(server.metrics.events("darkroom_image_answers_total", "hit_disk") == 4)
+            let answered = server.responder?.answeredCount
+            await server.pipeline.purge(.source(try SourceURL(parsing: "http://a.org/fresh")))
+            #expect(try await status().hasPrefix("darkroom;fwd=miss"))
+            #expect(server.responder?.answeredCount == answered)
+            try await client.close()
+        }
+        await disk.close()
     }
 
     @Test func `an expired signature is refused, although its image is a hit`() async throws {

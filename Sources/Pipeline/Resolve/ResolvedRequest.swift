@@ -15,7 +15,7 @@ package struct ResolvedRequest: Sendable {
     /// The keys of the document that holds the placeholders; nil if the request asks for none.
     private(set) var placeholderKeys: RequestKeys?
     /// The source's purge epoch when the request started. Results are stored only if it is still current.
-    let epoch: PurgeEpoch
+    var epoch: PurgeEpoch
     var urgency: Urgency
     /// When the request's waits end; nil if something else ends them.
     var deadline: Deadline?

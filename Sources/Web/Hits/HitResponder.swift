@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// Answers hits in memory on the event loop, by targets that the endpoint for images has answered before.
+/// Answers hits on the event loop, by targets that the endpoint for images has answered before.
 ///
 /// The decision is the pipeline's, and the fields are those of ``ImageHTTPResponse``. Whatever is not plainly a fresh
 /// hit is left to the endpoint: only it refuses, fetches and produces.
@@ -15,12 +15,12 @@ final class HitResponder: FastResponder {
     let targets: KnownTargets
     let rateLimit: RateLimit
     let metrics: ImageMetrics
-    /// Finds the image if it is in memory and may be used.
-    let image: @Sendable (MemoryLookup) -> ImageResponse?
+    /// Finds the image if that takes no waiting and it may be used.
+    let image: @Sendable (ImageLookup) -> ImageResponse?
 
     init(
         configuration: WebConfiguration, targets: KnownTargets, rateLimit: RateLimit, metrics: ImageMetrics,
-        image: @escaping @Sendable (MemoryLookup) -> ImageResponse?
+        image: @escaping @Sendable (ImageLookup) -> ImageResponse?
     ) {
         self.configuration = configuration
         self.targets = targets
@@ -36,9 +36,10 @@ final class HitResponder: FastResponder {
         if let expires = target.authorization.expires, expires <= now { return nil }
         let acceptsWebP = target.query.isNegotiated && FormatNegotiation.acceptsWebP(request.accept)
         guard let image = image(target.image(acceptingWebP: acceptsWebP)),
-            ImageMetrics.Outcome(image) == .memoryHit, admits(request, target)
+            case let outcome = ImageMetrics.Outcome(image), outcome == .memoryHit || outcome == .diskHit,
+            admits(request, target)
         else { return nil }
-        metrics.recordMemoryHit()
+        metrics.recordHit(outcome)
         let notModified = ImageHTTPResponse.isNotModified(image, request)
         let moment = HitHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let head = target.withHeads(acceptingWebP: acceptsWebP) { heads in

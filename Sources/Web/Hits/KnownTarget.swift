@@ -11,7 +11,7 @@ final class KnownTarget: Sendable {
     let authorization: Authorization
     /// The metrics of the route.
     let metrics: RouteMetrics
-    private let images: Images<MemoryLookup>
+    private let images: Images<ImageLookup>
     private let heads = Mutex(Images(webP: HitHeads(), other: HitHeads()))
 
     /// A value for clients that accept WebP, and one for all others. They are the same unless the format is negotiated.
@@ -25,14 +25,14 @@ final class KnownTarget: Sendable {
         }
     }
 
-    init(query: ImageQuery, authorization: Authorization, metrics: RouteMetrics, images: Images<MemoryLookup>) {
+    init(query: ImageQuery, authorization: Authorization, metrics: RouteMetrics, images: Images<ImageLookup>) {
         self.query = query
         self.authorization = authorization
         self.metrics = metrics
         self.images = images
     }
 
-    func image(acceptingWebP: Bool) -> MemoryLookup { images[acceptingWebP: acceptingWebP] }
+    func image(acceptingWebP: Bool) -> ImageLookup { images[acceptingWebP: acceptingWebP] }
 
     /// Uses the encoded heads of the image.
     func withHeads<Result>(acceptingWebP: Bool, _ body: (inout HitHeads) -> Result) -> Result {

@@ -10,7 +10,7 @@ struct TargetLearner: Sendable {
     let targets: KnownTargets
     let metrics: RequestMetrics
     /// Derives the keys of a request.
-    let lookup: @Sendable (ImageRequest) -> MemoryLookup
+    let lookup: @Sendable (ImageRequest) -> ImageLookup
 }
 
 extension ImageEndpoint {

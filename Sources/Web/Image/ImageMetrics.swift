@@ -33,7 +33,6 @@ struct ImageMetrics: Sendable {
     ]
 
     private let answers: [Outcome: Counter]
-    private let memoryHits: Counter?
     private let stages: [CoreMetrics.Timer]
 
     init(_ metrics: any MetricsFactory) {
@@ -45,15 +44,14 @@ struct ImageMetrics: Sendable {
             )
         }
         answers = Dictionary(uniqueKeysWithValues: counters)
-        memoryHits = answers[.memoryHit]
         stages = ["fetch", "queue", "process", "store"].map { stage in
             CoreMetrics.Timer(
                 label: "darkroom_image_stage_duration_seconds", dimensions: [("stage", stage)], factory: metrics)
         }
     }
 
-    /// Records a hit in memory, whose stages take no time.
-    func recordMemoryHit() { memoryHits?.increment() }
+    /// Records a hit, which needs no stage.
+    func recordHit(_ outcome: Outcome) { answers[outcome]?.increment() }
 
     /// Records the result of `work`.
     func measure(
