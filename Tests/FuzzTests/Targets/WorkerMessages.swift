@@ -13,7 +13,7 @@ extension FuzzTests {
         let seeds = try outcomes.map { try Self.written(WorkerReply(outcome: $0, decoded: statistics)) }
         fuzzer.run("worker-reply", bytes: seeds) { input in
             guard let reply = Self.read(WorkerReply.self, input) else { return }
-            try hold(input.starts(with: try Self.written(reply)), "\(reply)")
+            try hold(try Self.isStable(reply), "\(reply)")
             if case .plan(let plan) = reply.outcome { _ = plan.isPlausible }
         }
     }
@@ -24,7 +24,7 @@ extension FuzzTests {
         ]
         fuzzer.run("worker-request", bytes: try requests.map(Self.written)) { input in
             guard let request = Self.read(WorkerRequest.self, input) else { return }
-            try hold(input.starts(with: try Self.written(request)), "\(request)")
+            try hold(try Self.isStable(request), "\(request)")
         }
     }
 
@@ -38,6 +38,12 @@ extension FuzzTests {
         var coder = WireCoder()
         _ = try coder.coded(message)
         return coder.written
+    }
+
+    /// Not the input itself: texts that are too long are cut, for example.
+    private static func isStable<Message: WireValue>(_ message: Message) throws -> Bool {
+        let bytes = try written(message)
+        return try read(Message.self, bytes).map(written) == bytes
     }
 
     private static func read<Message: WireValue>(_ type: Message.Type, _ bytes: [UInt8]) -> Message? {
