@@ -30,6 +30,7 @@ final class DarkroomProcess: Sendable {
         var found: String?
         while found == nil {
             guard let line = await output.next() else {
+                let log = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
                 throw StartFailure(status: Self.wait(process), log: log)
             }
             found = line.range(of: #"http://[0-9.]+:[0-9]+"#, options: .regularExpression).map { String(line[$0]) }
