@@ -74,8 +74,18 @@ static long fork_sibling(void) {
 #endif
 }
 
+/// Waits at most a second: the kernel counts a thread for a moment after it was joined.
+static int becomes_single_threaded(void) {
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    for (int tries = 0; tries < 1000; tries++) {
+        if (has_one_thread()) return 1;
+        nanosleep(&millisecond, NULL);
+    }
+    return 0;
+}
+
 int darkroom_fork(int socket, int ruleset) {
-    if (!has_one_thread()) return -EBUSY;
+    if (!becomes_single_threaded()) return -EBUSY;
     long process = fork_sibling();
     if (process < 0) return -errno;
     if (process > 0) return (int)process;
