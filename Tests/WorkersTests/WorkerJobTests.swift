@@ -155,7 +155,7 @@ struct WorkerJobTests {
         #expect(made.body == (try InProcessImageProcessor().process(job) { false }.body))
     }
 
-    /// The process that workers are forked from has laid out a text before them, which takes a thread in some libraries.
+    /// The process that workers are forked from has laid out text before, which takes a thread in some libraries.
     @Test func `A worker draws text with the fonts of this process`() async throws {
         let site = try await WorkerSite()
         var job = ImageJob.drawing(width: 100)
