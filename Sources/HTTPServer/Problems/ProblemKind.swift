@@ -7,7 +7,7 @@ package struct ProblemKind: Sendable {
     /// The permanent identifier, such as `target-too-long`. Metrics and logs use it too.
     package let slug: String
     package let status: HTTPResponse.Status
-    /// A short summary, the same for every problem of the kind (RFC 9457 §3.1.3).
+    /// A short summary, identical for all problems of the kind (RFC 9457 §3.1.3).
     package let title: String
     /// Why the problem occurs, in a sentence or two for the sender of the request.
     package let cause: String

@@ -54,7 +54,7 @@ enum Base64URL {
         Data(bytes).base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
     }
 
-    /// Nil for every spelling but the one that ``text(of:)`` gives.
+    /// Decodes the canonical form, which ``text(of:)`` produces; nil for any other text.
     static func bytes(of text: String) -> Data? {
         // Foundation decodes the standard alphabet only, with padding, and ignores trailing bits.
         let standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }

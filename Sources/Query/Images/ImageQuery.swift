@@ -47,7 +47,7 @@ package struct ImageQuery: Hashable, Sendable {
             format: .webp, quality: output.quality, lossless: output.lossless, interlaced: output.interlaced)
     }
 
-    /// The sources of the query, with the defaults for everything else.
+    /// A request for the sources of the query, with default options.
     package func sourceRequest() throws(InvalidSourceURL) -> ImageRequest {
         var request = try ImageRequest(url, givenAs: "url")
         if let fallback { request.fallback = try ImageRequest(fallback, givenAs: "default").source }
@@ -76,7 +76,7 @@ package struct InvalidSourceURL: Error, Hashable {
 }
 
 extension ImageRequest {
-    /// A request for the source that a client gave in this parameter, with the defaults for everything else.
+    /// A request with default options for the source URL in a parameter.
     package init(_ url: String, givenAs parameter: String) throws(InvalidSourceURL) {
         do throws(SourceURLError) {
             self.init(source: try SourceURL(parsing: url))
