@@ -100,11 +100,9 @@ struct DiskAnswerTests {
         let bench = try Bench(.control("max-age=60"), memoryBytes: 0)
         try await bench.ask()
         await bench.settle()
-        let request = bench.pipeline.resolve(try bench.request())
-        #expect(bench.pipeline.imageOnDiskAtOnce(for: request) == nil)
-        let response = await withCheckedContinuation { continuation in
-            bench.pipeline.imageOnDisk(for: request) { continuation.resume(returning: $0) }
-        }
+        let request = try bench.request()
+        #expect(bench.pipeline.imageAtOnce(bench.pipeline.lookup(for: request)) == nil)
+        let (response, _) = await bench.pipeline.resolver.imageOnDisk(for: bench.pipeline.resolve(request))
         #expect(response?.cache.variant == .disk)
     }
 }

@@ -27,25 +27,14 @@ extension ImageResolver {
 
     /// Looks on disk for the record, unless memory has it, and for the variant, at once.
     ///
-    /// - Parameter deliver: called once with the answer, or with what was found if ``image(for:)`` has to look further:
-    ///   on any thread, possibly before the return.
-    func imageOnDisk(
-        for request: ResolvedRequest, deliver: @escaping @Sendable (ImageResponse?, DiskFindings) -> Void
-    ) {
-        guard let disk = caches.disk, let lookup = DiskLookup(request, caches) else {
-            return deliver(nil, DiskFindings())
-        }
-        disk.look(for: lookup.keys) { entries in
-            let findings = lookup.findings(in: entries, caches, request)
-            deliver(answer(request, findings, known: lookup.known), findings)
-        }
-    }
-
-    /// The same for a caller that waits.
+    /// - Returns: the answer, or nil with what was found if ``image(for:)`` has to look further.
     func imageOnDisk(for request: ResolvedRequest) async -> (ImageResponse?, DiskFindings) {
-        await withCheckedContinuation { continuation in
-            imageOnDisk(for: request) { continuation.resume(returning: ($0, $1)) }
+        guard let disk = caches.disk, let lookup = DiskLookup(request, caches) else { return (nil, DiskFindings()) }
+        let entries = await withCheckedContinuation { continuation in
+            disk.look(for: lookup.keys) { continuation.resume(returning: $0) }
         }
+        let findings = lookup.findings(in: entries, caches, request)
+        return (answer(request, findings, known: lookup.known), findings)
     }
 
     private func answer(
@@ -59,30 +48,6 @@ extension ImageResolver {
             // A request whose record is in memory has looked for its variant there.
             if known == nil || isDocument, let found = variants.inMemory(wanted, of: record.content) { return found }
             return isDocument ? nil : variants.onDisk(entry, wanted, of: record.content)
-        }
-    }
-}
-
-extension ImagePipeline {
-    /// The answer to a request from entries on disk that were read before and whose files the system has in memory, for
-    /// a thread that must not wait. Nil means that ``image(for:)`` has to look further.
-    package func imageOnDiskAtOnce(for request: ResolvedRequest) -> ImageResponse? {
-        var stopwatch = Stopwatch()
-        var response = resolver.imageOnDiskAtOnce(for: request)
-        response?.timings.total = stopwatch.lap()
-        return response
-    }
-
-    /// The answer to a request from disk, without a task.
-    ///
-    /// - Parameter deliver: called once, on any thread, possibly before the return. Nil means that ``image(for:)`` has
-    ///   to look further.
-    package func imageOnDisk(for request: ResolvedRequest, deliver: @escaping @Sendable (ImageResponse?) -> Void) {
-        let start = ContinuousClock.now
-        resolver.imageOnDisk(for: request) { response, _ in
-            var response = response
-            response?.timings.total = start.duration(to: .now)
-            deliver(response)
         }
     }
 }

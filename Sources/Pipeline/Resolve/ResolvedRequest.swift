@@ -7,7 +7,7 @@ import DarkroomTransforms
 ///
 /// Every step takes this value, so that no step derives a key of its own, and nothing that was made before a purge is
 /// stored after it.
-package struct ResolvedRequest: Sendable {
+struct ResolvedRequest: Sendable {
     /// The request as the caller made it.
     var input: ImageRequest
     let chain: TransformChain
