@@ -170,6 +170,8 @@ extension DiskStore {
         lookups?.entriesAtOnce(for: keys)
     }
 
+    public func isAbsent(_ key: EntryKey) -> Bool { lookups?.isAbsent(key) ?? true }
+
     /// The entry for this key, if it is on disk, intact and below its maximum age. Counts neither as a lookup nor as a
     /// use, and leaves a corrupt entry in place.
     public func peek(_ key: EntryKey) async -> StoredEntry? {

@@ -96,6 +96,12 @@ public struct StoreKey: Hashable, Sendable {
     /// The first twelve bits of the digest, which are its first three hexadecimal digits.
     var leadingBits: Int { Int(words.first >> 52) }
 
+    /// The first 64 bits of the digest.
+    var leadingWord: UInt64 { words.first }
+
+    /// The last 64 bits of the digest.
+    var trailingWord: UInt64 { words.fourth }
+
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }

@@ -26,6 +26,10 @@ public protocol Storing: Sendable {
     ///   may find it.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]?
 
+    /// Whether the store certainly has no entry for this key, as far as that is known without waiting for a device. Is
+    /// no lookup. By default false.
+    func isAbsent(_ key: EntryKey) -> Bool
+
     /// Stores or replaces the entry for this key. Returns at once: the write happens later, or not at all under
     /// pressure.
     /// - Returns: false if the entry was refused: it is too large, the queue is full, or writing fails at present.
@@ -81,6 +85,7 @@ extension Storing {
     }
 
     public func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? { nil }
+    public func isAbsent(_ key: EntryKey) -> Bool { false }
     public func peek(_ key: EntryKey) async -> StoredEntry? { await entry(for: key) }
     public func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary] { [] }
 }

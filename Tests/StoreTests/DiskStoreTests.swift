@@ -1,3 +1,4 @@
+import DarkroomMachine
 import Foundation
 import NIOCore
 import Testing
@@ -40,6 +41,22 @@ import Testing
         #expect(await store.entry(for: key(2)) == nil)
         #expect(store.statistics.corrupt == 1)
     }
+
+    #if os(Linux)
+        @Test func `a body in a memory file is written whole, also in place of another`() async throws {
+            let store = try await fixture.open()
+            for byteCount in [1, 300_001, 70_000] {
+                let bytes = ByteBuffer(bytes: (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 / 7) })
+                var expected = entry(metadata: "\(byteCount)")
+                expected.body = bytes
+                var stored = expected
+                stored.content = SharedBytes(try MemoryFile(copying: bytes))
+                #expect(await store.storeAndWait(stored, for: key(1)))
+                #expect(await store.entry(for: key(1)) == expected)
+            }
+            #expect(store.statistics.corrupt == 0)
+        }
+    #endif
 
     @Test func `a second entry for a key replaces the first`() async throws {
         let store = try await fixture.open()

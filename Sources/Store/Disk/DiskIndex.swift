@@ -22,6 +22,7 @@ final class DiskIndex: Sendable {
     /// The clock that stamps entries.
     let clock: MonotonicClock
     let condition: Condition
+    let keys = KeyFilter()
     let pool: DatabasePool
 
     /// Opens the index or creates an empty one, in the same time however many entries it has.

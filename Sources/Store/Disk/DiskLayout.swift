@@ -1,3 +1,4 @@
+import DarkroomMachine
 import NIOCore
 
 #if canImport(Glibc)
@@ -151,28 +152,28 @@ extension DiskLayout {
     /// already, which readers may have open. Creates the missing folder.
     ///
     /// A file that a crash leaves unfinished is shorter than its header says: it is neither served nor adopted.
-    func write(_ buffers: [ByteBuffer], for key: EntryKey) throws(StorageError) {
+    func write(_ start: [ByteBuffer], body: SharedBytes, for key: EntryKey) throws(StorageError) {
         let file = file(of: key)
         do {
-            try FileSystem.write(buffers, to: file)
+            try FileSystem.write(start, body: body, to: file)
         } catch  where error.code == ENOENT || error.code == ENOTDIR {
             // Usually the first entry in its folder; or a foreign file in the folder's place.
             try makeFolder(ofSource: key.source)
-            try FileSystem.write(buffers, to: file)
+            try FileSystem.write(start, body: body, to: file)
         } catch  where error.code == EEXIST {
-            try replace(file, with: buffers, temporary: temporaryFile(of: key))
+            try replace(file, with: start, body, temporary: temporaryFile(of: key))
         }
     }
 
     private func replace(
-        _ file: String, with buffers: [ByteBuffer], temporary: String
+        _ file: String, with start: [ByteBuffer], _ body: SharedBytes, temporary: String
     ) throws(StorageError) {
         do {
-            try FileSystem.write(buffers, to: temporary)
+            try FileSystem.write(start, body: body, to: temporary)
         } catch  where error.code == EEXIST {
             // The rest of a failed write.
             try FileSystem.remove(temporary)
-            try FileSystem.write(buffers, to: temporary)
+            try FileSystem.write(start, body: body, to: temporary)
         }
         do {
             try FileSystem.rename(temporary, to: file)

@@ -19,20 +19,37 @@ final class DiskLookups: Sendable {
     /// - Parameter deliver: called once with the entries up to the first that is missing: on this thread before the
     ///   return if no device has to be waited for, else on a thread of the store.
     func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
-        if let found = entriesAtOnce(for: keys) { return deliver(found) }
+        if let found = findAtOnce(keys) {
+            count(found.count, of: keys)
+            return deliver(found)
+        }
         threads.append(
             ReadJob(keys, at: .now) { [self] found in complete([], report(found ?? []), keys, nil, deliver) })
     }
 
     /// All of these entries, if no device has to be waited for. Otherwise this counts as no lookup.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
+        guard let found = findAtOnce(keys), found.count == keys.count else { return nil }
+        count(found.count, of: keys)
+        return found
+    }
+
+    /// Whether there is no entry, as far as that is known at once. Counts as no lookup.
+    func isAbsent(_ key: EntryKey) -> Bool {
+        if case .miss = reader.lookQuickly(for: key) { true } else { false }
+    }
+
+    /// The entries up to the first that is missing; nil if a device has to be waited for.
+    private func findAtOnce(_ keys: [EntryKey]) -> [StoredEntry]? {
         var entries: [StoredEntry] = []
         entries.reserveCapacity(keys.count)
         for key in keys {
-            guard case .hit(let entry) = reader.lookQuickly(for: key) else { return nil }
-            entries.append(entry)
+            switch reader.lookQuickly(for: key) {
+            case .hit(let entry): entries.append(entry)
+            case .miss: return entries
+            case .mismatch, .indexFailure, nil: return nil
+            }
         }
-        count(entries.count, of: keys)
         return entries
     }
 

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import Logging
 import NIOCore
 
@@ -23,7 +24,7 @@ extension EntryWrite {
 
     /// Whether the index has the whole entry, so that it needs no file.
     var isKeptInRow: Bool {
-        entry.body.readableBytes == 0 && companion.readableBytes == 0
+        entry.content.count == 0 && companion.readableBytes == 0
             && entry.metadata.readableBytes <= EntryRecord.maximumContentBytes
     }
 }
@@ -147,7 +148,8 @@ final class DiskWriter {
                 if hadFile { try FileSystem.remove(directory.layout.file(of: write.key)) }
                 header.record.content = write.entry.metadata
             } else {
-                try directory.layout.write([header.bytes, write.entry.metadata, write.entry.body], for: write.key)
+                try directory.layout.write(
+                    [header.bytes, write.entry.metadata], body: write.entry.content, for: write.key)
             }
             return header.record
         } catch {
@@ -198,7 +200,8 @@ final class DiskWriter {
 
     // MARK: Maintenance, in slices, so that reads and writes don't wait for it
 
-    /// Runs a slice of maintenance: of eviction, else of healing, else of deleting folders that were set aside.
+    /// Runs a slice of maintenance: of eviction, else of filling the filter of keys, else of healing, else of deleting
+    /// folders that were set aside.
     /// - Returns: whether there is more.
     func runMaintenance() -> Bool {
         guard let open = directory.usable() else {
@@ -208,6 +211,8 @@ final class DiskWriter {
         if open.index !== maintainedIndex { beginMaintenance(of: open) }
         if evictor.isEvicting {
             evictor.runSlice()
+        } else if open.index.keys.isFilling {
+            fillKeyFilter(of: open)
         } else if healer.isHealing {
             healer.runSlice(in: open)
             evictor.check()
@@ -216,7 +221,17 @@ final class DiskWriter {
         }
         // Also if the directory was opened anew and needs no healing.
         if !healer.isHealing { healer.runWaiters() }
-        return directory.isIndexCorrupt || evictor.isEvicting || healer.isHealing || remover.hasFoldersSetAside
+        return directory.isIndexCorrupt || evictor.isEvicting || open.index.keys.isFilling || healer.isHealing
+            || remover.hasFoldersSetAside
+    }
+
+    private func fillKeyFilter(of open: OpenDirectory) {
+        do {
+            try open.index.fillKeyFilter(entries: state.totals.entries)
+        } catch {
+            open.index.keys.stopFilling()
+            directory.report(error, .reading, in: open)
+        }
     }
 
     private func beginMaintenance(of open: OpenDirectory) {

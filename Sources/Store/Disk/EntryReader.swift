@@ -33,14 +33,14 @@ struct EntryReader: Sendable {
     func look(for keys: [EntryKey]) -> [Lookup] {
         var found = keys.map { lookAtHot($0, mayBlock: true) }
         if found.contains(where: { $0 == nil }) {
-            let missing = keys.indices.filter { found[$0] == nil }
-            let rest = lookIntoIndex(for: missing.map { keys[$0] })
-            for (index, lookup) in zip(missing, rest) { found[index] = lookup }
+            let unknown = keys.indices.filter { found[$0] == nil }
+            let rest = lookIntoIndex(for: unknown.map { keys[$0] })
+            for (index, lookup) in zip(unknown, rest) { found[index] = lookup }
         }
         return found.map { $0 ?? .miss }
     }
 
-    /// Looks for an entry without ever waiting for a device.
+    /// Looks for an entry in memory, without ever waiting for a device.
     /// - Returns: nil if that does not suffice.
     func lookQuickly(for key: EntryKey) -> Lookup? { lookAtHot(key, mayBlock: false) }
 
@@ -48,7 +48,7 @@ struct EntryReader: Sendable {
     private func lookAtHot(_ key: EntryKey, mayBlock: Bool) -> Lookup? {
         let sight = state.sight(of: key)
         guard let directory = sight.directory else { return .miss }
-        guard let (hot, openFile) = sight.hot else { return nil }
+        guard let (hot, openFile) = sight.hot else { return directory.index.keys.mayContain(key) ? nil : .miss }
         if isExpired(hot.record, lastUse: hot.lastUse, at: directory.index.clock.microseconds) { return .miss }
         guard let version = hot.version else { return .hit(hot.entry) }
         let path = layout.file(of: key)
@@ -75,8 +75,7 @@ struct EntryReader: Sendable {
             let rows = try directory.index.rows(for: keys)
             outages.end(.reading)
             return zip(sights, rows).map { sight, row in
-                guard sight.directory === directory, let row else { return .miss }
-                return read(row, in: directory, generation: sight.generation)
+                sight.directory === directory ? read(row, in: directory, generation: sight.generation) : .miss
             }
         } catch {
             // The writer has abandoned the index in the meantime.

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import NIOCore
 
 #if canImport(Glibc)
@@ -18,27 +19,50 @@ enum FileSystem {
         return (try file.read(from: 0, byteCount: min(file.version.byteCount, count)), file.version.byteCount)
     }
 
-    /// Creates a file with these buffers as its content; throws if the file exists. Removes it again if that fails.
-    static func write(_ buffers: [ByteBuffer], to path: String) throws(StorageError) {
+    /// Creates a file of these buffers and a body; throws if the file exists. Removes it again if that fails.
+    static func write(_ start: [ByteBuffer], body: SharedBytes, to path: String) throws(StorageError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw error("create") }
         defer { close(descriptor) }
         do throws(StorageError) {
-            var rest = buffers.filter { $0.readableBytes > 0 }
-            while !rest.isEmpty {
-                var written = Self.gather(rest[...], []) { writev(descriptor, $0.baseAddress, Int32($0.count)) }
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { throw error("write") }
-                while let first = rest.first, written >= first.readableBytes {
-                    written -= first.readableBytes
-                    rest.removeFirst()
-                }
-                if !rest.isEmpty { rest[0].moveReaderIndex(forwardBy: written) }
+            if let file = body.file {
+                try write(start, to: descriptor)
+                try copy(file, to: descriptor)
+            } else {
+                try write(start + [body.buffer], to: descriptor)
             }
         } catch {
             unlink(path)
             throw error
         }
+    }
+
+    private static func write(_ buffers: [ByteBuffer], to descriptor: Int32) throws(StorageError) {
+        var rest = buffers.filter { $0.readableBytes > 0 }
+        while !rest.isEmpty {
+            var written = Self.gather(rest[...], []) { writev(descriptor, $0.baseAddress, Int32($0.count)) }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw error("write") }
+            while let first = rest.first, written >= first.readableBytes {
+                written -= first.readableBytes
+                rest.removeFirst()
+            }
+            if !rest.isEmpty { rest[0].moveReaderIndex(forwardBy: written) }
+        }
+    }
+
+    /// Appends a memory file, which need not be mapped for that.
+    private static func copy(_ file: MemoryFile, to descriptor: Int32) throws(StorageError) {
+        #if os(Linux)
+            var offset = 0
+            while offset < file.count {
+                let copied = sendfile(descriptor, file.descriptor, &offset, file.count - offset)
+                if copied < 0 && errno == EINTR { continue }
+                guard copied > 0 else { throw error("write") }
+            }
+        #else
+            try write([file.buffer], to: descriptor)
+        #endif
     }
 
     /// Calls `body` with the memory of all buffers.

@@ -17,7 +17,8 @@ extension DiskIndex {
 
     /// Deletes and sets records.
     func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageError) -> StoreTotals {
-        try change("write index") { database in
+        keys.insert(puts.lazy.map(\.key))
+        return try change("write index") { database in
             var change = StoreTotals()
             for key in deletes { change += try Self.delete(key, in: database) }
             for record in puts { change += try Self.put(record, usedBy: clock.microseconds, in: database) }

@@ -33,6 +33,27 @@ struct EarlierWrite: Sendable {
     var hasFile: Bool
 }
 
+/// The position of a row among all rows, in the order of their last uses.
+struct IndexPosition: Sendable {
+    var key: EntryKey
+    var lastUse: Int64
+    var bytes: Int64
+
+    /// Before all rows.
+    static let start = IndexPosition(
+        key: EntryKey(source: StoreKey(hashing: []), entry: StoreKey(hashing: [])), lastUse: .min, bytes: .min)
+}
+
+extension IndexPosition {
+    /// The position of a row that begins with source, entry, last use and size.
+    fileprivate init?(row: Row) {
+        guard let key = EntryKey(row: row), let lastUse = Int64.fromDatabaseValue(row[2]),
+            let bytes = Int64.fromDatabaseValue(row[3])
+        else { return nil }
+        self.init(key: key, lastUse: lastUse, bytes: bytes)
+    }
+}
+
 /// An entry that a query found for removal, and the size of its file.
 struct IndexedEntry: Sendable {
     var key: EntryKey
@@ -41,8 +62,8 @@ struct IndexedEntry: Sendable {
 
 // Queries.
 extension DiskIndex {
-    /// The rows of entries of one source, in the order of the keys; nil for those that have none.
-    func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow?] {
+    /// The rows of entries of one source, in the order of the keys up to the first that has none.
+    func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow] {
         try Self.attempt("look up") {
             try pool.unsafeRead { database in
                 let select = try database.cachedStatement(
@@ -50,9 +71,13 @@ extension DiskIndex {
                         SELECT size, checksum, labels, content, is_restored, created, modified, last_use FROM entry
                         WHERE source = ? AND entry = ?
                         """)
-                return try keys.map { key in
-                    try Row.fetchOne(select, arguments: key.arguments).flatMap { IndexRow(of: key, $0) }
+                var rows: [IndexRow] = []
+                for key in keys {
+                    let row = try Row.fetchOne(select, arguments: key.arguments)
+                    guard let row = row.flatMap({ IndexRow(of: key, $0) }) else { break }
+                    rows.append(row)
                 }
+                return rows
             }
         }
     }
@@ -60,15 +85,51 @@ extension DiskIndex {
     /// What must be known of these keys before they are written again; keys without an entry are left out.
     func earlierWrites(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: EarlierWrite] {
         try Self.attempt("look up") {
-            // By the writer's connection, which has the pages that the write needs next.
+            // By the writer's connection, which has the pages that the write needs next, and in one transaction, which
+            // takes and releases the locks once.
             try pool.writeWithoutTransaction { database in
-                let select = try database.cachedStatement(
-                    sql: "SELECT created, content IS NULL FROM entry WHERE source = ? AND entry = ?")
-                return try keys.reduce(into: [:]) { found, key in
-                    guard let row = try Row.fetchOne(select, arguments: key.arguments) else { return }
-                    found[key] = EarlierWrite(
-                        created: Int64.fromDatabaseValue(row[0]) ?? 0, hasFile: Bool.fromDatabaseValue(row[1]) ?? true)
+                var found: [EntryKey: EarlierWrite] = [:]
+                try database.inTransaction(.deferred) {
+                    let select = try database.cachedStatement(
+                        sql: "SELECT created, content IS NULL FROM entry WHERE source = ? AND entry = ?")
+                    for key in keys {
+                        guard let row = try Row.fetchOne(select, arguments: key.arguments) else { continue }
+                        found[key] = EarlierWrite(
+                            created: Int64.fromDatabaseValue(row[0]) ?? 0,
+                            hasFile: Bool.fromDatabaseValue(row[1]) ?? true)
+                    }
+                    return .commit
                 }
+                return found
+            }
+        }
+    }
+
+    /// Begins or continues to fill the filter of keys.
+    ///
+    /// - Parameter entries: the number of entries.
+    func fillKeyFilter(entries: Int) throws(StorageError) {
+        try keys.fill(entries: entries) { position throws(StorageError) in
+            try rows(after: position, limit: Self.rowsPerFilling)
+        }
+    }
+
+    private static let rowsPerFilling = 1000
+
+    /// The first rows after a position, in the order of an index that is much smaller than the table. A row whose last
+    /// use changes meanwhile moves to the end.
+    private func rows(after position: IndexPosition, limit: Int) throws(StorageError) -> [IndexPosition] {
+        try Self.attempt("list keys") {
+            try pool.unsafeRead { database in
+                let select = try database.cachedStatement(
+                    sql: """
+                        SELECT source, entry, last_use, size FROM entry INDEXED BY entry_by_last_use
+                        WHERE (last_use, size, source, entry) > (?, ?, ?, ?)
+                        ORDER BY last_use, size, source, entry LIMIT ?
+                        """)
+                let arguments: StatementArguments =
+                    [position.lastUse, position.bytes] + position.key.arguments + [limit]
+                return try Row.fetchAll(select, arguments: arguments).compactMap(IndexPosition.init(row:))
             }
         }
     }
