@@ -27,6 +27,18 @@ struct SharingTests {
         #expect(bench.origin.fetches.value == fetches)
     }
 
+    /// A request that found the original before another request's image was stored, and continues afterwards.
+    @Test func `An image that another request has just made counts as shared`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        try await bench.ask()
+        let (pipeline, resolver) = (bench.pipeline, bench.pipeline.resolver)
+        let request = try pipeline.resolve(bench.request())
+        let record = try #require(resolver.caches.records.inMemory(request.keys.source))
+        let original = try #require(await resolver.originals.find(request, record))
+        #expect(try await resolver.producer.produce(request, from: original).isShared)
+        #expect(bench.processing.runs.value == 1)
+    }
+
     @Test func `A finished download that may not be stored is not shared`() async throws {
         let bench = try Bench(.control("max-age=60"), delegate: Veto())
         let goOn = bench.processing.holdNext()

@@ -27,6 +27,8 @@ struct VariantProducer: Sendable {
         var record: VariantRecord
         var isStored: Bool
         var timings: Timings
+        /// Whether another request made it a moment ago.
+        var isShared = false
     }
 
     func produce(
@@ -36,11 +38,13 @@ struct VariantProducer: Sendable {
         let key = Key(
             variant: request.keys.variant, content: original.record.content, store: options.store,
             waitsForDisk: options.waitsForDisk, epoch: request.epoch)
-        return try await productions.value(for: key, urgency: request.urgency, deadline: request.deadline) {
-            urgency throws(PipelineError) in
+        let (produced, joined) = try await productions.value(
+            for: key, urgency: request.urgency, deadline: request.deadline
+        ) { urgency throws(PipelineError) in
             if let produced = await recentlyProduced(request, original) { return produced }
             return try await run(request, original, urgency)
         }
+        return (produced, joined || produced.isShared)
     }
 
     /// The variant that another request made after this one looked into the caches.
@@ -50,7 +54,8 @@ struct VariantProducer: Sendable {
         else { return nil }
         original.record.markVerified()
         let isStored = await writer.store(found.entry, from: original, for: request)
-        return Produced(body: found.body, record: found.record, isStored: isStored, timings: Timings())
+        return Produced(
+            body: found.body, record: found.record, isStored: isStored, timings: Timings(), isShared: true)
     }
 
     private func run(
