@@ -47,8 +47,10 @@ struct Endpoints: Sendable {
     var prefetch: PrefetchEndpoint
     var srcset: SrcsetEndpoint
     var observability: Observability
-    /// Answers hits in front of the routes; nil = the routes answer all requests.
-    var hits: HitResponder?
+    /// Counts the requests of each client, in front of the routes and behind.
+    var rateLimiter = RateLimiter()
+    /// Answer hits, and refuse requests under overload, in front of the routes.
+    var fastResponders: [any FastResponder] = []
     var playground = PlaygroundEndpoint()
 
     /// The routes for all clients, or for those with a signature if the server requires one.
@@ -80,7 +82,7 @@ struct Endpoints: Sendable {
     }
 
     private func imageRoutes(_ configuration: WebConfiguration) -> [Route] {
-        let rateLimit = hits?.rateLimit ?? RateLimit(configuration, limiter: RateLimiter())
+        let rateLimit = RateLimit(configuration, limiter: rateLimiter)
         let routes = imageRoutes.map(rateLimit.limiting).map(RouteAuthorizer(configuration).guarding)
         return routes + configuration.access.origins.preflightRoutes(for: routes)
     }
@@ -97,7 +99,7 @@ struct Endpoints: Sendable {
             routes: routes, middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
-            fastResponder: listener == .main ? hits : nil)
+            fastResponders: listener == .main ? fastResponders : [])
     }
 }
 
@@ -110,9 +112,9 @@ extension Endpoints {
         _ observability: Observability, metrics: RequestMetrics
     ) {
         let imageMetrics = ImageMetrics(observability.metrics)
+        let rateLimit = RateLimit(configuration, limiter: rateLimiter)
         let hits = HitResponder(
-            configuration: configuration, targets: KnownTargets(),
-            rateLimit: RateLimit(configuration, limiter: RateLimiter()), metrics: imageMetrics
+            configuration: configuration, targets: KnownTargets(), rateLimit: rateLimit, metrics: imageMetrics
         ) {
             pipeline.imageAtOnce($0)
         }
@@ -135,7 +137,17 @@ extension Endpoints {
             prefetcher, limits: configuration.limits, presets: configuration.access.presets)
         srcset = SrcsetEndpoint(configuration: configuration)
         self.observability = observability
-        self.hits = hits
+        fastResponders = [
+            hits,
+            RefusalResponder(
+                endpoint: image, rateLimit: rateLimit, imageMetrics: imageMetrics,
+                routeMetrics: metrics.of(route: ImageEndpoint.path)
+            ) {
+                pipeline.mayRefuse
+            } refusal: {
+                pipeline.refusal(of: $0, isAdmitted: $1)
+            },
+        ]
     }
 }
 

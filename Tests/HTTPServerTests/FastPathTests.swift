@@ -33,8 +33,9 @@ private final class StubResponder: FastResponder {
         var fields: HTTPFields = [.cacheStatus: "darkroom;hit"]
         if status != 304 { fields[.contentLength] = "\(body.readableBytes)" }
         return FastResponse(
-            status: status, head: .head(status == 304 ? .notModified : .ok, fields), serverTiming: "total;dur=0.1",
-            body: body, cacheStatus: "darkroom;hit", metrics: RequestMetrics.discarding().of(route: "/fast"))
+            status: status, head: .head(status == 304 ? .notModified : .ok, fields),
+            content: .image(body: body, cacheStatus: "darkroom;hit", serverTiming: "total;dur=0.1"),
+            metrics: RequestMetrics.discarding().of(route: "/fast"))
     }
 }
 

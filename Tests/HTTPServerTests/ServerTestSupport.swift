@@ -82,7 +82,7 @@ extension ListenerConfiguration {
                 metrics: metrics, state: ServerState(),
                 log: AccessLog(redactedPrefix: "/signed/") { log.record($0) }, logger: .quiet,
                 instrument: instrument),
-            fastResponder: fastResponder)
+            fastResponders: [fastResponder].compactMap(\.self))
     }
 
     /// Responds to a request without a socket.

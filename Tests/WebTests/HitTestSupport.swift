@@ -53,8 +53,30 @@ private struct NamedOrigin: OriginFetching {
     }
 }
 
+/// Holds up the threads of a pipeline.
+final class ProcessingGate: Sendable {
+    private let isClosed = Atomic(false)
+    private let opening = DispatchSemaphore(value: 0)
+
+    func close() { isClosed.store(true, ordering: .releasing) }
+
+    /// Lets all through that have come, and will come.
+    func open() {
+        isClosed.store(false, ordering: .releasing)
+        opening.signal()
+    }
+
+    func pass() {
+        guard isClosed.load(ordering: .acquiring) else { return }
+        opening.wait()
+        opening.signal()
+    }
+}
+
 /// Makes texts that name the source and the output.
 private struct NamingProcessor: ImageProcessing {
+    let gate: ProcessingGate
+
     func plan(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ImagePlan {
@@ -64,6 +86,7 @@ private struct NamingProcessor: ImageProcessing {
     func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
+        gate.pass()
         let format = job.output.format ?? .jpeg
         let text =
             format == .json
@@ -75,19 +98,19 @@ private struct NamingProcessor: ImageProcessing {
     }
 }
 
-/// Counts the requests that a responder answers.
+/// Counts the requests that responders answer.
 final class CountingResponder: FastResponder {
-    private let responder: any FastResponder
+    private let responders: [any FastResponder]
     private let answered = Atomic(0)
 
-    init(_ responder: any FastResponder) {
-        self.responder = responder
+    init(_ responders: [any FastResponder]) {
+        self.responders = responders
     }
 
     var answeredCount: Int { answered.load(ordering: .relaxed) }
 
     func response(to request: FastRequest) -> FastResponse? {
-        let response = responder.response(to: request)
+        let response = responders.response(to: request)
         if response != nil { answered.wrappingAdd(1, ordering: .relaxed) }
         return response
     }
@@ -98,6 +121,7 @@ final class HitServer: Sendable {
     let pipeline: ImagePipeline
     let metrics = RecordingMetrics()
     let responder: CountingResponder?
+    let gate = ProcessingGate()
     private let listener: ListenerConfiguration
     private let logged: Log
 
@@ -112,8 +136,9 @@ final class HitServer: Sendable {
     ///   - disk: the second tier. Memory then has room for records only.
     init(_ configuration: WebConfiguration, clock: TestClock, isFast: Bool, disk: (any Storing)? = nil) {
         pipeline = ImagePipeline(
-            origin: NamedOrigin(clock: clock), memory: MemoryStore(budgetBytes: disk == nil ? 1 << 20 : 0),
-            disk: disk, processing: NamingProcessor(), now: { clock.now }, random: { 0.5 })
+            configuration: Self.pipelineConfiguration, origin: NamedOrigin(clock: clock),
+            memory: MemoryStore(budgetBytes: disk == nil ? 1 << 20 : 0), disk: disk,
+            processing: NamingProcessor(gate: gate), now: { clock.now }, random: { 0.5 })
         let log = Log()
         logged = log
         var observability = Observability.idle(metrics: metrics)
@@ -124,13 +149,36 @@ final class HitServer: Sendable {
         var endpoints = Endpoints(
             configuration, pipeline, Prefetcher(pipeline), observability, metrics: observers.metrics)
         if !isFast {
-            endpoints.hits = nil
+            endpoints.fastResponders = []
             endpoints.image.learner = nil
         }
         var listener = endpoints.configuration(of: .main, configuration, observers: observers)
-        responder = listener.fastResponder.map(CountingResponder.init)
-        listener.fastResponder = responder
+        responder = isFast ? CountingResponder(listener.fastResponders) : nil
+        listener.fastResponders = [responder].compactMap(\.self)
         self.listener = listener
+    }
+
+    private static let places = 4
+
+    private static var pipelineConfiguration: PipelineConfiguration {
+        var configuration = PipelineConfiguration()
+        configuration.pixelWorkers = 1
+        configuration.queueDepth = places
+        return configuration
+    }
+
+    /// Fills the pixel queue with jobs of a client that no other request displaces, until the gate opens.
+    func fillQueue(client: String) async throws -> [Task<Void, any Error>] {
+        gate.close()
+        let requests = try (0...Self.places).map { number in
+            var request = ImageRequest(source: try SourceURL(parsing: "http://a.org/fresh?\(number)"))
+            request.priority = .high
+            request.client = client
+            return request
+        }
+        let tasks = requests.map { request in Task { [pipeline] in _ = try await pipeline.image(for: request) } }
+        while pipeline.load.waitingCount < Self.places { await Task.yield() }
+        return tasks
     }
 
     /// Runs the server while `use` runs.

@@ -77,14 +77,59 @@ struct HitTests {
                 try await other.close()
             }
         }
+        try expectEqualRecords(of: fast, slow)
+        #expect(try #require(fast.responder).answeredCount > 60)
+        #expect(slow.responder == nil)
+    }
+
+    @Test(arguments: [CORSPolicy.none, .all, .listed(["https://a.org"])], [nil, Rate("150/h")])
+    func `a refusal is the same with and without the fast path`(origins: CORSPolicy, rate: Rate?) async throws {
+        let clock = TestClock()
+        var configuration = try Site.plain.configuration()
+        configuration.access.origins = origins
+        configuration.clientLimits.rateLimit = rate
+        let fast = HitServer(configuration, clock: clock, isFast: true)
+        let slow = HitServer(configuration, clock: clock, isFast: false)
+        var requests = try RequestGenerator(seed: 3, site: .plain, configuration: configuration, clock: clock)
+        let steps = try (0..<300).map { _ in try requests.next() }
+        try await fast.run { fastAddress in
+            try await slow.run { slowAddress in
+                var (client, other) = (try await HitClient(fastAddress), try await HitClient(slowAddress))
+                func responses(_ text: String) async throws -> (ReceivedResponse, ReceivedResponse) {
+                    try await client.send(text)
+                    try await other.send(text)
+                    let isHead = text.hasPrefix("HEAD")
+                    return (try await client.response(toHead: isHead), try await other.response(toHead: isHead))
+                }
+                _ = try await responses("GET /image?url=http://a.org/fresh HTTP/1.1\r\nHost: x\r\n\r\n")
+                var fillers: [Task<Void, any Error>] = []
+                for server in [fast, slow] {
+                    await server.settle()
+                    fillers += try await server.fillQueue(client: "127.0.0.1")
+                }
+                for step in steps {
+                    let (received, expected) = try await responses(step.text)
+                    #expect(try received.lasting(step) == expected.lasting(step), "\(step.text)")
+                }
+                for server in [fast, slow] { server.gate.open() }
+                for filler in fillers { try await filler.value }
+                try await client.close()
+                try await other.close()
+            }
+        }
+        try expectEqualRecords(of: fast, slow)
+        #expect(fast.log.count { $0.status == 503 } > 30)
+        #expect(fast.pipeline.load.refusals.map(\.count) == slow.pipeline.load.refusals.map(\.count))
+        #expect(try #require(fast.responder).answeredCount > 30)
+    }
+
+    private func expectEqualRecords(of fast: HitServer, _ slow: HitServer) throws {
         #expect(fast.log.map(LoggedRequest.init) == slow.log.map(LoggedRequest.init))
         for name in ["darkroom_http_requests_total", "darkroom_http_request_duration_seconds"] + [
             "darkroom_http_problems_total", "darkroom_image_answers_total", "darkroom_image_stage_duration_seconds",
         ] {
             #expect(fast.metrics.counts(name) == slow.metrics.counts(name))
         }
-        #expect(try #require(fast.responder).answeredCount > 60)
-        #expect(slow.responder == nil)
     }
 
     @Test func `misses, hits and other requests of one connection are answered in their order`() async throws {

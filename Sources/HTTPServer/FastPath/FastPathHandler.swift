@@ -60,7 +60,7 @@ final class FastPathHandler: ChannelInboundHandler {
     private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Pending? {
         let now = NIODeadline.now()
         guard limits.awaitsOneResponse, context.channel.isWritable, let request = FastRequest(head, from: peer),
-            let response = path.responder.response(to: request)
+            let response = path.responders.response(to: request)
         else { return nil }
         return Pending(request: request, response: response, receivedAt: now)
     }
@@ -70,14 +70,24 @@ final class FastPathHandler: ChannelInboundHandler {
         let id = request.requestID.flatMap(ServerRequestContext.validRequestID) ?? "\(RequestID())"
         var head = context.channel.allocator.buffer(capacity: response.head.readableBytes + 256)
         head.writeImmutableBuffer(response.head)
-        head.writeStaticString("Server-Timing: ")
-        head.writeString(response.serverTiming)
-        head.writeStaticString("\r\nX-Request-Id: ")
+        let body: ByteBuffer
+        switch response.content {
+        case .image(let image, _, let serverTiming):
+            body = image
+            head.writeStaticString("Server-Timing: ")
+            head.writeString(serverTiming)
+            head.writeStaticString("\r\n")
+        case .problem(let problem):
+            body = problem.json(requestID: id)
+            head.writeString("Content-Length: \(body.readableBytes)\r\n")
+            path.observers.metrics.record(problem.kind)
+        }
+        head.writeStaticString("X-Request-Id: ")
         head.writeString(id)
         head.writeStaticString("\r\n\r\n")
         watch.write(head)
-        let bytes = request.isHead ? 0 : response.body.readableBytes
-        if bytes > 0 { watch.write(response.body) }
+        let bytes = request.isHead ? 0 : body.readableBytes
+        if bytes > 0 { watch.write(body) }
         hasUnflushedBytes = true
         record(pending, id, bytes: bytes)
         limits.recordResponse()

@@ -17,6 +17,7 @@ package struct FastRequest: Sendable {
     package private(set) var ifNoneMatch: String?
     package private(set) var ifModifiedSince: String?
     package private(set) var origin: String?
+    package private(set) var priority: String?
     package private(set) var via: String?
     /// The client's own id, unchecked.
     private(set) var requestID: String?
@@ -48,6 +49,7 @@ package struct FastRequest: Sendable {
         case .ifNoneMatch: return Self.set(&ifNoneMatch, value)
         case .ifModifiedSince: return Self.set(&ifModifiedSince, value)
         case .origin: return Self.set(&origin, value)
+        case .priority: return Self.set(&priority, value)
         case .via: return Self.set(&via, value)
         case .requestID: return Self.set(&requestID, value)
         case .connection: return value.utf8.count == 10 && value.lowercased() == "keep-alive"
@@ -102,7 +104,7 @@ extension FastRequest {
         case expect, forwarded
         case ifModifiedSince = "if-modified-since"
         case ifNoneMatch = "if-none-match"
-        case origin, pragma
+        case origin, pragma, priority
         case requestID = "x-request-id"
         case traceParent = "traceparent"
         case traceState = "tracestate"

@@ -6,36 +6,53 @@ package protocol FastResponder: Sendable {
     func response(to request: FastRequest) -> FastResponse?
 }
 
-/// A response whose head was encoded before, complete but for `Server-Timing` and `X-Request-Id`.
+extension [any FastResponder] {
+    /// The response of the first responder that has one.
+    package func response(to request: FastRequest) -> FastResponse? {
+        for responder in self {
+            if let response = responder.response(to: request) { return response }
+        }
+        return nil
+    }
+}
+
+/// A response, complete but for `X-Request-Id`, on which the document of a problem depends.
 package struct FastResponse: Sendable {
+    package enum Content: Sendable {
+        /// - Parameters:
+        ///   - body: empty if the status allows none. It is not sent in response to HEAD.
+        ///   - cacheStatus: the value of `Cache-Status` for the access log.
+        ///   - serverTiming: the value of `Server-Timing`, which the head lacks.
+        case image(body: ByteBuffer, cacheStatus: String, serverTiming: String)
+        /// The document, whose length the head lacks.
+        case problem(Problem)
+    }
+
     package let status: Int
     /// The status line and the header fields, without the empty line at the end.
     package let head: ByteBuffer
-    /// The value of `Server-Timing`, which is measured anew for each response.
-    package let serverTiming: String
-    /// The body; empty if the status allows none. It is not sent in response to HEAD.
-    package let body: ByteBuffer
-    /// The value of `Cache-Status` for the access log.
-    package let cacheStatus: String
+    package let content: Content
     /// The metrics of the route.
     package let metrics: RouteMetrics
 
-    package init(
-        status: Int, head: ByteBuffer, serverTiming: String, body: ByteBuffer, cacheStatus: String,
-        metrics: RouteMetrics
-    ) {
+    package init(status: Int, head: ByteBuffer, content: Content, metrics: RouteMetrics) {
         self.status = status
         self.head = head
-        self.serverTiming = serverTiming
-        self.body = body
-        self.cacheStatus = cacheStatus
+        self.content = content
         self.metrics = metrics
+    }
+}
+
+extension FastResponse {
+    /// The value of `Cache-Status` for the access log; nil without one.
+    var cacheStatus: String? {
+        if case .image(_, let cacheStatus, _) = content { cacheStatus } else { nil }
     }
 }
 
 /// What the connections of a listener share to answer requests in front of the framework.
 struct FastPath: Sendable {
-    let responder: any FastResponder
+    let responders: [any FastResponder]
     let observers: RequestObservers
     let proxies: TrustedProxies
 }

@@ -73,7 +73,7 @@ extension Problem {
     func json(requestID: String) -> ByteBuffer { document(requestID: requestID).json }
 
     /// The response's header fields, without the length of the body.
-    var headerFields: HTTPFields {
+    package var headerFields: HTTPFields {
         var all: HTTPFields = [
             .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
         ]

@@ -17,14 +17,14 @@ package struct ListenerConfiguration: Sendable {
     package var limits: ConnectionLimits
     package var proxies: TrustedProxies
     package var observers: RequestObservers
-    /// Answers requests in front of the routes; nil = the routes answer all of them.
-    package var fastResponder: (any FastResponder)?
+    /// Answer requests in front of the routes.
+    package var fastResponders: [any FastResponder]
 
     package init(
         host: String, port: Int, routes: [Route],
         middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
         limits: ConnectionLimits = ConnectionLimits(), proxies: TrustedProxies = TrustedProxies(),
-        observers: RequestObservers, fastResponder: (any FastResponder)? = nil
+        observers: RequestObservers, fastResponders: [any FastResponder] = []
     ) {
         self.host = host
         self.port = port
@@ -33,7 +33,7 @@ package struct ListenerConfiguration: Sendable {
         self.limits = limits
         self.proxies = proxies
         self.observers = observers
-        self.fastResponder = fastResponder
+        self.fastResponders = fastResponders
     }
 
     /// The router without a socket.
@@ -57,7 +57,9 @@ package struct ListenerConfiguration: Sendable {
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
         let logger = observers.logger
-        let fastPath = fastResponder.map { FastPath(responder: $0, observers: observers, proxies: proxies) }
+        let fastPath =
+            fastResponders.isEmpty
+            ? nil : FastPath(responders: fastResponders, observers: observers, proxies: proxies)
         return Application(
             router: makeRouter(),
             server: HTTPServerBuilder { [limits, proxies, metrics = observers.metrics] responder in

@@ -5,7 +5,7 @@ package import NIOCore
 extension Request {
     /// The maximum length in bytes of a target that endpoints parse. A source URL of maximum length fits, fully
     /// encoded.
-    private static let maxTargetBytes = 32 * 1024
+    package static let maxTargetBytes = 32 * 1024
 
     /// Throws a problem when the target is too long to parse.
     package func requireParsableTarget() throws(Problem) {

@@ -229,7 +229,7 @@ struct ImageResolver: Sendable {
     }
 
     /// Counts a request that timed out in the pixel queue as refused, and returns its error.
-    func recordExpiry() -> PipelineError { producer.pixels.queue.recordExpiry() }
+    func recordExpiry() -> PipelineError { producer.pixels.queue.refuse(.expired) }
 
     // MARK: Responses
 

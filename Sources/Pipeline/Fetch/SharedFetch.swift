@@ -31,11 +31,9 @@ struct SharedFetch: Sendable {
     func answer(
         to request: ResolvedRequest, _ mode: OriginFetch.Mode, known: SourceRecord?
     ) async throws(PipelineError) -> (OriginFetch.Answer, isShared: Bool) {
-        let key = Key(source: request.keys.source, mode: mode, epoch: request.epoch)
-        // Under overload most requests end here, before anything is started for them.
-        if known == nil, fetches.waiters(for: key) == 0, let error = queue.refusal(of: request.urgency) {
-            throw error
-        }
+        let key = key(of: request, mode)
+        // Under overload most requests end here at the latest, before anything is started for them.
+        if known == nil, let refusal = refusal(of: request, mode) { throw queue.refuse(refusal) }
         let unsubscribe = subscribe(request, to: key)
         defer { unsubscribe?() }
         let (answer, joined) = try await fetches.value(for: key, urgency: request.urgency, deadline: request.deadline) {
@@ -53,6 +51,15 @@ struct SharedFetch: Sendable {
         let isShared = joined || answer.isShared
         if isShared { await store(answer, for: request) }
         return (answer, isShared)
+    }
+
+    /// Why the work that follows a fetch would be refused now; nil if it would be admitted, or if a fetch is under way.
+    func refusal(of request: ResolvedRequest, _ mode: OriginFetch.Mode) -> Admission.Refusal? {
+        fetches.waiters(for: key(of: request, mode)) > 0 ? nil : queue.refusal(of: request.urgency)
+    }
+
+    private func key(of request: ResolvedRequest, _ mode: OriginFetch.Mode) -> Key {
+        Key(source: request.keys.source, mode: mode, epoch: request.epoch)
     }
 
     /// Reports the key's downloads to the request's task, even those that another request started, until the returned

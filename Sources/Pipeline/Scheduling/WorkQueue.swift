@@ -48,14 +48,17 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Counts a request that timed out in the queue as refused, and returns its error.
-    func recordExpiry() -> PipelineError { state.withLock { $0.refused(.expired) } }
+    /// Counts a refusal, and returns its error.
+    func refuse(_ refusal: Admission.Refusal) -> PipelineError { state.withLock { $0.refused(refusal) } }
 
-    /// The error with which a job of this urgency would be refused now; nil if it would be admitted.
-    func refusal(of urgency: Urgency) -> PipelineError? {
+    /// Why a job of this urgency would be refused now; nil if it would be admitted.
+    func refusal(of urgency: Urgency) -> Admission.Refusal? {
         let now = now()
         return state.withLock { $0.refusal(of: urgency, at: now) }
     }
+
+    /// Whether jobs wait. Otherwise none is refused.
+    var hasWaitingJobs: Bool { state.withLock { $0.admission.waiting.count > 0 } }
 
     /// Fetches the source of a job that will be run here. If the job would be refused, nothing is fetched.
     func reserving<Value>(
@@ -63,7 +66,7 @@ final class WorkQueue: Sendable {
     ) async throws(PipelineError) -> Value {
         let now = now()
         let error = state.withLock { state -> PipelineError? in
-            if let error = state.refusal(of: urgency, at: now) { return error }
+            if let refusal = state.refusal(of: urgency, at: now) { return state.refused(refusal) }
             state.reserved += 1
             return nil
         }

@@ -42,9 +42,9 @@ struct WorkQueueState {
         return lastNumber
     }
 
-    /// The error with which a job that is about to be fetched for would be refused, counted as a refusal.
-    mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> PipelineError? {
-        admission.refusal(of: urgency, behind: reserved, at: now).map { refused($0) }
+    /// Why a job that is about to be fetched for would be refused; nil if it would be admitted.
+    mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> Admission.Refusal? {
+        admission.refusal(of: urgency, behind: reserved, at: now)
     }
 
     /// Counts a refusal and returns its error.

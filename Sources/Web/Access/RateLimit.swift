@@ -23,7 +23,7 @@ struct RateLimit: Sendable {
         route.respond = { [respond = route.respond] request, context, authorization throws(Problem) in
             if let rate = rate(of: authorization.key),
                 token?.isPresent(in: request.headers) != true,
-                let wait = wait(of: authorization.client, rate)
+                let wait = limiter.admit(authorization.client, rate)
             {
                 throw .rateLimited(rate, wait: wait)
             }
@@ -32,13 +32,15 @@ struct RateLimit: Sendable {
         return route
     }
 
-    /// The rate of requests that a key signed, or that nobody signed.
-    func rate(of key: SigningKey?) -> Rate? { key.flatMap { keyRates[$0.id] } ?? rate }
-
-    /// Counts a request of a client.
+    /// Counts a request without the admin token.
     ///
-    /// - Returns: nil if the client may send it; otherwise the time until it may.
-    func wait(of client: String, _ rate: Rate) -> Duration? { limiter.admit(client, rate) }
+    /// - Returns: whether the client may send it.
+    func admits(_ authorization: Authorization) -> Bool {
+        rate(of: authorization.key).map { limiter.admit(authorization.client, $0) == nil } ?? true
+    }
+
+    /// The rate of requests that a key signed, or that nobody signed.
+    private func rate(of key: SigningKey?) -> Rate? { key.flatMap { keyRates[$0.id] } ?? rate }
 }
 
 extension Problem {

@@ -31,7 +31,9 @@ final class HitResponder: FastResponder {
 
     func response(to request: FastRequest) -> FastResponse? {
         let start = NIODeadline.now()
-        guard let target = targets[request.target], !passedHere(request), !dependsOnOrigin(request) else { return nil }
+        guard let target = targets[request.target], !request.passed(configuration.viaPseudonym),
+            !dependsOnOrigin(request)
+        else { return nil }
         let now = configuration.now()
         if let expires = target.authorization.expires, expires <= now { return nil }
         let acceptsWebP = target.query.isNegotiated && FormatNegotiation.acceptsWebP(request.accept)
@@ -51,12 +53,11 @@ final class HitResponder: FastResponder {
         }
         let timings = Timings(total: .nanoseconds((NIODeadline.now() - start).nanoseconds))
         return FastResponse(
-            status: notModified ? 304 : 200, head: head.bytes, serverTiming: timings.serverTiming,
-            body: notModified ? ByteBuffer() : image.body, cacheStatus: head.cacheStatus, metrics: target.metrics)
-    }
-
-    private func passedHere(_ request: FastRequest) -> Bool {
-        request.via.map { HTTPFields.via($0, contains: configuration.viaPseudonym) } ?? false
+            status: notModified ? 304 : 200, head: head.bytes,
+            content: .image(
+                body: notModified ? ByteBuffer() : image.body, cacheStatus: head.cacheStatus,
+                serverTiming: timings.serverTiming),
+            metrics: target.metrics)
     }
 
     /// Whether the fields of the response depend on `Origin`.
@@ -66,10 +67,9 @@ final class HitResponder: FastResponder {
     }
 
     private func admits(_ request: FastRequest, _ target: KnownTarget) -> Bool {
-        let key = target.authorization.key
-        guard let rate = rateLimit.rate(of: key) else { return true }
-        let client = configuration.access.client(of: key, address: request.clientName)
-        return rateLimit.wait(of: client, rate) == nil
+        var authorization = target.authorization
+        authorization.client = configuration.access.client(of: authorization.key, address: request.clientName)
+        return rateLimit.admits(authorization)
     }
 }
 

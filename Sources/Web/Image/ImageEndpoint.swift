@@ -17,6 +17,9 @@ struct ImageEndpoint: Sendable {
     var learner: TargetLearner?
     private let token: AdminToken?
 
+    /// The path of images.
+    static let path = "/image"
+
     init(
         configuration: WebConfiguration,
         location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
@@ -33,7 +36,7 @@ struct ImageEndpoint: Sendable {
         let inPath = AuthorizedRoute(inPath: { request, _, authorization throws(Problem) in
             try await respond(to: request, at: SignedPath.pattern, authorization)
         })
-        return [route(at: "/image", presets: .accepted), inPath]
+        return [route(at: Self.path, presets: .accepted), inPath]
     }
 
     /// The routes of ``info``.
@@ -69,10 +72,15 @@ struct ImageEndpoint: Sendable {
             learn(request, at: path, query, authorization, from: response.image)
             return response.response(to: request)
         } catch {
-            var problem = Problem(error)
-            if query.isNegotiated { problem.fields[.vary] = "Accept" }
-            throw problem
+            throw problem(error, of: query)
         }
+    }
+
+    /// The problem of a request that failed.
+    func problem(_ error: PipelineError, of query: ImageQuery) -> Problem {
+        var problem = Problem(error)
+        if query.isNegotiated { problem.fields[.vary] = "Accept" }
+        return problem
     }
 
     private func query(of authorization: Authorization) throws(Problem) -> ImageQuery {

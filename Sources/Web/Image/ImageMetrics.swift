@@ -53,6 +53,9 @@ struct ImageMetrics: Sendable {
     /// Records a hit, which needs no stage.
     func recordHit(_ outcome: Outcome) { answers[outcome]?.increment() }
 
+    /// Records a request without an image.
+    func recordFailure() { answers[.failure]?.increment() }
+
     /// Records the result of `work`.
     func measure(
         _ work: () async throws(PipelineError) -> ImageResponse
@@ -68,7 +71,7 @@ struct ImageMetrics: Sendable {
             }
             return image
         } catch {
-            answers[.failure]?.increment()
+            recordFailure()
             throw error
         }
     }
