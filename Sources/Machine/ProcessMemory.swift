@@ -1,3 +1,5 @@
+import DarkroomCMemory
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -18,6 +20,10 @@ package struct ProcessMemory: Equatable, Sendable {
 
     /// The memory of another process; nil if there is none with this identifier.
     package static func ofProcess(_ identifier: Int32) -> ProcessMemory? { ProcessMemoryFile("\(identifier)")?.read() }
+
+    /// Releases the pages of code that only starting needed, which would count as memory of this process. Code that is
+    /// still used is mapped again, page by page, without reading any device.
+    package static func releaseCode() { darkroom_release_code() }
 
     init?(statm text: String) {
         let pages = text.split(separator: " ").prefix(2).compactMap { Int($0) }

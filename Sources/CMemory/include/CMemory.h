@@ -1,4 +1,4 @@
-/// Memory files and mappings of them that another owner frees by address alone.
+/// Memory files, mappings of them that another owner frees by address alone, and the pages of loaded code.
 ///
 /// Functions that return a number return a negative `errno` on failure.
 #ifndef DARKROOM_CMEMORY_H
@@ -31,6 +31,12 @@ void *_Nullable darkroom_block_reallocate(void *_Nullable block, size_t old_size
 void darkroom_block_free(void *block);
 /// Copies bytes from one block to another.
 void darkroom_block_copy(void *target, const void *source, size_t size);
+
+// code.c
+
+/// Unmaps the pages of all loaded code. They stay in the system's memory, and each is mapped again when it is used. Does nothing on
+/// systems other than Linux.
+void darkroom_release_code(void);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomMachine
 import DarkroomMetrics
 import DarkroomNetwork
 import DarkroomOrigin
@@ -112,6 +113,7 @@ struct ImageServer {
         ) { listener, channel in
             guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
             observability.serverState.finishStarting()
+            ProcessMemory.releaseCode()
             startup.print()
         }.map(ListenerService.init)
     }

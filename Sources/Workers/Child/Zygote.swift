@@ -1,4 +1,5 @@
 import DarkroomCSandbox
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 
@@ -18,6 +19,7 @@ package enum Zygote {
                 exit(EXIT_FAILURE)
             }
             WarmUp.run()
+            ProcessMemory.releaseCode()
             let ruleset = setup.isIsolated ? Sandbox.ruleset() : -1
             try socket.send(WorkerFork.blank)
             while true { try fork(for: socket, setup, ruleset) }
