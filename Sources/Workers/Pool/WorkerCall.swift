@@ -28,9 +28,9 @@ struct WorkerCall {
     }
 
     /// Milliseconds between checks of `interrupt`.
-    private static let pollInterval: Int32 = 10
+    private static let pollInterval: Int32 = 25
     /// Such checks between two of the worker's memory. Meanwhile its address space is limited all the same.
-    private static let pollsPerMemoryCheck = 5
+    private static let pollsPerMemoryCheck = 2
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
     func send(
