@@ -10,6 +10,9 @@ checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 # Suites that share neither timeouts, a server, worker processes nor libvips, whose error buffer is process-wide.
 parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store)Tests
 
+# Calls within one file are faster than those into a shared Swift runtime, which then need not be installed either.
+optimized = swift build -c release --product darkroom $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) $(SWIFT_FLAGS)
+
 swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package.swift \
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
@@ -27,7 +30,7 @@ setup:
 	@scripts/setup.sh
 
 release: setup ## Build for release into .build/dist: the executable without symbols, and these beside it
-	swift build -c release --product darkroom $(SWIFT_FLAGS)
+	$(optimized)
 	scripts/strip.sh .build/release/darkroom .build/dist
 
 run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
@@ -59,12 +62,12 @@ bench: setup ## Measure the service against its floors, nginx and goals, ROUNDS=
 	Benchmarks/run.sh
 
 prove: setup ## Kill the server 200 times under load; check that it serves only complete, correct images afterward
-	swift build -c release --product darkroom $(SWIFT_FLAGS)
+	$(optimized)
 	scripts/prove-durability.py
 
 # The proofs attack the release build unless SERVER names another executable.
 named = $(filter command environment,$(firstword $(origin SERVER)))
-built = $(if $(named),,swift build -c release --product darkroom $(SWIFT_FLAGS))
+built = $(if $(named),,$(optimized))
 proofs = python3 -B scripts/proofs $(if $(named),--server $(SERVER))
 
 ssrf: setup ## Show in a network namespace that no forbidden address is contacted

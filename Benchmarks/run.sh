@@ -46,8 +46,8 @@ case "${1:-}" in
 esac
 sections=("$@")
 bench_images
-swift build --package-path "$root" -c release --product darkroom
-options=(--images "$images" --darkroom "$root/.build/release/darkroom" --rounds "${ROUNDS:-5}")
+make --no-print-directory -C "$root" release
+options=(--images "$images" --darkroom "$root/.build/dist/darkroom" --rounds "${ROUNDS:-5}")
 if needs misses || needs growth; then options+=(--floor "$(product floor)"); fi
 if needs store; then options+=(--store-bench "$(product StoreBench)" --entries "${ENTRIES:-1000000}"); fi
 exec python3 -B "$here/measure" "${options[@]}" "${sections[@]}"
