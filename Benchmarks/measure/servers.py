@@ -81,6 +81,9 @@ class Nginx:
     """The origin of all sources, and the yardstick for static files; both with an access log to a file."""
 
     def __init__(self, work: Path) -> None:
+        self.spare: list[Path] = []
+        """Files of earlier sources, to be used again. They are not deleted, because ext4 passes over the inodes of recently
+        deleted files one by one, so that the server would take longer to create its own."""
         self.origin_log, self.root, self.static = work / "origin.log", work / "origin", work / "static"
         self.root.mkdir()
         self.static.mkdir()
@@ -131,8 +134,11 @@ def sources(nginx: Nginx, images: list[Path], label: str) -> Iterator[list[str]]
     segment = b"\xff\xfe" + (len(comment) + 2).to_bytes(2) + comment
     for number, image in enumerate(images):
         original = image.read_bytes()
-        (folder / f"{number:04}.jpg").write_bytes(original[:2] + segment + original[2:])
+        file = folder / f"{number:04}.jpg"
+        if nginx.spare:
+            nginx.spare.pop().rename(file)
+        file.write_bytes(original[:2] + segment + original[2:])
     yield [f"{nginx.base}/{label}/{number:04}.jpg" for number in range(len(images))]
     for file in folder.iterdir():
-        file.unlink()
+        nginx.spare.append(file.rename(nginx.root / f"spare-{len(nginx.spare)}"))
     folder.rmdir()
