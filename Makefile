@@ -18,12 +18,12 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 
 .DEFAULT_GOAL := help
 .PHONY: help setup release run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
-	lint fixtures clean
+	deploy-check lint fixtures clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
-	@echo '  ROOM=Store limits test to one room. SERVER names the executable that conformance and the proofs drive.'
+	@echo '  ROOM=Store limits test to one room. SERVER names the executable that conformance, deploy-check and the proofs drive.'
 	@echo '  SEED makes conformance, chaos and fuzz repeatable.'
 
 setup:
@@ -52,6 +52,12 @@ conformance: setup ## Drive the server with a client generated from openapi.yaml
 	@scripts/setup-ci.sh
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
+
+deploy-check: setup ## Check the deployment files: each proxy in front of a server
+	@scripts/setup-ci.sh
+	@scripts/setup-proxies.sh
+	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
+	.venv/bin/python -B scripts/deploy --server $(SERVER)
 
 playground: setup ## Test the page at / in headless Chromium; writes screenshots to .build/playground/screenshots
 	@scripts/setup-playground.sh

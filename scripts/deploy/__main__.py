@@ -1,0 +1,31 @@
+"""Checks the files of deploy/.
+
+Each reverse proxy sample runs in front of a server.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import proxies
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--server", type=Path, required=True, help="the darkroom executable")
+    server = parser.parse_args().server.resolve()
+    failures = 0
+    for name, check in proxies.checks(ROOT / "deploy"):
+        try:
+            check(server)
+            print(f"ok      {name}", flush=True)
+        except Exception as error:
+            failures += 1
+            print(f"FAILED  {name}: {type(error).__name__}: {error}", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
