@@ -1,12 +1,14 @@
 """Checks the files of deploy/.
 
-Each reverse proxy sample runs in front of a server.
+Kubernetes manifests are compared with their schemas, with each other and with the server's settings; each reverse proxy
+sample runs in front of a server.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
+import kubernetes
 import proxies
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -17,7 +19,7 @@ def main() -> int:
     parser.add_argument("--server", type=Path, required=True, help="the darkroom executable")
     server = parser.parse_args().server.resolve()
     failures = 0
-    for name, check in proxies.checks(ROOT / "deploy"):
+    for name, check in [*kubernetes.checks(ROOT / "deploy/kubernetes"), *proxies.checks(ROOT / "deploy")]:
         try:
             check(server)
             print(f"ok      {name}", flush=True)
