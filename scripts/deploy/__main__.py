@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import kubernetes
+import manifests
 import proxies
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--server", type=Path, required=True, help="the darkroom executable")
     server = parser.parse_args().server.resolve()
     failures = 0
-    for name, check in [*kubernetes.checks(ROOT / "deploy/kubernetes"), *proxies.checks(ROOT / "deploy")]:
+    for name, check in [*manifests.checks(ROOT / "deploy/kubernetes"), *proxies.checks(ROOT / "deploy")]:
         try:
             check(server)
             print(f"ok      {name}", flush=True)
