@@ -46,9 +46,29 @@ struct CommandLineTests {
         let port = try #require(server.base.split(separator: ":").last.map(String.init))
         let second = try DarkroomProcess.run(
             ["serve", "--port", port, "--cache-dir", try URL.temporaryFolder().path, "--log-level", "critical"])
-        #expect(second.status == 1)
-        #expect(second.errors.contains("port"))
-        #expect(second.errors.contains(port))
+        #expect(second.status == 78)
+        let sentence = "Error: Port \(port) on 127.0.0.1 is already in use. Choose another with --port.\n"
+        #expect(second.errors == sentence)
+    }
+
+    @Test func `An address of another machine is reported`() throws {
+        let run = try DarkroomProcess.run([
+            "serve", "--host", "192.0.2.1", "--port", "0", "--open-proxy", "true", "--cache-dir",
+            try URL.temporaryFolder().path, "--log-level", "critical",
+        ])
+        #expect(run.status == 78)
+        let sentence = "Error: This machine does not have the address 192.0.2.1. Choose another with --host.\n"
+        #expect(run.errors == sentence)
+    }
+
+    @Test(arguments: [
+        ("transform", "Usage: darkroom transform IN OUT [--w 400]"), ("sign", "Usage: darkroom sign 'url=https"),
+    ])
+    func `A command without its arguments shows its own usage`(command: String, usage: String) throws {
+        let run = try DarkroomProcess.run([command])
+        #expect(run.status == 64)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains(usage), "\(run.errors)")
     }
 
     @Test func `transform runs the same chain on a file`() throws {

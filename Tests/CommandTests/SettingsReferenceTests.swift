@@ -32,6 +32,12 @@ struct SettingsReferenceTests {
         #expect(SettingsReference.help.split(separator: "\n").allSatisfy { $0.count < 80 })
     }
 
+    @Test func `No bound is a number that only computers use`() throws {
+        let refusals = try SettingsTable.rows.map { try Settings.refusal([$0.name: "?"]) }
+        let texts = [SettingsReference.help, SettingsReference.page] + refusals + SettingsTable.rows.map(\.grammar)
+        for text in texts { #expect(text.firstMatch(of: /[0-9]{12}/) == nil, "\(text)") }
+    }
+
     @Test func `The file on the page is a valid file of settings`() throws {
         let settings = try Settings.reading(file: SettingsReference.exampleFile)
         #expect(settings.accessRules.presets.names == ["avatar", "hero"])

@@ -5,7 +5,7 @@ import Foundation
 import Tracing
 
 /// `darkroom serve`
-struct Serve: AsyncParsableCommand {
+struct Serve: AsyncParsableCommand, SettingsCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve images over HTTP.",
         usage: "darkroom serve [--config FILE] [--SETTING VALUE ...]",
@@ -18,30 +18,25 @@ struct Serve: AsyncParsableCommand {
             \(SettingsReference.help)
             """)
 
-    // Flags come from the table of settings instead of one property each.
     @Argument(parsing: .captureForPassthrough, help: .hidden) var arguments: [String] = []
 
-    func validate() throws {
-        guard !arguments.contains("--help"), !arguments.contains("-h") else { throw CleanExit.helpRequest(self) }
-        guard !arguments.contains("--version") else { throw CleanExit.message(Darkroom.release) }
-        _ = try SettingFlags(arguments)
-    }
-
     func run() async throws {
-        let flags = try SettingFlags(arguments)
+        let flags = try self.flags()
         let settings: Settings
         do throws(SettingError) {
-            let environment = ProcessInfo.processInfo.environment
-            settings = try Settings(SettingSources(flags: flags.values, environment: environment, file: flags.config))
+            settings = try Settings(SettingSources(flags))
         } catch {
-            StandardError.write(error.description)
-            throw ExitCode(EX_CONFIG)
+            throw error.report()
         }
         InstrumentationSystem.bootstrap(W3CTraceContext())
         do {
             try await ImageServer(settings).run()
+        } catch let failure as ListenerFailure {
+            throw SettingError(failure.sentence(settings)).report()
+        } catch let error as SettingError {
+            throw error.report()
         } catch {
-            StandardError.write((error as? ListenerFailure)?.sentence(settings) ?? "\(error)")
+            StandardError.write("\(error)")
             throw ExitCode.failure
         }
     }

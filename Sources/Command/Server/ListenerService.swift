@@ -1,6 +1,7 @@
 import DarkroomWeb
 import Foundation
 import Hummingbird
+import NIOCore
 import ServiceLifecycle
 import Synchronization
 
@@ -24,14 +25,17 @@ struct ListenerFailure: Error {
     let listener: Listener
     let reason: any Error
 
-    /// A sentence that names the settings at fault.
+    /// A sentence that names the setting to change.
     func sentence(_ settings: Settings) -> String {
         let listeners = settings.listeners
-        switch listener {
-        case .main: return "host and port: cannot listen on \(listeners.host):\(listeners.port) (\(reason))."
-        case .admin:
-            let port = listeners.adminPort ?? 0
-            return "admin-host and admin-port: cannot listen on \(listeners.adminHost):\(port) (\(reason))."
+        let (host, port) =
+            listener == .main ? (listeners.host, listeners.port) : (listeners.adminHost, listeners.adminPort ?? 0)
+        let flags = listener == .main ? (host: "--host", port: "--port") : (host: "--admin-host", port: "--admin-port")
+        return switch (reason as? IOError)?.errnoCode {
+        case EADDRINUSE: "Port \(port) on \(host) is already in use. Choose another with \(flags.port)."
+        case EACCES: "Port \(port) on \(host) requires privileges. Choose one from 1024 up with \(flags.port)."
+        case EADDRNOTAVAIL: "This machine does not have the address \(host). Choose another with \(flags.host)."
+        default: "Cannot listen on \(host):\(port) (\(reason)). Choose another address with \(flags.host)."
         }
     }
 }

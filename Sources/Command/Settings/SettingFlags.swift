@@ -6,10 +6,18 @@ struct SettingFlags: Equatable {
     private(set) var config: String?
     /// Values by setting name, not read yet.
     private(set) var values: [String: String] = [:]
+    /// The values of flags that are no settings, by name.
+    private(set) var others: [String: String] = [:]
 
-    /// Throws for what is no flag of a setting, with the nearest name.
-    init(_ arguments: [String]) throws(ValidationError) {
-        let names = Set(SettingsTable.rows.map(\.name) + ["config"])
+    /// The flag `--config` alone.
+    init(config: String) {
+        self.config = config
+    }
+
+    /// Throws for what is no flag of the command, with the nearest name.
+    /// - Parameter others: the names of flags that are no settings.
+    init(_ arguments: [String], besides others: Set<String> = []) throws(ValidationError) {
+        let names = Set(SettingsTable.rows.map(\.name) + ["config"]).union(others)
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--") else { throw ValidationError("Unexpected argument '\(argument)'.") }
@@ -28,7 +36,13 @@ struct SettingFlags: Equatable {
             } else {
                 throw ValidationError("Missing value for '--\(name)'.")
             }
-            if name == "config" { config = value } else { values[name] = value }
+            if name == "config" {
+                config = value
+            } else if others.contains(name) {
+                self.others[name] = value
+            } else {
+                values[name] = value
+            }
         }
     }
 }

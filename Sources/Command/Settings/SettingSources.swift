@@ -108,8 +108,8 @@ struct SettingSources {
         do {
             return try Yams.compose(yaml: text)
         } catch {
-            let (line, reason) = (error as? YamlError)?.lineAndReason ?? (nil, "unknown reason")
-            throw SettingError("--config: \(path)\(line.map { ":\($0)" } ?? "") is not valid YAML: \(reason).")
+            let (mark, reason) = (error as? YamlError)?.markAndReason ?? (nil, "unknown reason")
+            throw SettingError("--config: \(path)\(mark.map { ":\($0)" } ?? "") is not valid YAML: \(reason).")
         }
     }
 }
@@ -130,14 +130,14 @@ extension SettingValue {
 }
 
 extension YamlError {
-    /// Where the file is wrong and how, without its text, which may hold secrets.
-    fileprivate var lineAndReason: (line: Int?, reason: String) {
+    /// Where the file is wrong, by line and column, and how, without its text, which may hold secrets.
+    fileprivate var markAndReason: (mark: Mark?, reason: String) {
         switch self {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            (mark.line, problem)
+            (mark, problem)
         case .duplicatedKeysInMapping(let names, let context):
-            (context.mark.line, "the key '\(names.sorted().first ?? "")' is given twice")
+            (context.mark, "the key '\(names.sorted().first ?? "")' is given twice")
         case .reader(let problem, _, _, _), .writer(let problem), .emitter(let problem), .representer(let problem):
             (nil, problem)
         case .no, .memory, .dataCouldNotBeDecoded: (nil, "it cannot be read")
