@@ -37,6 +37,22 @@ struct SignCommandTests {
         #expect(server.log.contains("/signed/…"))
     }
 
+    @Test(arguments: [
+        ("https://img.example.com", "/image"), ("HTTP://[::1]:8080", "/image"),
+        ("https://example.com/pictures", "/image"), ("https://img.example.com", "/info"),
+    ])
+    func `A URL of the server keeps its base, and its signature is that of the path`(base: String, path: String) throws
+    {
+        let request = "\(path)?url=local:///sample.jpg"
+        let signed = try sign([base + request], ["DARKROOM_PUBLIC_URL": "https://other.example.com"])
+        #expect(signed == base + (try sign([request])))
+    }
+
+    @Test func `A URL of the server may have its query put into the path`() throws {
+        let url = "https://img.example.com/image?\(query)"
+        #expect(try sign([url, "--path"]) == "https://img.example.com" + sign([query, "--path"]))
+    }
+
     @Test func `With public-url, the URL is absolute`() throws {
         let address = try sign([query], ["DARKROOM_PUBLIC_URL": "https://img.example.com/"])
         #expect(
@@ -47,6 +63,8 @@ struct SignCommandTests {
         (["w=60"], "'url' is required"), (["url=x&w=0"], "'w'"), (["url=x"], "scheme"),
         (["url=https://a.org/&w=1&w=2"], "only once"),
         (["url=https://a.org/&s=k1.x"], "only once"), (["/cache?all=true"], "/cache"),
+        (["https://img.example.com/cache?all=true"], "'/cache' cannot be signed"),
+        (["https://example.com/photo.jpg"], "'/photo.jpg' cannot be signed"),
         (["url=https://a.org/", "--key-id", "k9"], "k1, k2"),
         (["url=https://a.org/", "--expires-in", "soon"], "--expires-in"),
         (["/info?url=https://a.org/", "--path"], "/image"),

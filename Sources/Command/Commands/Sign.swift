@@ -7,15 +7,21 @@ import Foundation
 struct Sign: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a signed image URL.",
-        usage:
-            "darkroom sign 'url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400' [--key-id k1] [--expires-in 1h] [--path]",
+        usage: """
+            darkroom sign 'url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400' [--key-id k1] [--expires-in 1h] [--path]
+            darkroom sign 'https://img.example.com/image?url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400'
+            """,
         discussion: """
             Signing keys, presets and public-url are those of the server. They are read from the environment \
             (DARKROOM_SIGNING_KEYS, DARKROOM_SIGNING_KEYS_FILE) or from the file that --config names, not from flags, \
             which are visible in the process list.
             """)
 
-    @Argument(help: "Percent-encoded query of an image, or a path with its query such as '/info?url=…'.")
+    @Argument(
+        help: """
+            Percent-encoded query of an image, a path with its query such as '/info?url=…', or a URL of the server \
+            such as 'https://img.example.com/image?url=…'.
+            """)
     var request: String
     @Option(name: .customLong("key-id"), help: "ID of the signing key. Default: the first key.")
     var keyID: String?

@@ -26,7 +26,8 @@ package struct URLSigner: Sendable {
     /// The signed URL of a request. Throws where the server would refuse it.
     ///
     /// - Parameters:
-    ///   - request: The query of an image, or a path with a query, percent-encoded as it would be sent.
+    ///   - request: The query of an image, a path with a query, or a URL of the server, percent-encoded as it would be
+    ///     sent. A URL keeps its scheme, host and port; the others are relative to the public URL.
     ///   - keyID: The key to sign with; nil = the first key.
     ///   - expires: When the URL expires; nil = never.
     ///   - inPath: Whether the query is put into the path, for caches that key on paths alone.
@@ -34,7 +35,7 @@ package struct URLSigner: Sendable {
         _ request: String, keyID: String? = nil, expires: Date? = nil, inPath: Bool = false
     ) throws(Refusal) -> String {
         let key = try key(keyID)
-        let (path, query) = Self.parts(of: request)
+        let (base, path, query) = parts(of: request)
         guard let endpoint = Self.endpoints[path] else {
             let paths = Self.endpoints.keys.sorted().joined(separator: ", ")
             throw Refusal(description: "'\(path)' cannot be signed; signed requests go to \(paths).")
@@ -115,9 +116,15 @@ package struct URLSigner: Sendable {
         return key
     }
 
-    private static func parts(of request: String) -> (path: String, query: String) {
-        guard request.hasPrefix("/") else { return ("/image", request) }
+    private func parts(of request: String) -> (base: String, path: String, query: String) {
         let halves = request.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        return (halves[0], halves.count == 2 ? halves[1] : "")
+        let query = halves.count == 2 ? halves[1] : ""
+        if let url = request.prefixMatch(of: /https?:\/\/[^\/?#]+/.ignoresCase()) {
+            // A proxy may serve the endpoints below a path of its own.
+            let path = halves[0].dropFirst(url.output.count)
+            let endpoint = Self.endpoints.keys.first { path.hasSuffix($0) } ?? String(path)
+            return (String(halves[0].dropLast(endpoint.count)), endpoint, query)
+        }
+        return request.hasPrefix("/") ? (base, halves[0], query) : (base, "/image", request)
     }
 }
