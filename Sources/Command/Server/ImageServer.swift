@@ -34,6 +34,7 @@ struct ImageServer {
         var logger = Logger(label: "darkroom") { [handler] _ in handler }
         logger.logLevel = settings.logging.level
         self.logger = logger
+        logSurroundings()
     }
 
     /// Serves until SIGTERM or SIGINT, then finishes in-flight requests and pending disk writes. A second signal ends
@@ -85,6 +86,15 @@ struct ImageServer {
         await client.shutdown()
         await disk?.close()
         if let failure { throw failure }
+    }
+
+    /// Logs what the environment decides besides the settings.
+    private func logSurroundings() {
+        if !settings.serviceLinks.isEmpty {
+            logger.info(
+                "ignored variables that Kubernetes sets for Services",
+                metadata: ["names": "\(settings.serviceLinks.joined(separator: ","))"])
+        }
     }
 
     private var localFiles: LocalFiles {

@@ -48,12 +48,20 @@ struct SettingSources {
     private let given: [String: GivenSetting]
 
     /// - Parameters:
+    /// The variables that are ignored because Kubernetes sets them, in alphabetical order; see ``ServiceLink``.
+    let serviceLinks: [String]
     ///   - flags: values by setting name.
-    ///   - environment: all variables of the process; those that begin with `DARKROOM_` must be settings.
+    ///   - environment: all variables of the process; those that begin with `DARKROOM_` must be settings or service
+    ///     links.
     ///   - file: path of a YAML file; nil = none.
     init(flags: [String: String], environment: [String: String], file: String?) throws(SettingError) {
         var given = try file.map { path throws(SettingError) in try Self.settings(inFile: path) } ?? [:]
-        for setting in try Self.settings(in: environment) { given[setting.name] = setting.given }
+        for setting in try Self.settings(in: environment.filter { links[$0.key] == nil }) {
+            given[setting.name] = setting.given
+        }
+        let environment = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) }
+        let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
+        serviceLinks = links.keys.sorted()
         for row in SettingsTable.rows {
             guard let text = flags[row.name] else { continue }
             given[row.name] = GivenSetting(spelling: row.flag, value: .text(text))
@@ -68,8 +76,7 @@ struct SettingSources {
     ) throws(SettingError) -> [(name: String, given: GivenSetting)] {
         let names = Dictionary(uniqueKeysWithValues: SettingsTable.rows.map { ($0.environmentName, $0.name) })
         var settings: [(name: String, given: GivenSetting)] = []
-        for (variable, value) in environment.sorted(by: { $0.key < $1.key })
-        where variable.hasPrefix(EnvironmentName.prefix) {
+        for (variable, value) in environment.sorted(by: { $0.key < $1.key }) {
             guard let name = names[variable] else {
                 let suffix = variable.dropFirst(EnvironmentName.prefix.count).lowercased()
                 let hint = SettingsTable.suggestion(for: suffix.split(separator: "_").joined(separator: "-")) {

@@ -11,14 +11,22 @@ struct Settings: Sendable {
     let values: [String: any Sendable]
     /// Presets, signing keys and CORS origins, checked against the other settings.
     private(set) var accessRules = Access()
+    /// The variables that are ignored because Kubernetes sets them.
+    let serviceLinks: [String]
 
-    /// Throws what stops start-up: a malformed value, an impossible combination, or an unintended open proxy.
-    init(_ sources: SettingSources) throws(SettingError) {
+    /// Values that each follow their grammar, but whose combination may be impossible.
+    init(unchecked sources: SettingSources) throws(SettingError) {
         var values: [String: any Sendable] = [:]
         for row in SettingsTable.rows {
             if let given = sources[row.name] { values[row.name] = try row.read(given) }
         }
         self.values = values
+        serviceLinks = sources.serviceLinks
+    }
+
+    /// Throws what stops start-up: a malformed value, an impossible combination, or an unintended open proxy.
+    init(_ sources: SettingSources) throws(SettingError) {
+        try self.init(unchecked: sources)
         accessRules = try Access(self, sources)
         try checkCombinations(sources)
         try checkExposure(sources)
