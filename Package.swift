@@ -125,8 +125,9 @@ let package = Package(
             dependencies: [
                 "DarkroomMetrics", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
                 "DarkroomPipeline", "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomOrigin",
-                "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser, coreMetrics, httpTypes, serviceLifecycle,
-                hummingbird, logging, nioCore, nioPosix, distributedTracing, serviceContext, unixSignals, yams,
+                "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
+                serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, serviceContext,
+                unixSignals, yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),

@@ -50,16 +50,17 @@ struct OperationsTests {
         #expect(problem.type == "/problems/admin-disabled")
     }
 
-    @Test func `draining ends readiness but not liveness`() async throws {
+    @Test(arguments: ["/health/ready", "/health"])
+    func `draining ends readiness but not liveness`(path: String) async throws {
         let serverState = ServerState()
         let site = TestSite(observability: .idle(serverState: serverState))
-        #expect(try await site.respond("/health/ready").status == .ok)
+        #expect(try await site.respond(path).status == .ok)
         serverState.startDraining()
-        let response = try await site.respond("/health/ready")
+        let response = try await site.respond(path)
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "1")
         #expect(response.headers[.contentType] == "application/problem+json")
-        #expect(try await site.respond("/health/ready", method: .head).status == .serviceUnavailable)
+        #expect(try await site.respond(path, method: .head).status == .serviceUnavailable)
         #expect(try await site.respond("/health/live").status == .ok)
         #expect(try await site.respond("/image?url=https://example.com/").status == .ok)
     }
@@ -101,7 +102,7 @@ struct OperationsTests {
         #expect(throws: Never.self) { try YAMLDecoder().decode(CacheTiers.self, from: text) }
     }
 
-    @Test(arguments: ["/health/live", "/health/ready"])
+    @Test(arguments: ["/health/live", "/health/ready", "/health"])
     func `a healthy probe is one word of JSON`(path: String) async throws {
         let response = try await TestSite().respond(path)
         #expect(response.status == .ok)

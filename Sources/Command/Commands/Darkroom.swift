@@ -25,7 +25,10 @@ enum EntryPoint {
 struct Darkroom: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
-        version: release, subcommands: [Serve.self, Sign.self, TransformFile.self, PrintSettings.self, Version.self])
+        version: release,
+        subcommands: [
+            Serve.self, CheckHealth.self, Sign.self, TransformFile.self, PrintSettings.self, Version.self,
+        ])
 
     /// The version of this program.
     static let release = "0.1.0"

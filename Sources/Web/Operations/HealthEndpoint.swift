@@ -1,7 +1,8 @@
 import DarkroomHTTPServer
 import Hummingbird
 
-/// `GET /health/live` and `GET /health/ready`: liveness and readiness probes.
+/// `GET /health/live` and `GET /health/ready`: liveness and readiness probes. `GET /health` is the latter too, for
+/// balancers that expect a probe at this path.
 struct HealthEndpoint: Sendable {
     let observability: Observability
 
@@ -9,11 +10,16 @@ struct HealthEndpoint: Sendable {
         [
             // The process responds, which is all that liveness means.
             Route("/health/live") { _, _ in .json(Health()) },
-            Route("/health/ready") { _, _ throws(Problem) in
-                try requireReady()
-                return .json(Health())
-            },
+            readiness("/health/ready"),
+            readiness("/health"),
         ]
+    }
+
+    private func readiness(_ path: String) -> Route {
+        Route(path) { _, _ throws(Problem) in
+            try requireReady()
+            return .json(Health())
+        }
     }
 
     /// Throws a problem unless the server should receive new requests.

@@ -14,6 +14,7 @@ from darkroom_client.api.operations import (
     get_cache_entries,
     get_caches,
     get_contract,
+    get_health,
     get_liveness,
     get_metrics,
     get_prefetch_job,
@@ -105,7 +106,7 @@ def test_get_contract(admin: AuthenticatedClient) -> None:
     assert isinstance(text, str) and yaml.safe_load(text) == contract()
 
 
-@pytest.mark.parametrize("operation", [get_liveness, get_readiness])
+@pytest.mark.parametrize("operation", [get_liveness, get_readiness, get_health])
 def test_health(admin: AuthenticatedClient, operation: object) -> None:
     health = operation.sync(client=admin)
     assert isinstance(health, Health) and health.status == "ok"
