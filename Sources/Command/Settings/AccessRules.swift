@@ -62,7 +62,8 @@ extension SettingKind where Value == [PresetDefinition] {
     static var presets: SettingKind {
         let grammar = "NAME=QUERY, such as avatar=w=96&h=96&fit=cover, with %2C for a comma within a query"
         return SettingKind("NAME=QUERY,...", grammar) { presets in
-            presets.isEmpty ? "none" : presets.map { "\($0.name)=\($0.query)" }.joined(separator: ",")
+            let texts = presets.map { "\($0.name)=\($0.query.replacing(",", with: "%2C"))" }
+            return texts.isEmpty ? "none" : texts.joined(separator: ",")
         } parseValue: { value throws(SettingRefusal) in
             var presets: [PresetDefinition] = []
             for member in value.members {

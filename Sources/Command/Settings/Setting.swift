@@ -62,6 +62,8 @@ protocol SettingRow: Sendable {
     /// The accepted values, with an article: `an integer from 0 to 65535`.
     var grammar: String { get }
 
+    /// The value as users write it; `none` for no value, `set` for a secret.
+    func text(in values: [String: any Sendable]) -> String
     /// The Swift value of what a source gives.
     func read(_ given: GivenSetting) throws(SettingError) -> any Sendable
 }

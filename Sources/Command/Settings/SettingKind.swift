@@ -184,7 +184,7 @@ extension SettingKind where Value == CIDR {
 extension SettingKind where Value == Rate {
     static var rate: SettingKind {
         SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h") {
-            "\($0)"
+            $0.text
         } parse: {
             Rate($0)
         }

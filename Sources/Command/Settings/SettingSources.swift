@@ -40,31 +40,33 @@ indirect enum SettingValue: Sendable {
 struct GivenSetting: Sendable {
     /// The key as the user wrote it: `--port`, `DARKROOM_PORT` or `darkroom.yaml:3: port`.
     let spelling: String
+    /// The flag, the variable, or the line of the file: `darkroom.yaml:3`.
+    let source: String
     let value: SettingValue
 }
 
 /// The given settings. A flag takes precedence over the environment, and the environment over the file.
 struct SettingSources {
     private let given: [String: GivenSetting]
-
-    /// - Parameters:
     /// The variables that are ignored because Kubernetes sets them, in alphabetical order; see ``ServiceLink``.
     let serviceLinks: [String]
+
+    /// - Parameters:
     ///   - flags: values by setting name.
     ///   - environment: all variables of the process; those that begin with `DARKROOM_` must be settings or service
     ///     links.
     ///   - file: path of a YAML file; nil = none.
     init(flags: [String: String], environment: [String: String], file: String?) throws(SettingError) {
+        let environment = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) }
+        let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
+        serviceLinks = links.keys.sorted()
         var given = try file.map { path throws(SettingError) in try Self.settings(inFile: path) } ?? [:]
         for setting in try Self.settings(in: environment.filter { links[$0.key] == nil }) {
             given[setting.name] = setting.given
         }
-        let environment = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) }
-        let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
-        serviceLinks = links.keys.sorted()
         for row in SettingsTable.rows {
             guard let text = flags[row.name] else { continue }
-            given[row.name] = GivenSetting(spelling: row.flag, value: .text(text))
+            given[row.name] = GivenSetting(spelling: row.flag, source: row.flag, value: .text(text))
         }
         self.given = given
     }
@@ -84,7 +86,7 @@ struct SettingSources {
                 }
                 throw SettingError("\(variable.prefix(100)) is not a setting.\(hint)")
             }
-            settings.append((name, GivenSetting(spelling: variable, value: .text(value))))
+            settings.append((name, GivenSetting(spelling: variable, source: variable, value: .text(value))))
         }
         return settings
     }
@@ -104,7 +106,7 @@ struct SettingSources {
                 let hint = SettingsTable.suggestion(for: name, \.name)
                 throw SettingError("\(place): '\(name.prefix(100))' is not a setting.\(hint)")
             }
-            given[name] = GivenSetting(spelling: "\(place): \(name)", value: SettingValue(node))
+            given[name] = GivenSetting(spelling: "\(place): \(name)", source: place, value: SettingValue(node))
         }
         return given
     }

@@ -122,6 +122,9 @@ struct SettingGroup<Theme> {
 }
 
 extension Setting {
+    /// The given value, else the default, as users write it.
+    func text(in values: [String: any Sendable]) -> String { text(of: value(in: values)) }
+
     /// The given value, else the default.
     fileprivate func value(in values: [String: any Sendable]) -> Value {
         // The key is looked up first: a missing value must not count as a given `nil` of an optional setting.

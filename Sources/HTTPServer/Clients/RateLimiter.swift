@@ -18,6 +18,12 @@ package struct Rate: Hashable, Sendable {
         period = unit.period
     }
 
+    /// The rate as it is parsed: `20/s`.
+    package var text: String {
+        let unit = Self.units.first { $0.period == period }?.symbol ?? "\(period)"
+        return "\(requests)/\(unit)"
+    }
+
     fileprivate static let units: [(symbol: String, period: Duration, name: String)] = [
         ("s", .seconds(1), "second"), ("m", .seconds(60), "minute"), ("h", .seconds(3600), "hour"),
     ]

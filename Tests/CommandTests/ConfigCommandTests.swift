@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// `darkroom config`, on the built executable.
+@Suite(.timeLimit(.minutes(3)))
+struct ConfigCommandTests {
+    @Test func `A valid file is valid`() throws {
+        let file = try URL.temporaryFile("darkroom.yaml", SettingsReference.exampleFile)
+        let run = try DarkroomProcess.run(["config", "check", file.path])
+        #expect(run.status == 0)
+        #expect(run.output == "\(file.path) is valid.\n")
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test func `A file is checked together with the environment`() throws {
+        let file = try URL.temporaryFile("darkroom.yaml", "host: 0.0.0.0\n")
+        let check = ["config", "check", file.path]
+        #expect(try DarkroomProcess.run(check).status == 78)
+        #expect(try DarkroomProcess.run(check, environment: ["DARKROOM_ALLOW_HOSTS": "a.org"]).status == 0)
+    }
+
+    @Test(arguments: [
+        "port: x\n", "prot: 1\n", "port: [1\n", "- a\n", "host: 0.0.0.0\n", "min-fresh: 400d\n",
+        "local-root: /no/such/folder\n", "signing-keys: {k1: short}\n",
+    ])
+    func `An invalid file is refused as at start-up`(text: String) throws {
+        let file = try URL.temporaryFile("darkroom.yaml", text)
+        let check = try DarkroomProcess.run(["config", "check", file.path])
+        let start = try DarkroomProcess.run(["serve", "--config", file.path])
+        #expect(check.status == 78)
+        #expect(check.errors == start.errors)
+        #expect(check.errors.contains("darkroom.yaml") || check.errors.contains("min-fresh"))
+        #expect(check.output.isEmpty)
+    }
+
+    @Test func `Each setting is printed with the source that decides`() throws {
+        let file = try URL.temporaryFile(
+            "darkroom.yaml", "# ports\nport: 1\nqueue-depth: 2\nallow-hosts: ['*.a.org']\n")
+        let run = try DarkroomProcess.run(
+            ["config", "print", "--config", file.path, "--max-frames", "9"], environment: ["DARKROOM_PORT": "3"])
+        #expect(run.status == 0)
+        let lines = run.output.split(separator: "\n").map { line in
+            line.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
+        }
+        for line in [
+            "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-frames: 9 # --max-frames",
+            "allow-hosts: \"*.a.org\" # \(file.path):4", "idle-timeout: 30s # default", "# admin-port: none # default",
+            "# max-inflight-bytes: half of memory-budget # default",
+            "pixel-workers: \(ProcessInfo.processInfo.activeProcessorCount) # default: number of CPU cores",
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+        #expect(lines.count { $0.contains(" # ") } == SettingsTable.rows.count)
+    }
+
+    @Test func `Secrets are masked, whatever gives them`() throws {
+        let secrets = ["token-0123456789abcdef", "key-0123456789abcdef0123456789abcdef"]
+        let file = try URL.temporaryFile("darkroom.yaml", "signing-keys: {k1: \(secrets[1])}\n")
+        for (flags, environment) in [
+            (["--config", file.path, "--admin-token", secrets[0]], [:]),
+            ([], ["DARKROOM_ADMIN_TOKEN": secrets[0], "DARKROOM_SIGNING_KEYS": "k1:\(secrets[1])"]),
+        ] {
+            let run = try DarkroomProcess.run(["config", "print"] + flags, environment: environment)
+            #expect(run.status == 0)
+            #expect(run.output.matches(of: /\n(?:admin-token|signing-keys): "\*{8}" +#/).count == 2, "\(run.output)")
+            for secret in secrets { #expect(!run.output.contains(secret) && !run.errors.contains(secret)) }
+        }
+    }
+
+    @Test func `Invalid settings are refused as at start-up`() throws {
+        let run = try DarkroomProcess.run(["config", "print", "--port", "x"])
+        #expect(run.status == 78)
+        #expect(run.errors == "Error: --port must be an integer from 0 to 65535, got 'x'.\n")
+        #expect(run.output.isEmpty)
+    }
+
+    @Test func `What is printed is a file with the same settings`() throws {
+        var values = SettingsTests.others
+        values["admin-token"] = nil
+        values["signing-keys"] = nil
+        values["local-root"] = "/"
+        values["cache-dir"] = "/tmp/a folder: \"x\" \\ # \u{7}é"
+        for flags in [[:], values, ["allow-ports": "", "presets": "a=crop=0%2C0%2C9%2C9"]] {
+            let sources = try SettingSources(flags: flags, environment: [:], file: nil)
+            let settings = try Settings(sources)
+            let text = SettingsReport(settings, sources).text
+            #expect(try Settings.reading(file: text).summary == settings.summary, "\(text)")
+        }
+    }
+}
