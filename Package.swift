@@ -170,9 +170,8 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestOrigin", "Workers", "Web", "HTTPServer", "Query", "Transforms", "HTTPCaching", "Origin", "Network",
-                "Pipeline",
-                "Store",
+                "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms", "HTTPCaching", "Origin",
+                "Network", "Pipeline", "Store",
             ],
             packages: [
                 argumentParser, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,

@@ -9,15 +9,12 @@ public struct MemoryPressure: Sendable {
     ///
     /// - Parameter root: the folder that contains `/proc` and `/sys`; tests pass a folder of their own.
     public init(root: String = "") {
-        kernel = KernelMemory(root: root)
+        kernel = KernelMemory(files: KernelFiles(root: root))
     }
 
-    /// The most that the process may use, in bytes: the limit of its control group, or the machine's memory. 4 GiB if
-    /// the system reports neither.
-    public var usableBytes: Int {
-        let reading = reading()
-        return reading.used?.ofBytes ?? reading.available?.ofBytes ?? 4 << 30
-    }
+    /// The most that the process may use, in bytes: the lowest limit of its control groups, or the machine's memory.
+    /// 4 GiB if the system reports neither.
+    public var usableBytes: Int { kernel.usableBytes }
 
     /// Reads the current figures: about ten small files, in one to two milliseconds. A figure that is missing or
     /// malformed is nil.

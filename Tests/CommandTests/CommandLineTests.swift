@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 import NIOCore
@@ -39,6 +40,21 @@ struct CommandLineTests {
         let server = try await DarkroomProcess()
         #expect(try await Client.get(server.base + "/health/ready").status == 200)
         #expect(await server.stop() == 0)
+    }
+
+    @Test func `The server logs the limits of its process and what it makes of them`() async throws {
+        let folder = try URL.temporaryFolder()
+        let server = try await DarkroomProcess(
+            serving: ["--port", "0", "--cache-dir", folder.path, "--cache-memory-bytes", "3MiB"])
+        #expect(await server.stop() == 0)
+        let line = try #require(server.log.split(separator: "\n").first { $0.contains("limits of this process") })
+        let defaults = ResourceDefaults.current
+        for field in [
+            "pixel-workers=\(defaults.pixelWorkers)", "cache-memory-bytes=3MiB", "cpu-quota=", "memory-budget=",
+            "cache-decoded-bytes=", "usable-memory=", "cpu-cores=\(ResourceLimits.current.processorCount)",
+        ] {
+            #expect(line.contains(" \(field)"), "\(line)")
+        }
     }
 
     @Test func `A port in use is reported with its number`() async throws {

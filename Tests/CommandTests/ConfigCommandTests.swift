@@ -1,3 +1,4 @@
+import DarkroomMachine
 import Foundation
 import Testing
 
@@ -48,7 +49,7 @@ struct ConfigCommandTests {
             "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-frames: 9 # --max-frames",
             "allow-hosts: \"*.a.org\" # \(file.path):4", "idle-timeout: 30s # default", "# admin-port: none # default",
             "# max-inflight-bytes: half of memory-budget # default",
-            "pixel-workers: \(ProcessInfo.processInfo.activeProcessorCount) # default: number of CPU cores",
+            "pixel-workers: \(ResourceDefaults.current.pixelWorkers) # default: number of usable CPU cores",
         ] {
             #expect(lines.contains(line), "\(line)")
         }

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomMachine
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomStore
@@ -17,7 +18,7 @@ struct SettingsTests {
         #expect(settings.listeners.host == "127.0.0.1")
         #expect(settings.listeners.port == 8080)
         #expect(settings.cache.diskBytes == 10 << 30)
-        #expect(settings.cache.memoryBytes == 256 << 20)
+        #expect(settings.cache.memoryBytes == ResourceDefaults.current.memoryCacheBytes)
         #expect(settings.limits.maxSourceBytes == 50 << 20)
         #expect(settings.pixelLimits == PixelLimits())
         #expect(settings.origins.allowPorts == [80, 443])
@@ -27,7 +28,7 @@ struct SettingsTests {
         #expect(settings.origins.connectTimeout == .seconds(5))
         #expect(settings.origins.downloadTimeout == .seconds(15))
         #expect(settings.limits.requestTimeout == .seconds(30))
-        #expect(settings.processing.pixelWorkers == ProcessInfo.processInfo.activeProcessorCount)
+        #expect(settings.processing.pixelWorkers == ResourceDefaults.current.pixelWorkers)
         #expect(settings.processing.workerMemory == 2 << 30)
         #expect(settings.processing.isolation == .auto && settings.processing.quarantine == .seconds(3600))
         #expect(settings.processing.queueDepth == 64)
@@ -39,7 +40,7 @@ struct SettingsTests {
         #expect(settings.origins.maxRedirects == 5)
         #expect(settings.origins.downloadOrder == .fifo)
         #expect(settings.origins.insecureTLSHosts.isEmpty)
-        #expect(settings.cache.decodedBytes == 128 << 20)
+        #expect(settings.cache.decodedBytes == ResourceDefaults.current.decodedCacheBytes)
         #expect(settings.cache.memoryLowWater == 60)
         #expect(settings.cache.maxAge == nil && settings.cache.expireBy == .access)
         #expect(settings.freshnessPolicy == FreshnessPolicy())

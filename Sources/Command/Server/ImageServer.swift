@@ -95,6 +95,17 @@ struct ImageServer {
                 "ignored variables that Kubernetes sets for Services",
                 metadata: ["names": "\(settings.serviceLinks.joined(separator: ","))"])
         }
+        let limits = ResourceLimits.current
+        let (processing, cache) = (SettingsTable.all.processing, SettingsTable.all.cache)
+        var metadata: Logger.Metadata = [
+            "cpu-cores": "\(limits.processorCount)", "cpu-quota": "\(limits.processorQuota.map { "\($0)" } ?? "none")",
+            "usable-memory": "\(processing.memoryBudget.text(of: limits.memoryBytes))",
+        ]
+        let rows: [any SettingRow] = [
+            processing.pixelWorkers, processing.memoryBudget, cache.memoryBytes, cache.decodedBytes,
+        ]
+        for row in rows { metadata[row.name] = "\(row.text(in: settings.values))" }
+        logger.info("limits of this process", metadata: metadata)
     }
 
     private var localFiles: LocalFiles {

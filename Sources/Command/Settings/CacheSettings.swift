@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomMachine
 import DarkroomPipeline
 import DarkroomStore
 import Foundation
@@ -14,13 +15,15 @@ struct CacheSettings: SettingTheme {
         "cache-disk-bytes", .bytes(atLeast: 0), default: 10 << 30,
         help: "Byte budget of the disk cache. 0 disables it.")
     let memoryBytes = Setting(
-        "cache-memory-bytes", .bytes(atLeast: 0), default: 256 << 20,
+        "cache-memory-bytes", .bytes(atLeast: 0), default: ResourceDefaults.current.memoryCacheBytes,
+        shownAs: "256MiB, or an eighth of the usable memory if that is less",
         help: "Byte budget of the memory cache. 0 disables it.")
     let memoryLowWater = Setting(
         "cache-memory-low-water", .integer(0...100), default: 60,
         help: "Percentage of the memory caches that is kept each time the system runs low on memory.")
     let decodedBytes = Setting(
-        "cache-decoded-bytes", .bytes(atLeast: 0), default: 128 << 20,
+        "cache-decoded-bytes", .bytes(atLeast: 0), default: ResourceDefaults.current.decodedCacheBytes,
+        shownAs: "128MiB, or a sixteenth of the usable memory if that is less",
         help: "Byte budget of the cache of decoded originals in demand. 0 disables it.")
     let maxAge = Setting(
         "cache-max-age", .optional(.duration()), default: nil,

@@ -1,7 +1,7 @@
+import DarkroomMachine
 import DarkroomPipeline
 import DarkroomTransforms
 import DarkroomWorkers
-import Foundation
 
 struct LimitSettings: SettingTheme {
     static let title = "Limits of a request"
@@ -32,14 +32,14 @@ struct ProcessingSettings: SettingTheme {
     static let title = "Image processing"
 
     let pixelWorkers = Setting(
-        "pixel-workers", .integer(1...1024), default: ProcessInfo.processInfo.activeProcessorCount,
-        shownAs: "number of CPU cores", help: "Number of images that are processed concurrently.")
+        "pixel-workers", .integer(1...1024), default: ResourceDefaults.current.pixelWorkers,
+        shownAs: "number of usable CPU cores", help: "Number of images that are processed concurrently.")
     let queueDepth = Setting(
         "queue-depth", .integer(0...100_000), default: PipelineConfiguration().queueDepth,
         help: "Maximum number of images that wait for each pixel worker. Further requests are refused with 503.")
     let memoryBudget = Setting(
-        "memory-budget", .bytes(atLeast: 1), default: PipelineConfiguration().memoryBudgetBytes,
-        shownAs: "a quarter of available memory",
+        "memory-budget", .bytes(atLeast: 1), default: ResourceDefaults.current.memoryBudgetBytes,
+        shownAs: "a quarter of the usable memory",
         help: """
             Byte budget of all images in processing, as estimated from their headers. An image that exceeds the whole \
             budget is processed alone.

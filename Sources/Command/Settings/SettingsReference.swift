@@ -32,7 +32,11 @@ enum SettingsReference {
         value stops start-up with exit status 78 (64 for an unknown flag) and a message that names it.
 
         Byte counts take the units `KiB`, `MiB` and `GiB`; durations take `ms`, `s`, `m`, `h` and `d`. Lists are
-        separated by commas. The file also takes YAML lists, maps for `presets`, `signing-keys` and
+        separated by commas. Usable CPU cores are those that the process may run on, or fewer if its control group
+        (cgroup v1 or v2) or a parent of it has a CPU quota, which is rounded up. Usable memory is the machine's, or the
+        lowest memory limit of these groups.
+
+        The file also takes YAML lists, maps for `presets`, `signing-keys` and
         `cache-key-drop-query`, and the booleans `yes`, `no`, `on` and `off`:
 
         ```yaml
