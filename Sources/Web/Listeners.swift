@@ -96,6 +96,7 @@ struct Endpoints: Sendable {
         return ListenerConfiguration(
             host: listener == .main ? configuration.host : configuration.adminHost,
             port: listener == .main ? configuration.port : configuration.adminPort ?? 0,
+            unixSocket: listener == .main ? configuration.unixSocket : nil,
             routes: routes, middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,

@@ -8,6 +8,8 @@ package struct WebConfiguration: Sendable {
     package var host: String
     /// The port of the main listener; 0 = any free port.
     package var port: Int
+    /// The path of a Unix socket that the main listener binds instead; nil = none.
+    package var unixSocket: String?
     /// The bind address of the admin listener.
     package var adminHost: String
     /// The port of a listener for administration, which the main listener then does not serve. 0 = any free port; nil =
@@ -43,7 +45,8 @@ package struct WebConfiguration: Sendable {
 
     /// Creates a configuration with the same defaults as the command line.
     package init(
-        host: String = "127.0.0.1", port: Int = 8080, adminHost: String = "127.0.0.1", adminPort: Int? = nil,
+        host: String = "127.0.0.1", port: Int = 8080, unixSocket: String? = nil, adminHost: String = "127.0.0.1",
+        adminPort: Int? = nil,
         variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
@@ -52,6 +55,7 @@ package struct WebConfiguration: Sendable {
     ) {
         self.host = host
         self.port = port
+        self.unixSocket = unixSocket
         self.adminHost = adminHost
         self.adminPort = adminPort
         self.variantMaxAge = variantMaxAge

@@ -139,6 +139,8 @@ struct CommandLineTests {
         values["host"] = "127.0.0.1"
         values["admin-host"] = "127.0.0.1"
         values["max-source-pixels"] = "60000000"
+        // It would take the place of the port, at which this test asks; UnixSocketTests read it.
+        values["unix-socket"] = nil
         let bearer = [("Authorization", "Bearer \(values["admin-token"] ?? "")")]
         let server: DarkroomProcess
         switch way {

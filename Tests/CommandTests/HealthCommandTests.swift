@@ -59,7 +59,7 @@ struct HealthCommandTests {
     func `The server is asked at an address on which it listens`(host: String, url: String) throws {
         // A server on all addresses may have its keys elsewhere; whether it is open does not matter here.
         let sources = try SettingSources(flags: [:], environment: ["DARKROOM_HOST": host], file: nil)
-        #expect(try CheckHealth.serverURL(Settings(unchecked: sources)) == url)
+        #expect(try CheckHealth.probe(Settings(unchecked: sources)).url == url + "/health/ready")
     }
 
     @Test(arguments: [

@@ -70,7 +70,7 @@ struct SettingsTests {
         "trusted-proxies": "127.0.0.0/8", "rate-limit": "1000/s", "max-connections": "3000",
         "max-connections-per-client": "900", "header-timeout": "9s", "body-timeout": "9s", "idle-timeout": "9s",
         "write-timeout": "9s", "shutdown-grace": "9s",
-        "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB", "cache-memory-bytes": "0",
+        "unix-socket": "/tmp/x.sock", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB", "cache-memory-bytes": "0",
         "cache-memory-low-water": "0", "cache-decoded-bytes": "0", "cache-max-age": "7d", "cache-expire-by": "creation",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
@@ -172,7 +172,8 @@ struct SettingsTests {
     }
 
     @Test(arguments: [
-        ("port", "99999"), ("admin-port", "65536"), ("admin-port", ""), ("admin-host", ""), ("port", "x"),
+        ("port", "99999"), ("unix-socket", ""), ("unix-socket", String(repeating: "a", count: 104)),
+        ("admin-port", "65536"), ("admin-port", ""), ("admin-host", ""), ("port", "x"),
         ("max-source-bytes", "5MB"), ("max-source-bytes", "-1"),
         ("max-source-bytes", "0"), ("max-source-bytes", "99999999999GiB"), ("connect-timeout", "5"),
         ("connect-timeout", "0s"),

@@ -14,8 +14,8 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
         usage: "darkroom health [--url http://127.0.0.1:8080] [--config FILE] [--SETTING VALUE ...]",
         discussion: """
             Requests /health/ready and exits with 0 if the server is ready. Otherwise it prints one line with the \
-            reason and exits with 1. It is a probe for containers, which need no curl. Host and port are those of \
-            'darkroom serve' with the same flags, environment and file; --url takes precedence.
+            reason and exits with 1. It is a probe for containers, which need no curl. Host and port, or the Unix \
+            socket, are those of 'darkroom serve' with the same flags, environment and file; --url takes precedence.
             """)
 
     static let ownFlags: Set<String> = ["url"]
@@ -25,37 +25,34 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
     func run() async throws {
         let flags = try self.flags()
         do throws(SettingError) {
-            let probe: ReadinessProbe
-            if let url = flags.others["url"] {
-                probe = ReadinessProbe(server: try Self.serverURL(url))
-            } else {
-                probe = ReadinessProbe(server: try Self.serverURL(Settings(unchecked: SettingSources(flags))))
-            }
+            let probe = try Self.probe(flags)
             try await probe.run()
-            print("\(probe.url): ready")
+            print("\(probe.name): ready")
         } catch {
             StandardError.write(error.description)
             throw ExitCode.failure
         }
     }
 
-    private static func serverURL(_ given: String) throws(SettingError) -> String {
+    private static func probe(_ flags: SettingFlags) throws(SettingError) -> ReadinessProbe {
+        guard let given = flags.others["url"] else { return try probe(Settings(unchecked: SettingSources(flags))) }
         let kind = SettingKind<String>.webURL
-        do throws(SettingRefusal) { return try kind.parse(.text(given)) } catch {
+        do throws(SettingRefusal) { return ReadinessProbe(server: try kind.parse(.text(given))) } catch {
             throw SettingError(error.sentence(about: "--url", isSecret: false))
         }
     }
 
-    /// The URL of the server with these settings, on this machine.
-    static func serverURL(_ settings: Settings) throws(SettingError) -> String {
+    /// The probe of the server with these settings, on this machine.
+    static func probe(_ settings: Settings) throws(SettingError) -> ReadinessProbe {
+        if let path = settings.listeners.unixSocket { return ReadinessProbe(unixSocket: path) }
         let (host, port) = (settings.listeners.host, settings.listeners.port)
         guard port != 0 else { throw SettingError("port is 0, a free port that the server chose; name it with --url.") }
         // A server that listens on every address is asked on loopback.
         switch IPAddress(host) {
-        case .v4(0): return "http://127.0.0.1:\(port)"
-        case .v6(0): return "http://[::1]:\(port)"
-        case .v6: return "http://[\(host)]:\(port)"
-        case .v4, nil: return "http://\(host):\(port)"
+        case .v4(0): return ReadinessProbe(server: "http://127.0.0.1:\(port)")
+        case .v6(0): return ReadinessProbe(server: "http://[::1]:\(port)")
+        case .v6: return ReadinessProbe(server: "http://[\(host)]:\(port)")
+        case .v4, nil: return ReadinessProbe(server: "http://\(host):\(port)")
         }
     }
 }
@@ -63,14 +60,25 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
 /// A request to `/health/ready`.
 struct ReadinessProbe {
     let url: String
+    /// What is asked, for people: the URL, or the Unix socket.
+    let name: String
+    /// The time for connection and response.
     let timeout: TimeAmount
 
-    /// - Parameters:
-    ///   - server: the base URL of the server, without a trailing slash.
-    ///   - timeout: the time for connection and response.
+    /// - Parameter server: the base URL of the server, without a trailing slash.
     init(server: String, timeout: TimeAmount = .seconds(3)) {
         url = server + "/health/ready"
+        name = url
         self.timeout = timeout
+    }
+
+    /// - Parameter path: the path of the server's Unix socket.
+    init(unixSocket path: String) {
+        // The scheme of AsyncHTTPClient for Unix sockets: the path takes the place of the host.
+        let host = path.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? path
+        url = "http+unix://\(host)/health/ready"
+        name = "unix:\(path)"
+        timeout = .seconds(3)
     }
 
     /// Throws unless the server is ready, with the reason.
@@ -81,7 +89,7 @@ struct ReadinessProbe {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let reason = await reason(client)
         try? await client.shutdown()
-        if let reason { throw SettingError("\(url): \(reason)") }
+        if let reason { throw SettingError("\(name): \(reason)") }
     }
 
     /// Why the server is not ready; nil if it is.

@@ -136,7 +136,11 @@ struct ImageServer {
             observability.serverState.finishStarting()
             ProcessMemory.releaseCode()
             startup.print()
-        }.map(ListenerService.init)
+        }.map { listener, application in
+            ListenerService(
+                listener: listener, application: application,
+                unixSocket: listener == .main ? settings.listeners.unixSocket : nil)
+        }
     }
 
     /// The web configuration, with no more connections than the limit of open file descriptors allows.

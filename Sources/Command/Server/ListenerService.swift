@@ -2,6 +2,7 @@ import DarkroomWeb
 import Foundation
 import Hummingbird
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
@@ -9,14 +10,26 @@ import Synchronization
 struct ListenerService: Service {
     let listener: Listener
     let application: any ApplicationProtocol
+    /// The path of the Unix socket that the listener binds; nil = none.
+    let unixSocket: String?
 
     /// Throws a ``ListenerFailure``.
     func run() async throws {
         do {
+            if let unixSocket { try await Self.requireUnused(unixSocket) }
             try await application.run()
         } catch {
             throw ListenerFailure(listener: listener, reason: error)
         }
+    }
+
+    /// Throws if a server listens on the socket: binding would take it away from that server. A socket that a server
+    /// has left behind is replaced.
+    private static func requireUnused(_ path: String) async throws {
+        let client = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        guard let channel = try? await client.connect(unixDomainSocketPath: path).get() else { return }
+        try? await channel.close()
+        throw IOError(errnoCode: EADDRINUSE, reason: "bind")
     }
 }
 
@@ -28,10 +41,15 @@ struct ListenerFailure: Error {
     /// A sentence that names the setting to change.
     func sentence(_ settings: Settings) -> String {
         let listeners = settings.listeners
+        let code = (reason as? IOError)?.errnoCode
+        if listener == .main, let path = listeners.unixSocket {
+            let reason = code == EADDRINUSE ? "is already in use" : "cannot be bound (\(reason))"
+            return "The Unix socket \(path) \(reason). Choose another with --unix-socket."
+        }
         let (host, port) =
             listener == .main ? (listeners.host, listeners.port) : (listeners.adminHost, listeners.adminPort ?? 0)
         let flags = listener == .main ? (host: "--host", port: "--port") : (host: "--admin-host", port: "--admin-port")
-        return switch (reason as? IOError)?.errnoCode {
+        return switch code {
         case EADDRINUSE: "Port \(port) on \(host) is already in use. Choose another with \(flags.port)."
         case EACCES: "Port \(port) on \(host) requires privileges. Choose one from 1024 up with \(flags.port)."
         case EADDRNOTAVAIL: "This machine does not have the address \(host). Choose another with \(flags.host)."
@@ -60,11 +78,13 @@ final class StartupMessage: Sendable {
 
     func print() {
         let ports = ports.withLock(\.self)
-        let base = Self.url(settings.listeners.host, ports[.main] ?? settings.listeners.port)
-        var text = "Darkroom listens on \(base)\n"
+        let socket = settings.listeners.unixSocket
+        let base = socket == nil ? Self.url(settings.listeners.host, ports[.main] ?? 0) : "http://localhost"
+        var text = "Darkroom listens on \(socket.map { "unix:\($0)" } ?? base)\n"
         if let port = ports[.admin] { text += "Admin endpoints: \(Self.url(settings.listeners.adminHost, port))\n" }
         if let sample {
-            text += "Try:  curl -o image.webp '\(base)/image?url=local:///\(sample)&w=400&output=webp'\n"
+            let option = socket.map { "--unix-socket '\($0)' " } ?? ""
+            text += "Try:  curl \(option)-o image.webp '\(base)/image?url=local:///\(sample)&w=400&output=webp'\n"
         }
         // Unbuffered: scripts wait for this line on a pipe.
         FileHandle.standardOutput.write(Data(text.utf8))

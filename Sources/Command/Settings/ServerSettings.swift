@@ -10,6 +10,12 @@ struct ListenerSettings: SettingTheme {
     let port = Setting(
         "port", .integer(0...65_535), default: 8080,
         help: "Port to bind. 0 picks a free port, which the server prints.")
+    let unixSocket = Setting(
+        "unix-socket", .optional(.socketPath), default: nil,
+        help: """
+            Unix socket to bind instead of host and port, for a proxy on the same machine. Its permissions follow the \
+            umask. All of its clients have the address 127.0.0.1.
+            """)
     let adminHost = Setting(
         "admin-host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1",
         help: "Address to bind for admin-port.")

@@ -143,6 +143,13 @@ extension SettingKind where Value == String {
         SettingKind(placeholder, grammar, format: \.self) { $0.isEmpty ? nil : $0 }
     }
 
+    /// The path of a Unix socket, whose length the kernel limits (unix(7)).
+    static var socketPath: SettingKind {
+        SettingKind("PATH", "the path of a socket, of at most 103 bytes", format: \.self) {
+            (1...103).contains($0.utf8.count) ? $0 : nil
+        }
+    }
+
     /// A token that clients can send as a bearer token (RFC 6750 §2.1) and that is too long to guess.
     static var token: SettingKind {
         SettingKind("TOKEN", "at least 16 printable ASCII characters without spaces") { _ in

@@ -46,7 +46,7 @@ struct Settings: Sendable {
         try check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources)
         try check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources)
         try check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources)
-        if let adminPort = self.listeners.adminPort, adminPort != 0,
+        if let adminPort = self.listeners.adminPort, adminPort != 0, self.listeners.unixSocket == nil,
             (self.listeners.adminHost, adminPort) == (self.listeners.host, self.listeners.port)
         {
             let spellings =
@@ -77,7 +77,8 @@ struct Settings: Sendable {
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources) throws(SettingError) {
-        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !isLoopback(self.listeners.host)
+        let isLocal = self.listeners.unixSocket != nil || isLoopback(self.listeners.host)
+        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !isLocal
         guard !isOpen || self.access.openProxy else {
             let (key, host) = (sources.spelling(of: \.listeners.host), self.listeners.host)
             throw SettingError(

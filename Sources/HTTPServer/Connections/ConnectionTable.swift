@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import NIOCore
 import Synchronization
 
 /// The number of open connections per client.
@@ -37,4 +38,13 @@ final class ConnectionTable: Sendable {
 
     /// The number of clients with open connections.
     var clientCount: Int { counts.withLock(\.count) }
+}
+
+extension Channel {
+    /// The address at the other end of the connection; 127.0.0.1 for a Unix socket, whose clients run on this machine.
+    /// Nil when unknown.
+    var peerAddress: IPAddress? {
+        if case .unixDomainSocket? = localAddress { return .v4(0x7f00_0001) }
+        return remoteAddress?.ipAddress.flatMap(IPAddress.init)
+    }
 }

@@ -85,7 +85,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     }
 
     private func addClient(of channel: any Channel) -> Bool {
-        guard let address = channel.remoteAddress?.ipAddress.flatMap(IPAddress.init) else { return true }
+        guard let address = channel.peerAddress else { return true }
         guard clients.add(address) else { return false }
         channel.closeFuture.whenComplete { _ in clients.remove(address) }
         return true
@@ -106,11 +106,10 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     ) throws {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let address = channel.remoteAddress?.ipAddress
         let handler = limitsHandler(of: channel, watch: watch, logger: logger)
         try pipeline.addHandler(handler, position: .after(parser))
         guard let fastPath, !isRefused else { return }
-        let peer = address.flatMap(IPAddress.init).map { FastRequest.Peer($0, fastPath.proxies) }
+        let peer = channel.peerAddress.map { FastRequest.Peer($0, fastPath.proxies) }
         try pipeline.addHandler(
             FastPathHandler(fastPath, watch: watch, limits: handler, peer: peer), position: .after(handler))
     }
@@ -118,7 +117,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     private func limitsHandler(
         of channel: any Channel, watch: ClientWatchHandler, logger: Logger
     ) -> RequestLimitsHandler {
-        let address = channel.remoteAddress?.ipAddress
+        let address = channel.peerAddress
         return RequestLimitsHandler(
             watch: watch, limits: limits, now: channel.eventLoop.now
         ) { [metrics] problem in
@@ -128,7 +127,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
                 "request refused",
                 metadata: [
                     "status": .stringConvertible(problem.kind.status.code), "problem": "\(problem.kind.slug)",
-                    "request-id": "\(id)", "client": "\(address ?? "unknown")",
+                    "request-id": "\(id)", "client": "\(address?.description ?? "unknown")",
                 ])
             return problem.responseParts(requestID: id)
         }

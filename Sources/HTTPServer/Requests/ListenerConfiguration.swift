@@ -10,6 +10,8 @@ package struct ListenerConfiguration: Sendable {
     package var host: String
     /// The port; 0 = any free port.
     package var port: Int
+    /// The path of a Unix socket to bind instead of host and port; nil = none.
+    package var unixSocket: String?
     package var routes: [Route]
     /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem
     /// documents.
@@ -21,13 +23,14 @@ package struct ListenerConfiguration: Sendable {
     package var fastResponders: [any FastResponder]
 
     package init(
-        host: String, port: Int, routes: [Route],
+        host: String, port: Int, unixSocket: String? = nil, routes: [Route],
         middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
         limits: ConnectionLimits = ConnectionLimits(), proxies: TrustedProxies = TrustedProxies(),
         observers: RequestObservers, fastResponders: [any FastResponder] = []
     ) {
         self.host = host
         self.port = port
+        self.unixSocket = unixSocket
         self.routes = routes
         self.middleware = middleware
         self.limits = limits
@@ -67,7 +70,8 @@ package struct ListenerConfiguration: Sendable {
                     responder: responder, limits: limits, proxies: proxies, metrics: metrics, fastPath: fastPath)
             },
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: Self.serverName, backlog: Self.backlog,
+                address: unixSocket.map { .unixDomainSocket(path: $0) } ?? .hostname(host, port: port),
+                serverName: Self.serverName, backlog: Self.backlog,
                 availableConnectionsDelegate: .maximum(limits.maxConnections, logger: logger)),
             onServerRunning: onServerRunning, logger: logger)
     }

@@ -20,7 +20,7 @@ package struct ServerRequestContext: RequestContext {
         let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
         self.init(
             logger: source.logger, requestID: logged ?? "\(RequestID())",
-            clientAddress: source.channel.remoteAddress?.ipAddress.flatMap(IPAddress.init))
+            clientAddress: source.channel.peerAddress)
     }
 
     package init(logger: Logger, requestID: String, clientAddress: IPAddress?) {
