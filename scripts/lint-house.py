@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the rules of the house that neither the compiler nor swift-format knows.
 
-Sizes of files, functions and folders, the width of comments, constructs that crash, and words that do not belong. The
-arrows between modules are checked by the build (`--explicit-target-dependency-import-check error`) against Package.swift.
+Sizes of files, functions and folders, the width of comments, constructs that crash, words that do not belong, and the version.
+The arrows between modules are checked by the build (`--explicit-target-dependency-import-check error`) against Package.swift.
 """
 
 import re
@@ -61,12 +61,18 @@ WORD_FILES = [
     "CHANGELOG.md", "Makefile", "Package.swift",
 ]
 WORD_SUFFIXES = {".swift", ".md", ".yaml", ".h", ".c", ".html", ".py", ".sh", ""}
+# The version, and the other places that state it.
+VERSION = ("Sources/Command/Commands/Darkroom.swift", r'static let release = "(.+)"')
+VERSION_COPIES = [
+    ("openapi/openapi.yaml", r"(?m)^  version: (.+)$"),
+    ("openapi/openapi.yaml", r"info: \{ title: Darkroom, version: (.+?) \}"),
+]
 # A query value that keeps the spelling its users know, an operation of libvips, and a value that tests expect to be refused.
 FOREIGN = re.compile(r"greyscale|colourspace|\"colour\"", re.IGNORECASE)
 
 
 def main() -> int:
-    found = [*source_problems(), *column_problems(), *folder_problems(), *word_problems()]
+    found = [*source_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems()]
     for problem in found:
         print(problem, file=sys.stderr)
     return 1 if found else 0
@@ -123,6 +129,19 @@ def word_problems() -> Iterator[str]:
             for pattern, better in WORDS.items():
                 for match in re.finditer(pattern, text, re.IGNORECASE):
                     yield f"{file.relative_to(ROOT)}:{_line(text, match.start())}: {match[0]!r}: {better}"
+
+
+def version_problems() -> Iterator[str]:
+    """Places that state another version than the program."""
+    version = _stated(*VERSION)
+    for file, pattern in VERSION_COPIES:
+        if _stated(file, pattern) != version:
+            yield f"{file}: the version is {_stated(file, pattern)}, but {version} in {VERSION[0]}"
+
+
+def _stated(file: str, pattern: str) -> str | None:
+    match = re.search(pattern, (ROOT / file).read_text(encoding="utf-8"))
+    return match[1] if match else None
 
 
 def _file_problems(target: str, code: str) -> Iterator[str]:

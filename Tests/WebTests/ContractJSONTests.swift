@@ -18,7 +18,7 @@ struct ContractJSONTests {
         #expect(differences(json, yaml, at: "") == [])
         let object = try #require(json as? [String: Any])
         #expect(object["openapi"] as? String == "3.1.0")
-        #expect((object["info"] as? [String: Any])?["version"] as? String == "1")
+        #expect((object["info"] as? [String: Any])?["version"] is String)
     }
 
     @Test func `scalars keep their YAML types, and aliases are resolved`() throws {

@@ -30,7 +30,7 @@ struct Darkroom: AsyncParsableCommand {
             Serve.self, CheckHealth.self, Sign.self, TransformFile.self, Config.self, PrintSettings.self, Version.self,
         ])
 
-    /// The version of this program.
+    /// The version of this program. `make lint` names the other places that state it.
     static let release = "0.1.0"
 }
 
