@@ -17,11 +17,11 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
+.PHONY: help setup release package run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
 	@echo '  ROOM=Store limits test to one room. SERVER names the executable that conformance, deploy-check and the proofs drive.'
 	@echo '  SEED makes conformance, chaos and fuzz repeatable.'
@@ -32,6 +32,12 @@ setup:
 release: setup ## Build for release into .build/dist: the executable without symbols, and these beside it
 	$(optimized)
 	scripts/strip.sh .build/release/darkroom .build/dist
+
+# Packages contain the executable of `make release`, unless EXECUTABLE names one that exists.
+EXECUTABLE ?=
+
+package: $(if $(EXECUTABLE),,release) ## Build a Debian package into .build/dist, from EXECUTABLE if that is given
+	scripts/package.sh $(or $(EXECUTABLE),.build/dist/darkroom)
 
 run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 	@exec .build/dist/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
