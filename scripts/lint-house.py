@@ -58,7 +58,7 @@ WORDS = {
 }
 WORD_FILES = [
     "Sources", "Tests", "Examples", "Benchmarks", "docs", "openapi", "README.md", "SECURITY.md", "CONTRIBUTING.md",
-    "CHANGELOG.md", "Makefile", "Package.swift",
+    "CHANGELOG.md", "Makefile", "Package.swift", "Dockerfile", "deploy",
 ]
 WORD_SUFFIXES = {".swift", ".md", ".yaml", ".h", ".c", ".html", ".py", ".sh", ""}
 # The version, and the other places that state it.
@@ -66,6 +66,7 @@ VERSION = ("Sources/Command/Commands/Darkroom.swift", r'static let release = "(.
 VERSION_COPIES = [
     ("openapi/openapi.yaml", r"(?m)^  version: (.+)$"),
     ("openapi/openapi.yaml", r"info: \{ title: Darkroom, version: (.+?) \}"),
+    ("Dockerfile", r'image\.version="(.+?)"'),
 ]
 # A query value that keeps the spelling its users know, an operation of libvips, and a value that tests expect to be refused.
 FOREIGN = re.compile(r"greyscale|colourspace|\"colour\"", re.IGNORECASE)
