@@ -95,7 +95,10 @@ struct ReadinessProbe {
     /// Why the server is not ready; nil if it is.
     private func reason(_ client: HTTPClient) async -> String? {
         do {
-            let response = try await client.execute(HTTPClientRequest(url: url), timeout: timeout)
+            var request = HTTPClientRequest(url: url)
+            // The client has no host to name where the URL is of a Unix socket.
+            if name != url { request.headers.add(name: "Host", value: "localhost") }
+            let response = try await client.execute(request, timeout: timeout)
             if response.status == .ok { return nil }
             let body = try await response.body.collect(upTo: 64 << 10)
             let problem = try? JSONDecoder().decode(Problem.self, from: Data(body.readableBytesView))
