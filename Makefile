@@ -17,7 +17,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
+.PHONY: help setup release package package-test run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -38,6 +38,10 @@ EXECUTABLE ?=
 
 package: $(if $(EXECUTABLE),,release) ## Build a Debian package into .build/dist, from EXECUTABLE if that is given
 	scripts/package.sh $(or $(EXECUTABLE),.build/dist/darkroom)
+
+package-test: package ## Install, use, upgrade and purge the package in a fresh Debian that boots with systemd; requires root
+	@scripts/setup-package.sh test
+	python3 -B scripts/test-package.py
 
 run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 	@exec .build/dist/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
