@@ -17,7 +17,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
+.PHONY: help setup release package package-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -42,6 +42,9 @@ package: $(if $(EXECUTABLE),,release) ## Build a Debian package into .build/dist
 package-test: package ## Install, use, upgrade and purge the package in a fresh Debian that boots with systemd; requires root
 	@scripts/setup-package.sh test
 	python3 -B scripts/test-package.py
+
+release-check: ## Check that the last commit can be tagged as a release
+	scripts/release-check.sh
 
 run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 	@exec .build/dist/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
