@@ -249,6 +249,21 @@ final class AdmissionTests {
         #expect(admission.refusal(of: newcomer, behind: 4, at: start) == .tooLate)
     }
 
+    @Test func `Whenever a job would be refused, the cheaper bound says that one may be`() {
+        #expect(!admission.mayRefuse(within: .zero, behind: 1000))
+        var wasIdle = false
+        for _ in 0..<30 {
+            arrive("a")
+            for others in [0, 3, 1000] {
+                let newcomer = Urgency(.normal, client: "a", deadline: start + .seconds(2))
+                let mayRefuse = admission.mayRefuse(within: .seconds(2), behind: others)
+                wasIdle = wasIdle || !mayRefuse
+                #expect(mayRefuse || admission.refusal(of: newcomer, behind: others, at: start) == nil)
+            }
+        }
+        #expect(wasIdle && admission.mayRefuse(within: .seconds(2), behind: 0))
+    }
+
     @Test func `Retry-After is the estimated time of the waiting jobs, from 1 to 60 seconds`() {
         #expect(admission.retryAfterSeconds == 1)
         for _ in 0..<95 { arrive() }

@@ -4,7 +4,9 @@ import Foundation
 /// Refusals before anything is started for a request: under overload, the cheaper they are, the more images are made.
 extension ImagePipeline {
     /// Whether requests may be refused at the moment.
-    package var mayRefuse: Bool { resolver.producer.pixels.queue.hasWaitingJobs }
+    package var mayRefuse: Bool {
+        resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout)
+    }
 
     /// The error of a request of whose source nothing is known, and for which the pixel queue has no room. Never waits.
     /// Nil means that ``image(for:)`` has to decide.

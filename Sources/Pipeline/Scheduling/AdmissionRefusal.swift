@@ -29,6 +29,16 @@ extension Admission {
         return secondsBefore(urgency, upTo: limit) > limit
     }
 
+    /// Whether a new job of any client, with this time until its deadline, may be refused: a bound that costs less than
+    /// `refusal`.
+    func mayRefuse(within timeout: Duration, behind others: Int) -> Bool {
+        guard waiting.count > 0 else { return false }
+        if waiting.count * 2 >= capacity.queueLength { return true }
+        let secondsOfOthers = Double(min(others, waiting.count)) * throughput.seconds(nil) / Double(capacity.threads)
+        let most = Priority.allCases.reduce(0) { $0 + seconds(waiting.load(at: $1)) }
+        return most > timeout / .seconds(Self.margin) - secondsOfOthers
+    }
+
     /// The factor by which a wait may exceed its estimate, since later clients that were served less go first.
     private static let margin = 1.5
 

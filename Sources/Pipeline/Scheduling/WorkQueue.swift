@@ -57,8 +57,10 @@ final class WorkQueue: Sendable {
         return state.withLock { $0.refusal(of: urgency, at: now) }
     }
 
-    /// Whether jobs wait. Otherwise none is refused.
-    var hasWaitingJobs: Bool { state.withLock { $0.admission.waiting.count > 0 } }
+    /// Whether a new job with this time until its deadline may be refused.
+    func mayRefuse(within timeout: Duration) -> Bool {
+        state.withLock { $0.admission.mayRefuse(within: timeout, behind: $0.reserved) }
+    }
 
     /// Fetches the source of a job that will be run here. If the job would be refused, nothing is fetched.
     func reserving<Value>(

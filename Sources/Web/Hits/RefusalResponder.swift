@@ -49,7 +49,8 @@ struct RefusalResponder: FastResponder {
         let prefix = ImageEndpoint.path + "?"
         guard request.target.utf8.starts(with: prefix.utf8), request.target.utf8.count <= Request.maxTargetBytes,
             !request.target.utf8.contains(UInt8(ascii: "#")),
-            let parameters = try? QueryString(parsing: String(request.target.dropFirst(prefix.count))),
+            let parameters = try? QueryString(
+                parsing: String(Substring(request.target.utf8.dropFirst(prefix.utf8.count)))),
             var authorization = try? authorizer.authorize(
                 parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false),
             let query = try? endpoint.grammar.parse(authorization.query),
