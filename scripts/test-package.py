@@ -126,6 +126,7 @@ def check_package(folder: Path, mirror: str, work: Path) -> None:
         step("Install", lambda: check_installed(system, package))
         step("Serve", lambda: check_service(system))
         step("Refuse invalid settings", lambda: check_invalid_settings(system))
+        step("Take a socket from systemd", lambda: check_socket(system))
         step("Upgrade", lambda: check_upgrade(system, upgrade))
     finally:
         system.power_off()
@@ -135,6 +136,14 @@ def check_package(folder: Path, mirror: str, work: Path) -> None:
         step("Remove and purge", lambda: check_removal(system))
     finally:
         system.power_off()
+
+
+def documented(page: str, heading: str) -> str:
+    """The first block of commands below a heading of a page in docs, without sudo, which the test does not need."""
+    section = (ROOT / "docs" / page).read_text().partition(f"\n{heading}\n")[2]
+    block = section.partition("```console\n")[2].partition("```")[0]
+    check(block, f"docs/{page} has no commands below {heading}")
+    return block.replace("sudo ", "")
 
 
 def step(title: str, body: Callable):
@@ -291,7 +300,10 @@ def install(system: System, package: Path) -> None:
 
 
 def check_installed(system: System, package: Path) -> None:
+    started = time.monotonic()
     install(system, package)
+    system.wait_until_ready(8080)
+    print(f"ready {time.monotonic() - started:.1f} s after the download … ", end="", flush=True)
     libraries = system.run("ldd", "/usr/bin/darkroom")
     check("not found" not in libraries and "swift" not in libraries, f"the executable needs more than Debian:\n{libraries}")
     names = run("find", system.root, "-xdev", "-iname", "*swift*")
@@ -363,6 +375,23 @@ def check_invalid_settings(system: System) -> None:
     check(system.property("ExecMainStatus") == "78", f"exit status {system.property('ExecMainStatus')}, {done.returncode}")
     check(system.property("NRestarts") == "0", "a service with invalid settings is restarted")
     config.write_text(before)
+    system.run("systemctl", "restart", "darkroom")
+    system.wait_until_ready(8080)
+
+
+def check_socket(system: System) -> None:
+    """Runs the commands of the documents, except for the request at their end, and takes them back."""
+    commands, _, request = documented("running.md", "## Sockets from systemd").rpartition("curl ")
+    system.run("sh", "-euc", commands)
+    check(system.property("ActiveState") == "inactive", "the service runs before the first request")
+    check(system.get(request.strip())[0] == 200, "the first request does not start the service")
+    before = system.property("MainPID")
+    system.run("systemctl", "--no-block", "restart", "darkroom")
+    wait(lambda: system.property("MainPID") not in ("0", before), "the service does not restart")
+    check(system.get(request.strip())[0] == 200, "a request during a restart is not answered")
+    system.run("systemctl", "disable", "--now", "darkroom.socket")
+    system.path("/etc/systemd/system/darkroom.socket").unlink()
+    system.run("systemctl", "daemon-reload")
     system.run("systemctl", "restart", "darkroom")
     system.wait_until_ready(8080)
 

@@ -1,7 +1,7 @@
-import DarkroomHTTPServer
+package import DarkroomHTTPServer
 package import DarkroomPipeline
 import DarkroomQuery
-package import Hummingbird
+import Hummingbird
 package import Logging
 package import NIOCore
 import Tracing
@@ -19,23 +19,23 @@ package enum Listener: Hashable, Sendable {
 /// - Parameters:
 ///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the listeners.
 ///   - logger: takes what is not an entry of the access log.
-///   - onServerRunning: called for each listener with its channel, whose local address has the port.
-package func makeApplications(
+///   - onListening: called for each listener with its channel, whose local address has the port.
+package func makeListeners(
     configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
-    logger: Logger, onServerRunning: @escaping @Sendable (Listener, any Channel) async -> Void = { _, _ in }
-) -> [(listener: Listener, application: any ApplicationProtocol)] {
+    logger: Logger, onListening: @escaping @Sendable (Listener, any Channel) async -> Void
+) -> [(listener: Listener, service: ListenerService)] {
     let observers = observability.observers(logger: logger)
     let endpoints = Endpoints(configuration, pipeline, prefetcher, observability, metrics: observers.metrics)
     return configuration.listeners.map { listener in
-        let application = endpoints.configuration(of: listener, configuration, observers: observers)
-            .makeApplication { await onServerRunning(listener, $0) }
-        return (listener, application)
+        let service = endpoints.configuration(of: listener, configuration, observers: observers)
+            .makeService { await onListening(listener, $0) }
+        return (listener, service)
     }
 }
 
 extension WebConfiguration {
     /// The listeners to open.
-    package var listeners: [Listener] { adminPort == nil ? [.main] : [.main, .admin] }
+    var listeners: [Listener] { adminAddress == nil ? [.main] : [.main, .admin] }
 }
 
 /// All endpoints, and which of them each listener serves to whom.
@@ -76,7 +76,7 @@ struct Endpoints: Sendable {
         switch listener {
         case .main:
             return imageRoutes(configuration) + playground.routes
-                + (configuration.adminPort == nil ? adminRoutes : []) + commonRoutes
+                + (configuration.adminAddress == nil ? adminRoutes : []) + commonRoutes
         case .admin: return adminRoutes + commonRoutes
         }
     }
@@ -94,10 +94,9 @@ struct Endpoints: Sendable {
         // Scripts of other sites never read what is for operators.
         let sharedPaths = listener == .main ? imageRoutes.map(\.path) : []
         return ListenerConfiguration(
-            host: listener == .main ? configuration.host : configuration.adminHost,
-            port: listener == .main ? configuration.port : configuration.adminPort ?? 0,
-            unixSocket: listener == .main ? configuration.unixSocket : nil,
-            routes: routes, middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
+            address: listener == .admin ? configuration.adminAddress ?? configuration.address : configuration.address,
+            basePath: listener == .main ? configuration.basePath : "", routes: routes,
+            middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
             fastResponders: listener == .main ? fastResponders : [])
@@ -135,7 +134,8 @@ extension Endpoints {
         }
         entries = EntriesEndpoint { await pipeline.entries(of: $0.source) }
         prefetch = PrefetchEndpoint(
-            prefetcher, limits: configuration.limits, presets: configuration.access.presets)
+            prefetcher, limits: configuration.limits, presets: configuration.access.presets,
+            basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(configuration: configuration)
         self.observability = observability
         fastResponders = [

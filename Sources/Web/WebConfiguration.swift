@@ -4,17 +4,13 @@ package import Foundation
 
 /// The configuration of the endpoints and listeners.
 package struct WebConfiguration: Sendable {
-    /// The bind address of the main listener: a host name or an IP address.
-    package var host: String
-    /// The port of the main listener; 0 = any free port.
-    package var port: Int
-    /// The path of a Unix socket that the main listener binds instead; nil = none.
-    package var unixSocket: String?
-    /// The bind address of the admin listener.
-    package var adminHost: String
-    /// The port of a listener for administration, which the main listener then does not serve. 0 = any free port; nil =
-    /// no such listener.
-    package var adminPort: Int?
+    /// The address of the main listener.
+    package var address: ListenerAddress
+    /// The address of a listener for administration, which the main listener then does not serve; nil = no such
+    /// listener.
+    package var adminAddress: ListenerAddress?
+    /// The path that a reverse proxy puts in front of the main listener's paths, such as `/images`; empty = none.
+    package var basePath: String
     /// The maximum lifetime that `Cache-Control` grants to clients.
     package var variantMaxAge: Duration
     /// Whether `maxage` may exceed the lifetime that the origin grants.
@@ -28,7 +24,7 @@ package struct WebConfiguration: Sendable {
     package var adminToken: String?
     /// The status of responses with a fallback image: 200…599, one that may have a body.
     package var fallbackStatus: Int
-    /// The prefix of URLs that the server hands out, without a trailing slash; nil = URLs are relative.
+    /// The prefix of URLs that the server hands out, without a trailing slash; nil = they are relative to the host.
     package var publicURL: String?
     /// This server's pseudonym in `Via`. A request that has it already passed through this server.
     package var viaPseudonym: String
@@ -45,19 +41,16 @@ package struct WebConfiguration: Sendable {
 
     /// Creates a configuration with the same defaults as the command line.
     package init(
-        host: String = "127.0.0.1", port: Int = 8080, unixSocket: String? = nil, adminHost: String = "127.0.0.1",
-        adminPort: Int? = nil,
-        variantMaxAge: Duration = .seconds(365 * 86_400),
+        address: ListenerAddress = .host("127.0.0.1", port: 8080), adminAddress: ListenerAddress? = nil,
+        basePath: String = "", variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access()
     ) {
-        self.host = host
-        self.port = port
-        self.unixSocket = unixSocket
-        self.adminHost = adminHost
-        self.adminPort = adminPort
+        self.address = address
+        self.adminAddress = adminAddress
+        self.basePath = basePath
         self.variantMaxAge = variantMaxAge
         self.allowLongerMaxAge = allowLongerMaxAge
         self.allowForcedRefresh = allowForcedRefresh
@@ -71,4 +64,7 @@ package struct WebConfiguration: Sendable {
         self.clientLimits = clientLimits
         self.access = access
     }
+
+    /// What precedes the path of an endpoint in the URLs that the server hands out.
+    var urlPrefix: String { publicURL ?? basePath }
 }

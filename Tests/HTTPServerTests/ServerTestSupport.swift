@@ -61,7 +61,7 @@ extension ListenerConfiguration {
         limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
         log: AccessLogRecorder = AccessLogRecorder(),
         instrument: any Instrument = NoOpTracer(), metrics: RequestMetrics = .discarding(),
-        fastResponder: (any FastResponder)? = nil,
+        basePath: String = "", fastResponder: (any FastResponder)? = nil,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
         let routes = [
@@ -77,7 +77,8 @@ extension ListenerConfiguration {
             Route("/refuse", [.post]) { _, _ throws(Problem) in throw Problem(.rateLimited, "No.") },
         ]
         return ListenerConfiguration(
-            host: "127.0.0.1", port: 0, routes: routes, limits: limits, proxies: TrustedProxies(networks: proxies),
+            address: .host("127.0.0.1", port: 0), basePath: basePath, routes: routes, limits: limits,
+            proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
                 metrics: metrics, state: ServerState(),
                 log: AccessLog(redactedPrefix: "/signed/") { log.record($0) }, logger: .quiet,
@@ -106,18 +107,18 @@ extension Response {
 /// Runs a server on a free port while `use` runs, then shuts it down gracefully.
 func withServer(
     limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], log: AccessLogRecorder = AccessLogRecorder(),
-    fastResponder: (any FastResponder)? = nil,
+    basePath: String = "", fastResponder: (any FastResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     use: @Sendable (SocketAddress) async throws -> Void
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     let listener = ListenerConfiguration.test(
-        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), fastResponder: fastResponder,
-        item: item)
-    let application = listener.makeApplication { channel in
+        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), basePath: basePath,
+        fastResponder: fastResponder, item: item)
+    let service = listener.makeService { channel in
         if let address = channel.localAddress { reportAddress.yield(address) }
     }
-    let group = ServiceGroup(configuration: .init(services: [application], logger: .quiet))
+    let group = ServiceGroup(configuration: .init(services: [service], logger: .quiet))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }
         let address = try #require(await addresses.first { _ in true })

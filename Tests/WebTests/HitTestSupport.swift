@@ -144,7 +144,9 @@ final class HitServer: Sendable {
         var observability = Observability.idle(metrics: metrics)
         observability.logRequest = { entry in log.entries.withLock { $0.append(entry) } }
         var configuration = configuration
-        (configuration.port, configuration.now) = (0, { clock.now })
+        (configuration.address, configuration.now) = (.host("127.0.0.1", port: 0), { clock.now })
+        // Longer than the test's time limit: a connection waits while the queue is filled.
+        configuration.clientLimits.connections.idleTimeout = .seconds(600)
         let observers = observability.observers(logger: .quiet, instrument: W3CTraceContext())
         var endpoints = Endpoints(
             configuration, pipeline, Prefetcher(pipeline), observability, metrics: observers.metrics)
@@ -184,10 +186,10 @@ final class HitServer: Sendable {
     /// Runs the server while `use` runs.
     func run(_ use: @Sendable (SocketAddress) async throws -> Void) async throws {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
-        let application = listener.makeApplication { channel in
+        let service = listener.makeService { channel in
             if let address = channel.localAddress { reportAddress.yield(address) }
         }
-        let group = ServiceGroup(configuration: .init(services: [application], logger: .quiet))
+        let group = ServiceGroup(configuration: .init(services: [service], logger: .quiet))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             let address = try #require(await addresses.first { _ in true })

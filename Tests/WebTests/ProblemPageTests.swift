@@ -30,7 +30,11 @@ struct ProblemPageTests {
 
     @Test func `the index links to every page`() async throws {
         let html = try await site.respond("/problems").text()
-        for kind in ProblemKind.all { #expect(html.contains("href=\"\(kind.type)\"")) }
+        for kind in ProblemKind.all {
+            // Relative to the page's own path.
+            #expect(html.contains("href=\"problems/\(kind.slug)\""))
+            #expect(try await site.respond(kind.type).text().contains("href=\"../problems\""))
+        }
     }
 
     @Test(arguments: [

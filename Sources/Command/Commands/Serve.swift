@@ -24,7 +24,7 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
         let flags = try self.flags()
         let settings: Settings
         do throws(SettingError) {
-            settings = try Settings(SettingSources(flags))
+            settings = try Settings(SettingSources(flags), sockets: InheritedSockets.take())
         } catch {
             throw error.report()
         }

@@ -126,9 +126,9 @@ struct ImageServer {
 
     private func listeners(
         _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ observability: Observability
-    ) -> [ListenerService] {
+    ) -> [NamedListener] {
         let startup = StartupMessage(settings)
-        return makeApplications(
+        return makeListeners(
             configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             logger: logger
         ) { listener, channel in
@@ -136,18 +136,14 @@ struct ImageServer {
             observability.serverState.finishStarting()
             ProcessMemory.releaseCode()
             startup.print()
-        }.map { listener, application in
-            ListenerService(
-                listener: listener, application: application,
-                unixSocket: listener == .main ? settings.listeners.unixSocket : nil)
-        }
+        }.map { NamedListener(listener: $0, service: $1) }
     }
 
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
     private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
         configuration.clientLimits.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
-            settings.listeners.maxConnections, listeners: settings.listeners.adminPort == nil ? 1 : 2, logger: logger)
+            settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)
         return configuration
     }
 

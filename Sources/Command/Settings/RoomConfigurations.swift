@@ -13,8 +13,7 @@ import DarkroomWorkers
 extension Settings {
     var webConfiguration: WebConfiguration {
         WebConfiguration(
-            host: self.listeners.host, port: self.listeners.port, unixSocket: self.listeners.unixSocket,
-            adminHost: self.listeners.adminHost, adminPort: self.listeners.adminPort,
+            address: address, adminAddress: adminAddress, basePath: self.listeners.basePath,
             variantMaxAge: self.freshness.variantMaxAge, allowLongerMaxAge: self.freshness.allowLongerMaxAge,
             allowForcedRefresh: self.access.allowForcedRefresh, allowGPS: self.access.allowGPS,
             adminToken: self.access.adminToken,

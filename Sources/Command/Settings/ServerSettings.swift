@@ -16,6 +16,12 @@ struct ListenerSettings: SettingTheme {
             Unix socket to bind instead of host and port, for a proxy on the same machine. Its permissions follow the \
             umask. All of its clients have the address 127.0.0.1.
             """)
+    let basePath = Setting(
+        "base-path", .basePath, default: "",
+        help: """
+            Path that a reverse proxy puts in front of all paths, such as /images. Requests are answered with and \
+            without it, and URLs that the server hands out have it.
+            """)
     let adminHost = Setting(
         "admin-host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1",
         help: "Address to bind for admin-port.")
@@ -27,8 +33,10 @@ struct ListenerSettings: SettingTheme {
             """)
     let publicURL = Setting(
         "public-url", .optional(.webURL), default: nil,
-        help: "Public base URL of this server, used for the URLs in /srcset and of the sign command. "
-            + "By default they are relative.")
+        help: """
+            Public base URL of this server, with the path of a proxy if it has one, used for the URLs in /srcset and \
+            of the sign command. By default they have no host and begin with base-path.
+            """)
     let trustedProxies = Setting(
         "trusted-proxies", .list(of: .network), default: [],
         help: "Networks of reverse proxies whose Forwarded and X-Forwarded-For fields identify the client.")

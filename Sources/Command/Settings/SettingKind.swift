@@ -143,6 +143,22 @@ extension SettingKind where Value == String {
         SettingKind(placeholder, grammar, format: \.self) { $0.isEmpty ? nil : $0 }
     }
 
+    /// Nothing, or segments of letters, digits and `-._~` behind a slash each; a slash at the end is dropped.
+    static var basePath: SettingKind {
+        SettingKind("PATH", "a path such as /images, of letters, digits, '-', '.', '_' and '~'") {
+            $0.isEmpty ? "none" : $0
+        } parse: { text in
+            let path = text.hasSuffix("/") ? String(text.dropLast()) : text
+            let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard text == "/" || segments.count > 1 && segments[0].isEmpty else { return nil }
+            let isPlain = segments.dropFirst().allSatisfy { segment in
+                !segment.isEmpty && segment != "." && segment != ".."
+                    && segment.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-._~".utf8.contains($0) }
+            }
+            return isPlain ? path : nil
+        }
+    }
+
     /// The path of a Unix socket, whose length the kernel limits (unix(7)).
     static var socketPath: SettingKind {
         SettingKind("PATH", "the path of a socket, of at most 103 bytes", format: \.self) {

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomWeb
 import Foundation
@@ -13,6 +14,8 @@ struct Settings: Sendable {
     private(set) var accessRules = Access()
     /// The variables that are ignored because Kubernetes sets them.
     let serviceLinks: [String]
+    /// The sockets that systemd opened, which take the place of the addresses in the settings.
+    private(set) var sockets = InheritedSockets()
 
     /// Values that each follow their grammar, but whose combination may be impossible.
     init(unchecked sources: SettingSources) throws(SettingError) {
@@ -25,8 +28,9 @@ struct Settings: Sendable {
     }
 
     /// Throws what stops start-up: a malformed value, an impossible combination, or an unintended open proxy.
-    init(_ sources: SettingSources) throws(SettingError) {
+    init(_ sources: SettingSources, sockets: InheritedSockets = InheritedSockets()) throws(SettingError) {
         try self.init(unchecked: sources)
+        self.sockets = sockets
         accessRules = try Access(self, sources)
         try checkCombinations(sources)
         try checkExposure(sources)
@@ -46,12 +50,10 @@ struct Settings: Sendable {
         try check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources)
         try check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources)
         try check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources)
-        if let adminPort = self.listeners.adminPort, adminPort != 0, self.listeners.unixSocket == nil,
-            (self.listeners.adminHost, adminPort) == (self.listeners.host, self.listeners.port)
-        {
+        if case .host(_, let port) = address, port != 0, address == adminAddress {
             let spellings =
                 "\(sources.spelling(of: \.listeners.port)) and \(sources.spelling(of: \.listeners.adminPort))"
-            throw SettingError("\(spellings): both are \(adminPort); each listener needs a port of its own.")
+            throw SettingError("\(spellings): both are \(port); each listener needs a port of its own.")
         }
         if let root = self.origins.localRoot {
             var isFolder: ObjCBool = false
@@ -73,41 +75,55 @@ struct Settings: Sendable {
                 + "\(less.text(of: value)) and must not exceed \(more.name), which is \(more.text(of: bound)).")
     }
 
-    // MARK: Exposure
+    // MARK: Listeners
+
+    /// The address of the main listener.
+    var address: ListenerAddress {
+        if let socket = sockets.main { return .inherited(descriptor: socket.descriptor) }
+        if let path = self.listeners.unixSocket { return .unixSocket(path: path) }
+        return .host(self.listeners.host, port: self.listeners.port)
+    }
+
+    /// The address of the admin listener; nil = there is none.
+    var adminAddress: ListenerAddress? {
+        if let socket = sockets.admin { return .inherited(descriptor: socket.descriptor) }
+        return self.listeners.adminPort.map { .host(self.listeners.adminHost, port: $0) }
+    }
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources) throws(SettingError) {
-        let isLocal = self.listeners.unixSocket != nil || isLoopback(self.listeners.host)
-        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !isLocal
-        guard !isOpen || self.access.openProxy else {
-            let (key, host) = (sources.spelling(of: \.listeners.host), self.listeners.host)
+        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !self.access.openProxy
+        if isOpen, let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host)) {
             throw SettingError(
-                "\(key): anyone who can reach \(host) could have this server fetch from any public host. Set "
+                "\(key): anyone who can reach \(place) could have this server fetch from any public host. Set "
                     + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
                     + "open-proxy=true if this is intended, or bind 127.0.0.1.")
         }
-        let isAdminOpen = self.access.adminToken == nil && !isLoopback(self.listeners.adminHost)
-        guard self.listeners.adminPort == nil || !isAdminOpen else {
+        if self.access.adminToken == nil, let adminAddress,
+            let (key, place) = exposure(of: adminAddress, sources.spelling(of: \.listeners.adminHost))
+        {
             throw SettingError(
-                "\(sources.spelling(of: \.listeners.adminHost)): anyone who can reach admin-port at "
-                    + "\(self.listeners.adminHost) could purge the caches. "
-                    + "Set admin-token, or bind admin-host to 127.0.0.1."
-            )
+                "\(key): anyone who can reach admin-port at \(place) could purge the caches. "
+                    + "Set admin-token, or bind admin-host to 127.0.0.1.")
+        }
+    }
+
+    /// The setting and the address that others than this machine can reach; nil if it is this machine only.
+    private func exposure(of address: ListenerAddress, _ spelling: String) -> (key: String, place: String)? {
+        switch address {
+        case .unixSocket: return nil
+        case .inherited(let descriptor):
+            let socket = [sockets.main, sockets.admin].compactMap(\.self).first { $0.descriptor == descriptor }
+            return socket.flatMap { $0.isLocal ? nil : ("LISTEN_FDS", $0.address) }
+        case .host(let host, _):
+            let isLocal = IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
+            return isLocal ? nil : (spelling, host)
         }
     }
 
     private var limitsHosts: Bool {
         let hosts = self.origins.allowHosts
         return !hosts.isEmpty && !hosts.contains { pattern in pattern.allSatisfy { $0 == "*" } }
-    }
-
-    /// Whether only this machine can reach the address.
-    private func isLoopback(_ host: String) -> Bool {
-        switch IPAddress(host) {
-        case .v4(let address): address >> 24 == 127
-        case .v6(let address): address == 1
-        case nil: host.lowercased() == "localhost"
-        }
     }
 }
 

@@ -34,18 +34,21 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     private let limits: ConnectionLimits
     private let clients: ConnectionTable
     private let metrics: RequestMetrics
+    private let basePath: String
     private let fastPath: FastPath?
 
     /// - Parameters:
     ///   - metrics: counts what is refused before it becomes a request.
+    ///   - basePath: removed from targets; empty = none.
     ///   - fastPath: answers in front of the responder; nil = the responder answers all requests.
     init(
         responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, proxies: TrustedProxies,
-        metrics: RequestMetrics, fastPath: FastPath? = nil
+        metrics: RequestMetrics, basePath: String = "", fastPath: FastPath? = nil
     ) {
         self.limits = limits
         clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
         self.metrics = metrics
+        self.basePath = basePath
         self.fastPath = fastPath
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
@@ -100,18 +103,21 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits and the fast path behind the parser, before the handler that converts its parts to HTTPTypes.
+    /// Adds the limits, the removal of the base path and the fast path behind the parser, before the handler that
+    /// converts its parts to HTTPTypes.
     private func addHandlers(
         to channel: any Channel, watch: ClientWatchHandler, isRefused: Bool, logger: Logger
     ) throws {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let handler = limitsHandler(of: channel, watch: watch, logger: logger)
-        try pipeline.addHandler(handler, position: .after(parser))
-        guard let fastPath, !isRefused else { return }
-        let peer = channel.peerAddress.map { FastRequest.Peer($0, fastPath.proxies) }
-        try pipeline.addHandler(
-            FastPathHandler(fastPath, watch: watch, limits: handler, peer: peer), position: .after(handler))
+        var handlers: [any ChannelHandler] = [handler]
+        if !basePath.isEmpty { handlers.append(BasePathHandler(basePath)) }
+        if let fastPath, !isRefused {
+            let peer = channel.peerAddress.map { FastRequest.Peer($0, fastPath.proxies) }
+            handlers.append(FastPathHandler(fastPath, watch: watch, limits: handler, peer: peer))
+        }
+        try pipeline.addHandlers(handlers, position: .after(parser))
     }
 
     private func limitsHandler(

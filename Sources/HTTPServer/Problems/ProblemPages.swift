@@ -1,6 +1,7 @@
 import Hummingbird
 
-/// The pages that the `type` of a problem leads to: one per kind, and an index.
+/// The pages that the `type` of a problem leads to: one per kind, and an index. Their links are relative to their own
+/// path, because a proxy may serve them below another.
 package struct ProblemPages: Sendable {
     private let kinds: [ProblemKind]
 
@@ -22,7 +23,7 @@ package struct ProblemPages: Sendable {
 
     private var index: HTMLPage {
         let rows = kinds.sorted { $0.status.code < $1.status.code }.map { kind in
-            "<li><b>\(kind.status.code)</b> <a href=\"\(kind.type)\">\(kind.title.htmlEscaped)</a></li>"
+            "<li><b>\(kind.status.code)</b> <a href=\"problems/\(kind.slug)\">\(kind.title.htmlEscaped)</a></li>"
         }
         return HTMLPage(
             title: "Problems",
@@ -45,7 +46,7 @@ package struct ProblemPages: Sendable {
                 <p>\(kind.cause.htmlEscaped)</p>
                 <h2>Remedy</h2>
                 <p>\(kind.remedy.htmlEscaped)</p>
-                <p><a href="/problems">All problems</a></p>
+                <p><a href="../problems">All problems</a></p>
                 """)
     }
 }

@@ -4,14 +4,11 @@ package import Logging
 package import NIOCore
 package import Tracing
 
-/// One listener: its bind address, routes, limits and observers.
+/// One listener: its address, routes, limits and observers.
 package struct ListenerConfiguration: Sendable {
-    /// The bind address: a host name or an IP address.
-    package var host: String
-    /// The port; 0 = any free port.
-    package var port: Int
-    /// The path of a Unix socket to bind instead of host and port; nil = none.
-    package var unixSocket: String?
+    package var address: ListenerAddress
+    /// The path that a reverse proxy puts in front of every route, such as `/images`; empty = none.
+    package var basePath: String
     package var routes: [Route]
     /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem
     /// documents.
@@ -23,14 +20,13 @@ package struct ListenerConfiguration: Sendable {
     package var fastResponders: [any FastResponder]
 
     package init(
-        host: String, port: Int, unixSocket: String? = nil, routes: [Route],
+        address: ListenerAddress, basePath: String = "", routes: [Route],
         middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
         limits: ConnectionLimits = ConnectionLimits(), proxies: TrustedProxies = TrustedProxies(),
         observers: RequestObservers, fastResponders: [any FastResponder] = []
     ) {
-        self.host = host
-        self.port = port
-        self.unixSocket = unixSocket
+        self.address = address
+        self.basePath = basePath
         self.routes = routes
         self.middleware = middleware
         self.limits = limits
@@ -53,33 +49,25 @@ package struct ListenerConfiguration: Sendable {
         return router
     }
 
-    /// The listener as a service.
-    ///
-    /// - Parameter onServerRunning: called with the listening channel, whose local address has the port.
-    package func makeApplication(
-        onServerRunning: @escaping @Sendable (any Channel) async -> Void
-    ) -> some ApplicationProtocol {
-        let logger = observers.logger
+    /// The connections of the listener, whose requests the responder answers.
+    func connections(responder: @escaping HTTPChannelHandler.Responder) -> LimitedHTTP1Channel {
         let fastPath =
             fastResponders.isEmpty
             ? nil : FastPath(responders: fastResponders, observers: observers, proxies: proxies)
-        return Application(
-            router: makeRouter(),
-            server: HTTPServerBuilder { [limits, proxies, metrics = observers.metrics] responder in
-                LimitedHTTP1Channel(
-                    responder: responder, limits: limits, proxies: proxies, metrics: metrics, fastPath: fastPath)
-            },
-            configuration: ApplicationConfiguration(
-                address: unixSocket.map { .unixDomainSocket(path: $0) } ?? .hostname(host, port: port),
-                serverName: Self.serverName, backlog: Self.backlog,
-                availableConnectionsDelegate: .maximum(limits.maxConnections, logger: logger)),
-            onServerRunning: onServerRunning, logger: logger)
+        return LimitedHTTP1Channel(
+            responder: responder, limits: limits, proxies: proxies, metrics: observers.metrics, basePath: basePath,
+            fastPath: fastPath)
+    }
+
+    /// The listener as a service.
+    ///
+    /// - Parameter onListening: called with the listening channel, whose local address has the port.
+    package func makeService(onListening: @escaping @Sendable (any Channel) async -> Void) -> ListenerService {
+        ListenerService(configuration: self, onListening: onListening)
     }
 
     /// The value of `Server`.
     static let serverName = "darkroom"
-    /// The number of connections that the kernel queues until they are accepted.
-    private static let backlog = 1024
 }
 
 /// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of

@@ -15,12 +15,9 @@ package struct ServerRequestContext: RequestContext {
     /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
     package var client: String { clientAddress?.clientName ?? "" }
 
-    /// Adopts the request id of Hummingbird's own log lines, if the log handler keeps metadata.
     package init(source: ApplicationRequestContextSource) {
-        let logged = source.logger[metadataKey: "hb.request.id"].map { "\($0)" }
         self.init(
-            logger: source.logger, requestID: logged ?? "\(RequestID())",
-            clientAddress: source.channel.peerAddress)
+            logger: source.logger, requestID: "\(RequestID())", clientAddress: source.channel.peerAddress)
     }
 
     package init(logger: Logger, requestID: String, clientAddress: IPAddress?) {

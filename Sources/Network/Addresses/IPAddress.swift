@@ -20,6 +20,14 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
+    /// Whether only this machine can reach the address: `127.0.0.0/8` or `::1`.
+    package var isLoopback: Bool {
+        switch self {
+        case .v4(let address): address >> 24 == 127
+        case .v6(let address): address == 1
+        }
+    }
+
     /// The address as the host of a URL: IPv6 in brackets.
     var urlHost: String {
         switch self {

@@ -6,7 +6,7 @@ package struct URLSigner: Sendable {
     private let keys: [SigningKey]
     private let authorizer: Authorizer
     private let limits: QueryLimits
-    private let base: String
+    private let prefix: String
 
     /// Why a request cannot be signed, in one sentence.
     package struct Refusal: Error, CustomStringConvertible {
@@ -15,19 +15,20 @@ package struct URLSigner: Sendable {
 
     /// - Parameters:
     ///   - authorizer: The server's, which a signed request is checked by.
-    ///   - publicURL: The server's own URL without a trailing slash; nil = signed URLs are relative.
-    package init(keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, publicURL: String?) {
+    ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
+    ///     signed URLs are relative to the host.
+    package init(keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, prefix: String) {
         self.keys = keys
         self.authorizer = authorizer
         self.limits = limits
-        base = publicURL ?? ""
+        self.prefix = prefix
     }
 
     /// The signed URL of a request. Throws where the server would refuse it.
     ///
     /// - Parameters:
     ///   - request: The query of an image, a path with a query, or a URL of the server, percent-encoded as it would be
-    ///     sent. A URL keeps its scheme, host and port; the others are relative to the public URL.
+    ///     sent. A URL keeps its scheme, host and port; the others get the prefix.
     ///   - keyID: The key to sign with; nil = the first key.
     ///   - expires: When the URL expires; nil = never.
     ///   - inPath: Whether the query is put into the path, for caches that key on paths alone.
@@ -35,7 +36,7 @@ package struct URLSigner: Sendable {
         _ request: String, keyID: String? = nil, expires: Date? = nil, inPath: Bool = false
     ) throws(Refusal) -> String {
         let key = try key(keyID)
-        let (base, path, query) = parts(of: request)
+        let (prefix, path, query) = parts(of: request)
         guard let endpoint = Self.endpoints[path] else {
             let paths = Self.endpoints.keys.sorted().joined(separator: ", ")
             throw Refusal(description: "'\(path)' cannot be signed; signed requests go to \(paths).")
@@ -52,7 +53,7 @@ package struct URLSigner: Sendable {
             let authorization = try authorizer.authorize(
                 parameters, path: path, presets: endpoint.presets, isAdmin: false)
             try check(authorization, endpoint)
-            return base
+            return prefix
                 + (inPath ? SignedPath.path(signature, of: signed) : "\(path)?\(signed.query)&s=\(signature.text)")
         } catch {
             throw Refusal(description: error.detail)
@@ -116,7 +117,7 @@ package struct URLSigner: Sendable {
         return key
     }
 
-    private func parts(of request: String) -> (base: String, path: String, query: String) {
+    private func parts(of request: String) -> (prefix: String, path: String, query: String) {
         let halves = request.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let query = halves.count == 2 ? halves[1] : ""
         if let url = request.prefixMatch(of: /https?:\/\/[^\/?#]+/.ignoresCase()) {
@@ -125,6 +126,8 @@ package struct URLSigner: Sendable {
             let endpoint = Self.endpoints.keys.first { path.hasSuffix($0) } ?? String(path)
             return (String(halves[0].dropLast(endpoint.count)), endpoint, query)
         }
-        return request.hasPrefix("/") ? (base, halves[0], query) : (base, "/image", request)
+        guard request.hasPrefix("/") else { return (prefix, "/image", request) }
+        let isComplete = prefix.hasPrefix("/") && halves[0].hasPrefix(prefix + "/")
+        return (prefix, isComplete ? String(halves[0].dropFirst(prefix.count)) : halves[0], query)
     }
 }

@@ -1,15 +1,15 @@
 /// Writes the URL of an image: every URL that the server hands out is built here.
 package struct ImageURLBuilder: Sendable {
-    /// What precedes the path; empty = URLs are relative to the server.
-    private let base: String
+    private let prefix: String
     private let grammar: ImageQueryGrammar
     private let keys: [SigningKey]
 
     /// - Parameters:
-    ///   - publicURL: The server's own URL without a trailing slash; nil = URLs are relative.
+    ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
+    ///     URLs are relative to the host.
     ///   - keys: The signing keys, where the server answers signed requests only.
-    package init(publicURL: String?, limits: QueryLimits, keys: [SigningKey] = []) {
-        base = publicURL ?? ""
+    package init(prefix: String, limits: QueryLimits, keys: [SigningKey] = []) {
+        self.prefix = prefix
         grammar = ImageQueryGrammar(limits: limits)
         self.keys = keys
     }
@@ -27,6 +27,6 @@ package struct ImageURLBuilder: Sendable {
             let signature = key.sign(SignedRequest(path: "/image", parameters: parameters))
             parameters.append(AccessParameters.signature.name, signature.text)
         }
-        return "\(base)/image?\(parameters.text)"
+        return "\(prefix)/image?\(parameters.text)"
     }
 }

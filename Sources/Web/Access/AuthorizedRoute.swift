@@ -104,14 +104,14 @@ extension URLSigner {
     package init(_ configuration: WebConfiguration) {
         self.init(
             keys: configuration.access.signingKeys, authorizer: Authorizer(configuration), limits: configuration.limits,
-            publicURL: configuration.publicURL)
+            prefix: configuration.urlPrefix)
     }
 }
 
 extension ImageURLBuilder {
     init(_ configuration: WebConfiguration) {
         self.init(
-            publicURL: configuration.publicURL, limits: configuration.limits, keys: configuration.access.signingKeys)
+            prefix: configuration.urlPrefix, limits: configuration.limits, keys: configuration.access.signingKeys)
     }
 }
 

@@ -11,6 +11,8 @@ struct PrefetchEndpoint: Sendable {
     let prefetcher: Prefetcher
     private let grammar: PrefetchGrammar
     private let clock: any Clock<Duration>
+    /// What precedes the endpoint's path in `Location`.
+    private let basePath: String
 
     /// The maximum size of a request body in bytes.
     static let maxBodyBytes = 1 << 20
@@ -18,9 +20,11 @@ struct PrefetchEndpoint: Sendable {
     /// - Parameter clock: times the heartbeat of event streams.
     init(
         _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
+        basePath: String = "",
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
+        self.basePath = basePath
         self.clock = clock
         grammar = PrefetchGrammar(limits: limits, presets: presets)
     }
@@ -60,7 +64,7 @@ struct PrefetchEndpoint: Sendable {
             let document = PrefetchDocument(try prefetcher.start(items))
             var response = Response.json(document)
             response.status = .accepted
-            response.headers[.location] = "/prefetch/\(document.id)"
+            response.headers[.location] = "\(basePath)/prefetch/\(document.id)"
             return response
         } catch {
             throw Problem(error)

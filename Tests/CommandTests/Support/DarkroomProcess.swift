@@ -20,12 +20,21 @@ final class DarkroomProcess: Sendable {
     /// Starts `darkroom serve` with these flags and variables only.
     ///
     /// - Parameter pipe: takes the log in place of a file.
-    init(serving flags: [String], environment: [String: String] = [:], log pipe: Pipe? = nil) async throws {
-        errors = try URL.temporaryFolder().appendingPathComponent("log")
+    convenience init(serving flags: [String], environment: [String: String] = [:], log pipe: Pipe? = nil) async throws {
+        let errors = try URL.temporaryFolder().appendingPathComponent("log")
         try Data().write(to: errors)
-        process = try Self.launch(
+        let process = try Self.launch(
             ["serve"] + flags, environment: environment, output: Pipe(),
             errors: pipe ?? FileHandle(forWritingTo: errors))
+        try await self.init(process, errors: errors)
+    }
+
+    /// Returns once the process, a server whose standard output is a pipe, listens.
+    ///
+    /// - Parameter errors: the file that takes its log.
+    init(_ process: Process, errors: URL) async throws {
+        self.process = process
+        self.errors = errors
         output = Lines((process.standardOutput as? Pipe)?.fileHandleForReading)
         var found: String?
         while found == nil {

@@ -1,35 +1,18 @@
+import DarkroomHTTPServer
 import DarkroomWeb
 import Foundation
-import Hummingbird
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// The HTTP server on one listener.
-struct ListenerService: Service {
+/// A listener whose failure tells which listener it is.
+struct NamedListener: Service {
     let listener: Listener
-    let application: any ApplicationProtocol
-    /// The path of the Unix socket that the listener binds; nil = none.
-    let unixSocket: String?
+    let service: ListenerService
 
     /// Throws a ``ListenerFailure``.
     func run() async throws {
-        do {
-            if let unixSocket { try await Self.requireUnused(unixSocket) }
-            try await application.run()
-        } catch {
-            throw ListenerFailure(listener: listener, reason: error)
-        }
-    }
-
-    /// Throws if a server listens on the socket: binding would take it away from that server. A socket that a server
-    /// has left behind is replaced.
-    private static func requireUnused(_ path: String) async throws {
-        let client = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        guard let channel = try? await client.connect(unixDomainSocketPath: path).get() else { return }
-        try? await channel.close()
-        throw IOError(errnoCode: EADDRINUSE, reason: "bind")
+        do { try await service.run() } catch { throw ListenerFailure(listener: listener, reason: error) }
     }
 }
 
@@ -40,14 +23,15 @@ struct ListenerFailure: Error {
 
     /// A sentence that names the setting to change.
     func sentence(_ settings: Settings) -> String {
-        let listeners = settings.listeners
         let code = (reason as? IOError)?.errnoCode
-        if listener == .main, let path = listeners.unixSocket {
+        let (host, port): (String, Int)
+        switch listener == .main ? settings.address : settings.adminAddress {
+        case .unixSocket(let path):
             let reason = code == EADDRINUSE ? "is already in use" : "cannot be bound (\(reason))"
             return "The Unix socket \(path) \(reason). Choose another with --unix-socket."
+        case .host(let name, let number): (host, port) = (name, number)
+        case .inherited, nil: return "The socket from systemd cannot be used (\(reason))."
         }
-        let (host, port) =
-            listener == .main ? (listeners.host, listeners.port) : (listeners.adminHost, listeners.adminPort ?? 0)
         let flags = listener == .main ? (host: "--host", port: "--port") : (host: "--admin-host", port: "--admin-port")
         return switch code {
         case EADDRINUSE: "Port \(port) on \(host) is already in use. Choose another with \(flags.port)."
@@ -72,26 +56,42 @@ final class StartupMessage: Sendable {
     func recordOpen(_ listener: Listener, port: Int) -> Bool {
         ports.withLock { ports in
             ports[listener] = port
-            return ports.count == (settings.listeners.adminPort == nil ? 1 : 2)
+            return ports.count == (settings.adminAddress == nil ? 1 : 2)
         }
     }
 
     func print() {
-        let ports = ports.withLock(\.self)
-        let socket = settings.listeners.unixSocket
-        let base = socket == nil ? Self.url(settings.listeners.host, ports[.main] ?? 0) : "http://localhost"
-        var text = "Darkroom listens on \(socket.map { "unix:\($0)" } ?? base)\n"
-        if let port = ports[.admin] { text += "Admin endpoints: \(Self.url(settings.listeners.adminHost, port))\n" }
+        let main = place(of: settings.address, .main)
+        var text = "Darkroom listens on \(main.address)\n"
+        if let admin = settings.adminAddress { text += "Admin endpoints: \(place(of: admin, .admin).address)\n" }
         if let sample {
-            let option = socket.map { "--unix-socket '\($0)' " } ?? ""
-            text += "Try:  curl \(option)-o image.webp '\(base)/image?url=local:///\(sample)&w=400&output=webp'\n"
+            let url = "\(main.base)\(settings.listeners.basePath)/image?url=local:///\(sample)&w=400&output=webp"
+            text += "Try:  curl \(main.curlOptions)-o image.webp '\(url)'\n"
         }
         // Unbuffered: scripts wait for this line on a pipe.
         FileHandle.standardOutput.write(Data(text.utf8))
     }
 
-    private static func url(_ host: String, _ port: Int) -> String {
-        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    /// How clients reach a listener.
+    fileprivate struct Place {
+        let address: String
+        /// Scheme, host and port of URLs.
+        let base: String
+        var curlOptions = ""
+    }
+
+    private func place(of address: ListenerAddress, _ listener: Listener) -> Place {
+        switch address {
+        case .host(let host, _):
+            let port = ports.withLock { $0[listener] } ?? 0
+            let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+            return Place(address: url, base: url)
+        case .unixSocket(let path): return Place(unixSocket: path)
+        case .inherited:
+            let address = (listener == .main ? settings.sockets.main : settings.sockets.admin)?.address ?? ""
+            if address.hasPrefix("unix:") { return Place(unixSocket: String(address.dropFirst(5))) }
+            return Place(address: "http://\(address)", base: "http://\(address)")
+        }
     }
 
     /// `sample.jpg` in the local root, or else its first image whose name needs no encoding.
@@ -104,5 +104,11 @@ final class StartupMessage: Sendable {
             name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
                 && ["jpg", "jpeg", "png", "webp", "gif"].contains(URL(fileURLWithPath: name).pathExtension)
         }
+    }
+}
+
+extension StartupMessage.Place {
+    fileprivate init(unixSocket path: String) {
+        self.init(address: "unix:\(path)", base: "http://localhost", curlOptions: "--unix-socket '\(path)' ")
     }
 }
