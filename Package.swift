@@ -13,6 +13,7 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIO", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
 let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -160,7 +161,7 @@ let package = Package(
             of: "HTTPServer", sees: ["Network"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
-                nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
+                nioEmbedded, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
             ]),
         tests(
             of: "Web",

@@ -17,6 +17,8 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     private var ignoresInput = false
     /// Whether input is ignored from the end of the current request on.
     private var isLastRequest = false
+    /// Whether a request has ended since bytes were last read completely.
+    private var hasReadEnd = false
     /// The problem that is the connection's last response.
     private var refusal: Problem?
     private var timeout: (task: Scheduled<Void>, at: NIODeadline)?
@@ -57,16 +59,19 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
             progress.receivedEnd(at: context.eventLoop.now)
             watch.beginRequest()
             ignoresInput = isLastRequest
+            hasReadEnd = true
         }
         context.fireChannelRead(data)
         scheduleTimeout(context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if !ignoresInput {
+        // Bytes that end a request are no beginning of the next one. If some are both, the next ones count.
+        if !ignoresInput, !hasReadEnd {
             progress.receivedBytes(at: context.eventLoop.now)
             scheduleTimeout(context)
         }
+        hasReadEnd = false
         context.fireChannelReadComplete()
     }
 
