@@ -127,6 +127,7 @@ def check_package(folder: Path, mirror: str, work: Path) -> None:
         step("Serve", lambda: check_service(system))
         step("Refuse invalid settings", lambda: check_invalid_settings(system))
         step("Take a socket from systemd", lambda: check_socket(system))
+        step("Run in production as documented", lambda: check_production(system))
         step("Upgrade", lambda: check_upgrade(system, upgrade))
     finally:
         system.power_off()
@@ -138,12 +139,12 @@ def check_package(folder: Path, mirror: str, work: Path) -> None:
         system.power_off()
 
 
-def documented(page: str, heading: str) -> str:
-    """The first block of commands below a heading of a page in docs, without sudo, which the test does not need."""
-    section = (ROOT / "docs" / page).read_text().partition(f"\n{heading}\n")[2]
-    block = section.partition("```console\n")[2].partition("```")[0]
-    check(block, f"docs/{page} has no commands below {heading}")
-    return block.replace("sudo ", "")
+def documented(page: str, heading: str) -> list[str]:
+    """The blocks of commands in a section of a page in docs, without sudo, which the test does not need."""
+    section = (ROOT / "docs" / page).read_text().partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+    blocks = [text.partition("```")[0].replace("sudo ", "") for text in section.split("```console\n")[1:]]
+    check(blocks, f"docs/{page} has no commands below {heading}")
+    return blocks
 
 
 def step(title: str, body: Callable):
@@ -283,7 +284,7 @@ def make_upgrade(package: Path, work: Path) -> Path:
 
 def unpack(system: System, mirror: str, packages: list[Path]) -> None:
     """Unpacks Debian with systemd, and downloads what the packages depend on: the booted system has no network."""
-    run("mmdebstrap", "--quiet", "--variant=apt", "--include=systemd-sysv", SUITE, system.root, mirror)
+    run("mmdebstrap", "--quiet", "--variant=apt", "--include=systemd-sysv,curl,openssl", SUITE, system.root, mirror)
     system.root.chmod(0o755)
     for package in packages:
         shutil.copy(package, system.path(PACKAGES))
@@ -381,7 +382,7 @@ def check_invalid_settings(system: System) -> None:
 
 def check_socket(system: System) -> None:
     """Runs the commands of the documents, except for the request at their end, and takes them back."""
-    commands, _, request = documented("running.md", "## Sockets from systemd").rpartition("curl ")
+    commands, _, request = documented("running.md", "## Sockets from systemd")[0].rpartition("curl ")
     system.run("sh", "-euc", commands)
     check(system.property("ActiveState") == "inactive", "the service runs before the first request")
     check(system.get(request.strip())[0] == 200, "the first request does not start the service")
@@ -392,6 +393,25 @@ def check_socket(system: System) -> None:
     system.run("systemctl", "disable", "--now", "darkroom.socket")
     system.path("/etc/systemd/system/darkroom.socket").unlink()
     system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "restart", "darkroom")
+    system.wait_until_ready(8080)
+
+
+def check_production(system: System) -> None:
+    """Runs the commands of the documents, and takes them back."""
+    config = system.path(CONFIG)
+    before = config.read_text()
+    set_up, use = documented("running.md", "## A server, step by step")
+    log = system.run("sh", "-euc", f"cd /tmp\n{set_up}")
+    check('layers="' in log, f"the log shows no start:\n{log}")
+    system.wait_until_ready(8080)
+    metrics = system.run("sh", "-euc", f"cd /tmp\n{use}")
+    check("darkroom_image_answers_total" in metrics, "the last command prints no metrics")
+    image = system.path("/tmp/image.webp").read_bytes()
+    check(image[:4] == b"RIFF" and image[8:12] == b"WEBP", f"not an image: {image[:300]!r}")
+    check(system.get("http://127.0.0.1:8080/image?url=local:///sample.jpg&w=400")[0] == 403, "an unsigned URL is answered")
+    config.write_text(before)
+    system.path("/etc/darkroom/keys.json").unlink()
     system.run("systemctl", "restart", "darkroom")
     system.wait_until_ready(8080)
 
