@@ -45,7 +45,7 @@ public struct StoredResponse: Hashable, Sendable {
 
 /// Why a shared cache must not store a response (RFC 9111 §3).
 public enum StorageRefusal: String, CaseIterable, Hashable, Sendable {
-    /// The status is not 200, so the response is not a complete image.
+    /// The status has no complete image, or `must-understand` forbids to store one that is not 200 or 203.
     case status
     /// `no-store`.
     case noStore = "no-store"
@@ -54,14 +54,19 @@ public enum StorageRefusal: String, CaseIterable, Hashable, Sendable {
 }
 
 extension StoredResponse {
+    /// Whether the status is known to mean a complete image, so that it may be fresh although the origin states nothing
+    /// (RFC 9110 §15.1).
+    var isHeuristicallyCacheable: Bool { status == 200 || status == 203 }
+
     /// Why the response must not be stored, or nil if it may be.
     ///
     /// `CDN-Cache-Control` takes precedence over `Cache-Control` (RFC 9213). If the policy ignores origins, only the
     /// status counts.
     public func refusal(_ policy: FreshnessPolicy) -> StorageRefusal? {
-        guard status == 200 else { return .status }
+        guard (200...299).contains(status), !(204...206).contains(status) else { return .status }
         guard policy.respectsOrigin else { return nil }
         let directives = OriginCachePolicy(fields).directives
+        if directives.mustUnderstand, !isHeuristicallyCacheable { return .status }
         if directives.forbidStoring { return .noStore }
         return directives.isPrivate ? .isPrivate : nil
     }

@@ -56,6 +56,32 @@ struct FreshnessRouteTests {
         #expect(origin.count == (asks ? 2 : 1))
     }
 
+    /// An origin's status and word, the settings, the status of our answer, and whether a second request asks again.
+    @Test(arguments: [
+        ("203 Other", "max-age=60", [String](), 200, false), ("299 Odd", "max-age=60", [], 200, false),
+        ("203 Other", "public", [], 200, false), ("201 Created", "public", [], 200, true),
+        ("202 Accepted", "no-store", [], 200, true),
+        ("206 Partial Content", "max-age=60", ["--failure-memory", "0"], 502, true),
+        ("403 No", "max-age=60", [], 502, false), ("599 Odd", "s-maxage=60", ["--failure-memory", "0"], 502, false),
+        ("500 Oops", "max-age=0", ["--failure-memory", "0"], 502, true), ("503 Soon", "public", [], 502, false),
+        ("503 Soon", "max-age=60", ["--failure-memory", "0", "--failure-max-age", "0s"], 502, true),
+    ])
+    func `Any success may be an image, and failures are remembered as long as they state`(
+        status: String, control: String, flags: [String], expected: Int, asks: Bool
+    ) async throws {
+        var answer = try PictureOrigin.Answer.picture("sample.jpg", "Cache-Control: \(control)")
+        answer.status = status
+        let origin = try await PictureOrigin(answer)
+        let server = try await server(flags)
+        for _ in 0..<2 {
+            let answer = try await server.image(origin.url(), "w=20")
+            #expect(answer.status == expected)
+            let isAsked = answer["cache-status"]?.contains("fwd-status=\(status.prefix(3))") ?? true
+            #expect(isAsked || !asks)
+        }
+        #expect(origin.count == (asks ? 2 : 1))
+    }
+
     @Test func `Within stale-while-revalidate the stale picture comes at once, and the new one after it`() async throws
     {
         let origin = try await PictureOrigin(

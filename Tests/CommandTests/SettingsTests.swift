@@ -75,6 +75,7 @@ struct SettingsTests {
         "cache-memory-low-water": "0", "cache-decoded-bytes": "0", "cache-max-age": "7d", "cache-expire-by": "creation",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
+        "failure-max-age": "5m", "failure-memory": "false",
         "allow-longer-maxage": "true", "allow-forced-refresh": "1", "allow-gps": "true",
         "admin-token": "correct-horse-battery",
         "signing-keys": "k1:0123456789abcdef0123456789abcdef", "signing-keys-file": keysFile,

@@ -35,7 +35,7 @@ struct RecipeTests {
     }
 
     @Test func `The page on errors lists every problem with its status`() throws {
-        let pattern = /(?<status>[45][0-9]{2})[^\n]*?(?<type>\/problems\/[a-z-]+)/
+        let pattern = /(?<status>[45][0-9]{2})[^\n]*?(?<type>problems\/[a-z-]+)/
         let list = try DocumentedServer().run("curl http://127.0.0.1:8080/problems\n").output
         let served = Set(list.matches(of: pattern).map { "\($0.status) \($0.type)" })
         let table = try Document("docs/errors.md").text.split(separator: "\n").filter { $0.hasPrefix("|") }

@@ -150,6 +150,20 @@ struct FreshnessTests {
         }
     }
 
+    @Test(arguments: [201, 202, 226, 299])
+    func `a success that is not 200 or 203 is fresh only as long as its origin states`(status: Int) {
+        let patient = FreshnessPolicy(defaultFresh: .seconds(99), minFresh: .seconds(9))
+        for fields in [[], ["Last-Modified: \(Origin.date(-1000))"], ["Cache-Control: public"]] {
+            let freshness = Origin.response(fields, status: status).freshness(patient)
+            #expect(freshness.lifetime == .zero && freshness.basis == .status)
+        }
+        let stated = Origin.response(["Cache-Control: max-age=60"], status: status).freshness(patient)
+        #expect(stated.lifetime == .seconds(60) && stated.basis == .maxAge)
+        let ignored = FreshnessPolicy(defaultFresh: .seconds(99), respectsOrigin: false)
+        #expect(Origin.response([], status: status).freshness(ignored).lifetime == .seconds(99))
+        #expect(Origin.response([], status: 203).freshness(patient).lifetime == .seconds(99))
+    }
+
     @Test func `each basis says where it is from, or is the operator's`() {
         for basis in Freshness.Basis.allCases {
             #expect((basis.section == nil) == (basis == .default || basis == .fixed))

@@ -52,7 +52,8 @@ extension Settings {
             defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
             maxFresh: self.freshness.maxFresh,
             staleWhileRevalidate: self.freshness.staleWhileRevalidate, staleIfError: self.freshness.staleIfError,
-            respectsOrigin: self.freshness.respectOrigin)
+            respectsOrigin: self.freshness.respectOrigin, maxFailureFresh: self.freshness.failureMaxAge,
+            remembersFailures: self.freshness.failureMemory)
     }
 
     var pipelineConfiguration: PipelineConfiguration {

@@ -160,6 +160,7 @@ extension CacheEvaluation {
         case .heuristic: "a tenth of the time since its Last-Modified"
         case .default, nil: "this server's default lifetime, since the origin states none"
         case .fixed: "this server's default lifetime, since origin caching fields are ignored"
+        case .status: "the origin's status, which has no lifetime unless one is stated"
         case .invalid: "an origin caching field that is malformed"
         case .noCache, .noStore, .isPrivate: "the origin's Cache-Control"
         }

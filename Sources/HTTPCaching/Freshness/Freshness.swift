@@ -55,6 +55,8 @@ extension Freshness {
         case `default`
         /// The operator's ``FreshnessPolicy/defaultFresh``, since the origin is ignored.
         case fixed
+        /// A success other than 200 and 203, which is fresh only if the origin states so.
+        case status
         /// A malformed caching field, which makes the response stale.
         case invalid
         case noCache, noStore, isPrivate
@@ -66,7 +68,7 @@ extension Freshness {
             case .sharedMaxAge: "RFC 9111 §5.2.2.10"
             case .maxAge: "RFC 9111 §5.2.2.1"
             case .expires: "RFC 9111 §5.3"
-            case .heuristic: "RFC 9111 §4.2.2"
+            case .heuristic, .status: "RFC 9111 §4.2.2"
             case .invalid: "RFC 9111 §4.2.1"
             case .noCache: "RFC 9111 §5.2.2.4"
             case .noStore: "RFC 9111 §5.2.2.5"

@@ -13,6 +13,7 @@ extension StoredResponse {
         let origin = OriginCachePolicy(fields)
         let lifetime =
             explicitLifetime(origin, policy)
+            ?? (isHeuristicallyCacheable ? nil : Lifetime(.zero, .status))
             ?? heuristicLifetime.map { Lifetime(policy.clamped($0.duration), $0.basis) }
             ?? Lifetime(min(policy.defaultFresh, policy.maxFresh), .default)
         var freshness = freshness(lifetime, initialAge: initialAge, origin.directives, policy)

@@ -15,6 +15,12 @@ public struct FreshnessPolicy: Hashable, Sendable {
     /// Whether the origin's caching fields are respected. If not, every 200 is stored and is fresh for ``defaultFresh``
     /// from its arrival; only validators and `Vary` still count. Default: true.
     public var respectsOrigin: Bool
+    /// How long a failure is remembered at most whose response states a lifetime, other than 404 and 410. Default: 1
+    /// hour.
+    public var maxFailureFresh: Duration
+    /// Whether a source whose origin failed without stating a lifetime is left alone for a moment, which protects both
+    /// sides and goes beyond RFC 9111. Default: true.
+    public var remembersFailures: Bool
 
     /// The greatest heuristic lifetime, which is a tenth of the time since `Last-Modified` (RFC 9111 §4.2.2): 1 day.
     public static let maxHeuristicFresh = Duration.seconds(86_400)
@@ -23,7 +29,8 @@ public struct FreshnessPolicy: Hashable, Sendable {
     public init(
         defaultFresh: Duration = .seconds(3_600), minFresh: Duration = .zero,
         maxFresh: Duration = .seconds(365 * 86_400), staleWhileRevalidate: Duration = .zero,
-        staleIfError: Duration = .seconds(86_400), respectsOrigin: Bool = true
+        staleIfError: Duration = .seconds(86_400), respectsOrigin: Bool = true,
+        maxFailureFresh: Duration = .seconds(3_600), remembersFailures: Bool = true
     ) {
         self.defaultFresh = defaultFresh
         self.minFresh = minFresh
@@ -31,6 +38,8 @@ public struct FreshnessPolicy: Hashable, Sendable {
         self.staleWhileRevalidate = staleWhileRevalidate
         self.staleIfError = staleIfError
         self.respectsOrigin = respectsOrigin
+        self.maxFailureFresh = maxFailureFresh
+        self.remembersFailures = remembersFailures
     }
 
     /// The lifetime within ``minFresh`` and ``maxFresh``.

@@ -27,8 +27,10 @@ enum ResponseAction: Equatable {
             return
         }
         switch head.status.code {
-        // 206 is a part, and a cache cannot know what other successes mean (RFC 9110 §15.3).
-        case 200, 203: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
+        // No content, and a part of it.
+        case 204...206: self = .unexpectedStatus
+        // A success that is not known is treated as 200 (RFC 9110 §15).
+        case 200...299: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
         case 304 where isConditional: self = .notModified
         case 301, 302, 303, 307, 308: self = .redirect(location: head.headers.first(name: "location"))
         case 404, 410: self = .missing

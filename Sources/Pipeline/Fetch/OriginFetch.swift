@@ -110,7 +110,8 @@ struct OriginFetch: Sendable {
             mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
         await store(original, for: request, isKnown: known != nil, isVerified: isVerified)
-        return Answer(record: record, original: original, status: 200, isVerified: isVerified)
+        return Answer(
+            record: record, original: original, status: accepted.status.code, isVerified: isVerified)
     }
 
     /// Fails the request if the origin still has content that could not be decoded.

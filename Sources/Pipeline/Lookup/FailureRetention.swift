@@ -9,8 +9,9 @@ enum FailureRetention: Sendable {
     case never
     /// The source does not exist: as long as the response says, else a minute.
     case gone(StoredResponse?)
-    /// A transient failure: exponential backoff from 1 to 60 seconds, or longer if the origin sent `Retry-After`.
-    case transient(retryAfter: Duration?)
+    /// A transient failure: as long as the response says, else exponential backoff from 1 to 60 seconds, or longer if
+    /// the origin sent `Retry-After`.
+    case transient(StoredResponse?, retryAfter: Duration? = nil)
     /// A source that the delegate blocked: a minute.
     case blocked
 
@@ -28,7 +29,10 @@ enum FailureRetention: Sendable {
         case .never: return .zero
         case .gone(let response): return response?.explicitLifetime(policy) ?? .seconds(Self.goneSeconds)
         case .blocked: return .seconds(Self.goneSeconds)
-        case .transient(let retryAfter):
+        case .transient(let response, let retryAfter):
+            let stated = min(response?.explicitLifetime(policy) ?? .zero, policy.maxFailureFresh)
+            guard stated == .zero else { return stated }
+            guard policy.remembersFailures else { return .zero }
             let doubled = min(Double(1 << min(max(attempts - 1, 0), 10)), Self.maxBackoffSeconds)
             let backoff = doubled * (1 - Self.jitter + 2 * Self.jitter * random)
             let requested = min((retryAfter ?? .zero) / .seconds(1), Self.maxRetryAfterSeconds)
@@ -44,9 +48,12 @@ extension OriginError {
         case .notFound(let refusal): .gone(StoredResponse(refusal))
         case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
         case .unexpectedStatus(let refusal):
-            .transient(retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
+            .transient(
+                // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and 304 is no failure's own.
+                [206, 304].contains(refusal.status) ? nil : StoredResponse(refusal),
+                retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
-            .transient(retryAfter: nil)
+            .transient(nil)
         }
     }
 }
