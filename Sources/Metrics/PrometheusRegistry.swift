@@ -7,9 +7,9 @@ import Synchronization
 /// labels always give the same series. A series stays until the process exits, since scrapers take one that disappears
 /// for a restart. Safe to use from any thread.
 package final class PrometheusRegistry: MetricsFactory {
-    /// Default histogram bounds in seconds: 0.5 ms to 30 s.
+    /// Default histogram bounds in seconds: 0.1 ms, which most hits in memory stay below, to 30 s.
     package static let defaultBuckets = [
-        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+        0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
 
     private struct Family {

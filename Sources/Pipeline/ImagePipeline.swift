@@ -158,9 +158,9 @@ public final class ImagePipeline: Sendable {
     /// The error of a request whose deadline has passed. If that is due to the pixel queue, the client should retry
     /// later.
     private func timeout(of request: ResolvedRequest) -> PipelineError {
-        let isDueToQueue =
-            request.urgency.isQueued || request.urgency.timeQueued > configuration.requestTimeout / 2
-        return isDueToQueue ? resolver.recordExpiry() : .timedOut
+        let wait = request.urgency.timeQueued
+        let isDueToQueue = request.urgency.isQueued || wait > configuration.requestTimeout / 2
+        return isDueToQueue ? resolver.recordExpiry(after: wait) : .timedOut
     }
 
     private func imageOrFallback(

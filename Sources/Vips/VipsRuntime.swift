@@ -6,16 +6,13 @@ import Foundation
 /// The operation cache is off (every request has its own bytes, so it would only fragment memory), each image is
 /// processed by one thread (requests run in parallel instead), and only the loaders of `VipsLoader` can run.
 public enum VipsRuntime {
-    /// Starts libvips; further calls do nothing. Every entry point of this module calls it.
+    /// Starts libvips; further calls do nothing. Every entry point of this module that needs it calls it.
     public static func start() {
         precondition(started, "libvips could not start: \(VipsError.taken(after: "vips_init").message)")
     }
 
-    /// The version of libvips, `major.minor.patch`.
-    public static var version: String {
-        start()
-        return String(cString: vips_version_string())
-    }
+    /// The version of libvips, `major.minor.patch`. Does not start it.
+    public static var version: String { String(cString: vips_version_string()) }
 
     /// Whether this libvips has the loader.
     public static func canLoad(_ loader: VipsLoader) -> Bool {

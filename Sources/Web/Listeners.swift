@@ -158,7 +158,7 @@ extension Observability {
         logger: Logger, instrument: any Instrument = InstrumentationSystem.instrument
     ) -> RequestObservers {
         RequestObservers(
-            metrics: RequestMetrics(metrics, kinds: ProblemKind.all), state: serverState,
+            metrics: RequestMetrics(metrics, kinds: ProblemKind.all, mainRoute: ImageEndpoint.path), state: serverState,
             // The rest of a signed path is a query in base64url.
             log: AccessLog(redactedPrefix: SignedPath.prefix, write: logRequest), logger: logger,
             instrument: instrument)

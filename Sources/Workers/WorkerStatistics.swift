@@ -9,7 +9,7 @@ package struct WorkerStatistics: Equatable, Sendable {
         /// Killed because it exceeded its memory limit.
         case memory
         /// Killed because its reply violated the protocol.
-        case protocolViolation = "garbled"
+        case protocolViolation = "protocol"
         /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth.
         case recycled
         /// Ended because it had nothing to do.
@@ -30,6 +30,8 @@ package struct WorkerStatistics: Equatable, Sendable {
     package var quarantined = 0
     /// Jobs refused because of the quarantine.
     package var refused = 0
+    /// CPU time of all workers, in seconds. Never decreases: it includes that of workers that have exited.
+    package var processorSeconds = 0.0
     /// Resident memory of all workers, in bytes.
     package var residentBytes = 0
 }

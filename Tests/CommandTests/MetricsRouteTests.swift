@@ -5,6 +5,8 @@ import NIOFoundationCompat
 import NIOPosix
 import Testing
 
+@testable import DarkroomCommand
+
 /// `GET /metrics`, `GET /cache` and readiness on the built executable.
 @Suite(.timeLimit(.minutes(5)))
 struct MetricsRouteTests {
@@ -65,9 +67,12 @@ struct MetricsRouteTests {
         #expect(try await server.image(origin.url("/gone.jpg"), "w=20").status == 404)
         let samples = try await scrape(server)
         let expected: [String: Double] = [
-            #"darkroom_http_requests_total{method="GET",route="/image",status="2xx"}"#: 3,
-            #"darkroom_http_requests_total{method="GET",route="/image",status="4xx"}"#: 2,
-            #"darkroom_http_request_duration_seconds_count{method="GET",route="/image",status="2xx"}"#: 3,
+            #"darkroom_http_requests_total{code="200",method="GET",route="/image",status="2xx"}"#: 3,
+            #"darkroom_http_requests_total{code="404",method="GET",route="/image",status="4xx"}"#: 1,
+            #"darkroom_http_requests_total{code="415",method="GET",route="/image",status="4xx"}"#: 1,
+            #"darkroom_http_requests_total{code="502",method="GET",route="/image",status="5xx"}"#: 0,
+            #"darkroom_http_request_duration_seconds_count{cache="hit",method="GET",route="/image",status="2xx"}"#: 2,
+            #"darkroom_http_request_duration_seconds_count{cache="miss",method="GET",route="/image",status="2xx"}"#: 1,
             #"darkroom_http_problems_total{problem="unsupported-image"}"#: 1,
             #"darkroom_image_answers_total{result="miss"}"#: 1,
             #"darkroom_image_answers_total{result="hit_memory"}"#: 2,
@@ -81,7 +86,8 @@ struct MetricsRouteTests {
             #"darkroom_variant_bytes_total{format="jpg"}"#: Double(made.body.readableBytes),
             "darkroom_pixel_queue_waiting": 0,
             // The scrape itself.
-            "darkroom_http_requests_under_way": 1,
+            "darkroom_http_requests_in_flight": 1,
+            "darkroom_ready": 1,
             "darkroom_metrics_refused_series_total": 0,
         ]
         for (name, value) in expected { #expect(samples[name] == value, "\(name)") }
@@ -122,7 +128,16 @@ struct MetricsRouteTests {
         let started = try #require(samples["process_start_time_seconds"])
         #expect(started > before - 1 && started < Date().timeIntervalSince1970 + 1)
         #expect(samples["process_open_fds"] ?? 0 > 3)
+        #expect(samples["process_max_fds"] ?? 0 >= samples["process_open_fds"] ?? .infinity)
+        #expect((0.001..<600).contains(samples["process_cpu_seconds_total"] ?? 0))
+        let builds = samples.filter { $0.key.hasPrefix("darkroom_build_info{") }
+        #expect(builds.count == 1 && builds.first?.value == 1)
+        #expect(builds.first?.key.contains("version=\"\(Darkroom.release)\"") == true)
+        #expect(builds.first?.key.contains("libvips=\"8.") == true)
         #if os(Linux)
+            let resident = samples["process_resident_memory_bytes"] ?? .infinity
+            #expect(samples["process_virtual_memory_bytes"] ?? 0 > resident)
+            #expect(samples["darkroom_memory_limit_bytes"] ?? 0 > resident)
             #expect(samples["process_resident_memory_bytes"] ?? 0 > 1_000_000)
         #endif
     }

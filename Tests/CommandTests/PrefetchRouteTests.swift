@@ -94,8 +94,8 @@ struct PrefetchRouteTests {
         #expect(job.bytes == bytes)
         let metrics = String(buffer: try await Client.get("\(server.base)/metrics", fields: admin).body)
         #expect(metrics.contains("\ndarkroom_prefetch_jobs_running 0\n"))
-        #expect(metrics.contains("\ndarkroom_prefetch_pictures_total{result=\"ready\"} 3\n"))
-        #expect(metrics.contains("\ndarkroom_prefetch_pictures_total{result=\"failed\"} 3\n"))
+        #expect(metrics.contains("\ndarkroom_prefetch_images_total{result=\"ready\"} 3\n"))
+        #expect(metrics.contains("\ndarkroom_prefetch_images_total{result=\"failed\"} 3\n"))
     }
 
     @Test func `A cancelled job gives its download up, and its stream says so`() async throws {

@@ -67,7 +67,9 @@ struct OverloadTests {
         #expect(await polite.value == nil)
         #expect(await older.value == nil)
         #expect(await running.value == nil)
-        #expect(pipeline.load.refusals.first { $0.reason == "displaced" }?.count == 1)
+        let displaced = try #require(pipeline.load.refusals.first { $0.reason == "displaced" })
+        #expect(displaced.count == 1 && displaced.waited > .zero)
+        #expect(pipeline.load.refusals.allSatisfy { $0.reason == "displaced" || $0.waited == .zero })
     }
 
     @Test func `A request that times out in the queue fails as overloaded`() async throws {

@@ -17,20 +17,42 @@ struct MetricsTests {
         TestSite(observability: .idle(metrics: metrics), image: picture)
     }
 
-    @Test func `requests are counted and timed by route, method and status class`() async throws {
+    @Test func `requests are counted by route, method and status code, and timed by status class`() async throws {
         let site = site()
         _ = try await site.respond("/image?url=https://example.com/")
         _ = try await site.respond("/image?url=https://example.com/", method: .head)
         _ = try await site.respond("/image?w=0")
         _ = try await site.respond("/health/live")
-        for name in ["darkroom_http_requests_total", "darkroom_http_request_duration_seconds"] {
-            #expect(metrics.events(name, "GET /image 2xx") == 1)
-            #expect(metrics.events(name, "HEAD /image 2xx") == 1)
-            #expect(metrics.events(name, "GET /image 4xx") == 1)
-            #expect(metrics.events(name, "GET /health/live 2xx") == 1)
-        }
+        let (count, duration) = ("darkroom_http_requests_total", "darkroom_http_request_duration_seconds")
+        #expect(metrics.events(count, "GET /image 2xx 200") == 1)
+        #expect(metrics.events(count, "HEAD /image 2xx 200") == 1)
+        #expect(metrics.events(count, "GET /image 4xx 400") == 1)
+        #expect(metrics.events(count, "GET /health/live 2xx 200") == 1)
+        #expect(metrics.events(duration, "GET /image 2xx hit") == 1)
+        #expect(metrics.events(duration, "HEAD /image 2xx hit") == 1)
+        #expect(metrics.events(duration, "GET /image 4xx none") == 1)
+        #expect(metrics.events(duration, "GET /health/live 2xx none") == 1)
         #expect(metrics.events("darkroom_http_problems_total", "invalid-parameter") == 1)
         #expect(metrics.events("darkroom_http_problems_total", "internal-error") == 0)
+    }
+
+    @Test func `durations of hits are apart from those of misses, and statuses of a class share them`() async throws {
+        let results = Mutex([CacheReport(variant: .memory), CacheReport(original: .disk), CacheReport(variant: .disk)])
+        let site = site { _ in .stub(cache: results.withLock { $0.removeFirst() }) }
+        for _ in 0..<3 { _ = try await site.respond("/image?url=https://example.com/") }
+        _ = try await site.respond("/image", method: .post)
+        _ = try await site.respond("/image?w=0", method: .post)
+        let duration = "darkroom_http_request_duration_seconds"
+        #expect(metrics.events(duration, "GET /image 2xx hit") == 2)
+        #expect(metrics.events(duration, "GET /image 2xx miss") == 1)
+        #expect(metrics.events(duration, "POST /image 4xx none") == 2)
+    }
+
+    @Test func `images have a count of each status that they may have from the start`() async throws {
+        _ = site()
+        let counted = Set(metrics.labels("darkroom_http_requests_total"))
+        #expect(counted.isSuperset(of: ["GET /image 2xx 200", "GET /image 3xx 304"]))
+        #expect(counted.isSuperset(of: [500, 502, 503, 504].map { "GET /image 5xx \($0)" }))
     }
 
     @Test func `text invented by clients never becomes a label`() async throws {
@@ -39,9 +61,9 @@ struct MetricsTests {
             _ = try await site.respond("/made-up/\(number)")
             _ = try await site.respond("/image", method: #require(HTTPRequest.Method("MADE\(number)")))
         }
-        #expect(metrics.events("darkroom_http_requests_total", "GET none 4xx") == 50)
-        #expect(metrics.events("darkroom_http_requests_total", "other /image 4xx") == 50)
-        #expect(metrics.labels("darkroom_http_requests_total").count == 2)
+        #expect(metrics.events("darkroom_http_requests_total", "GET none 4xx 404") == 50)
+        #expect(metrics.events("darkroom_http_requests_total", "other /image 4xx 405") == 50)
+        #expect(metrics.labels("darkroom_http_request_duration_seconds").count == 2)
     }
 
     @Test(arguments: [
@@ -115,7 +137,7 @@ final class RecordingMetrics: MetricsFactory {
     }
 
     private func handler(_ name: String, _ dimensions: [(String, String)]) -> Handler {
-        let order = ["method", "route", "status"]
+        let order = ["method", "route", "status", "code", "cache"]
         let labels = dimensions.sorted { (order.firstIndex(of: $0.0) ?? 9) < (order.firstIndex(of: $1.0) ?? 9) }
             .map(\.1).joined(separator: " ")
         totals.withLock { $0[name, default: [:]][labels] = Total() }

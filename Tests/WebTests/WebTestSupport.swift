@@ -95,13 +95,13 @@ extension Observability {
         isCacheHealthy: @escaping @Sendable () -> Bool = { true }
     ) -> Self {
         let tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
-        return Observability(metrics: metrics, serverState: serverState) {
-            "# TYPE a gauge\na 1\n"
-        } caches: {
+        var observability = Observability(metrics: metrics, serverState: serverState) {
             CacheTiers(memory: tier, disk: nil, decoded: tier)
         } isCacheHealthy: {
             isCacheHealthy()
         }
+        observability.exposition = { "# TYPE a gauge\na 1\n" }
+        return observability
     }
 }
 

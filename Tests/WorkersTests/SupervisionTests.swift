@@ -128,6 +128,21 @@ struct SupervisionTests {
         _ = try site.processor.process(.drawing()) { false }
     }
 
+    @Test func `The CPU time of workers includes that of those that have exited`() async throws {
+        let site = try await WorkerSite()
+        try await site.until { site in
+            _ = try? site.processor.process(.drawing()) { false }
+            return site.processor.statistics.processorSeconds > 0.05
+        }
+        let before = site.processor.statistics.processorSeconds
+        let workers = site.workers
+        site.signal(SIGKILL, workers)
+        try await site.until { $0.workers.isDisjoint(with: workers) }
+        let known = site.pool.state.withLock { $0.table.processorMilliseconds }
+        #expect(Double(known) >= 1000 * before - 5)
+        #expect(site.processor.statistics.processorSeconds >= before)
+    }
+
     @Test func `A worker that ends after its job is replaced too`() async throws {
         let site = try await WorkerSite()
         // The supervisor sleeps by now or soon, and both have been busy since.

@@ -12,17 +12,17 @@ struct MeteredOrigin: OriginFetching {
         case downloaded
         case notModified = "not_modified"
         case notFound = "not_found"
-        case unexpectedStatus = "refused_status"
-        case badResponse = "bad_answer"
+        case unexpectedStatus = "unexpected_status"
+        case badResponse = "bad_response"
         case badRedirect = "bad_redirect"
         case tooLarge = "too_large"
         case timedOut = "timed_out"
         case unreachable
         /// The circuit breaker of its host is open.
-        case circuitOpen = "left_alone"
+        case circuitOpen = "circuit_open"
         case notAllowed = "not_allowed"
         case loop
-        case canceled = "cancelled"
+        case canceled = "canceled"
     }
 
     static let help = [

@@ -1,10 +1,8 @@
 import DarkroomHTTPServer
-import DarkroomMachine
 import DarkroomMetrics
 import DarkroomPipeline
 import DarkroomWeb
 import DarkroomWorkers
-import Foundation
 
 /// Metrics that are read at scrape time instead of being counted as they happen.
 struct ServerMetrics: Sendable {
@@ -15,17 +13,20 @@ struct ServerMetrics: Sendable {
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
     let log: LogWriter
-    let startedAt: Date
+    let process: ProcessMetrics
     let inFlightBytes: @Sendable () -> Int
 
-    var families: [MetricFamily] {
-        cacheFamilies + serverFamilies + loadFamilies + prefetchFamilies + workerFamilies + processFamilies
+    /// - Parameter isReady: whether `/health/ready` would answer 200.
+    func families(isReady: Bool) -> [MetricFamily] {
+        serverFamilies(isReady: isReady) + cacheFamilies + loadFamilies + prefetchFamilies + workerFamilies
+            + process.families
     }
 
-    private var serverFamilies: [MetricFamily] {
+    private func serverFamilies(isReady: Bool) -> [MetricFamily] {
         [
+            MetricFamily("darkroom_ready", .gauge, help: "1 while /health/ready answers 200, else 0.", isReady ? 1 : 0),
             MetricFamily(
-                "darkroom_http_requests_under_way", .gauge, help: "In-flight requests.",
+                "darkroom_http_requests_in_flight", .gauge, help: "In-flight requests.",
                 Double(serverState.inFlightRequests)),
             MetricFamily(
                 "darkroom_log_lines_dropped_total", .counter,
@@ -38,8 +39,8 @@ struct ServerMetrics: Sendable {
 
     private var loadFamilies: [MetricFamily] {
         let load = pipeline.load
-        let refusals = load.refusals.map { reason, count in
-            MetricFamily.Series(SeriesLabels([("reason", reason)]), .number(Double(count)))
+        let refusals = load.refusals.map { refusal in
+            (labels: SeriesLabels([("reason", refusal.reason)]), count: Double(refusal.count), waited: refusal.waited)
         }
         return gauges([
             ("darkroom_pixel_queue_waiting", "Images waiting for a pixel worker.", load.waitingCount),
@@ -53,7 +54,12 @@ struct ServerMetrics: Sendable {
         ]) + [
             MetricFamily(
                 "darkroom_pixel_refusals_total", .counter,
-                help: "Images refused under overload, by reason: full, displaced, too_late or expired.", refusals)
+                help: "Images refused under overload, by reason: full, displaced, too_late or expired.",
+                refusals.map { .init($0.labels, .number($0.count)) }),
+            MetricFamily(
+                "darkroom_pixel_refusal_wait_seconds_total", .counter,
+                help: "Time that refused images had waited for a pixel worker, by reason.",
+                refusals.map { .init($0.labels, .number($0.waited / .seconds(1))) }),
         ]
     }
 
@@ -61,7 +67,7 @@ struct ServerMetrics: Sendable {
         let counts = prefetcher.itemCounts
         return gauges([("darkroom_prefetch_jobs_running", "Running prefetch jobs.", prefetcher.runningCount)]) + [
             MetricFamily(
-                "darkroom_prefetch_pictures_total", .counter,
+                "darkroom_prefetch_images_total", .counter,
                 help: "Images of prefetch jobs, by result: ready (processed or cached) or failed.",
                 [("ready", counts.done), ("failed", counts.failed)].map { result, count in
                     MetricFamily.Series(SeriesLabels([("result", result)]), .number(Double(count)))
@@ -75,51 +81,36 @@ struct ServerMetrics: Sendable {
             MetricFamily.Series(
                 SeriesLabels([("reason", end.rawValue)]), .number(Double(statistics.ended[end] ?? 0)))
         }
-        let counters: [(name: String, help: String, value: Int)] = [
-            ("darkroom_worker_starts_total", "Worker processes started.", statistics.started),
-            ("darkroom_worker_failed_starts_total", "Worker processes that failed to start.", statistics.failedStarts),
+        let counters: [(name: String, help: String, value: Double)] = [
+            ("darkroom_worker_starts_total", "Worker processes started.", Double(statistics.started)),
             (
-                "darkroom_quarantine_refusals_total", "Images refused because of the quarantine.", statistics.refused
+                "darkroom_worker_failed_starts_total", "Worker processes that failed to start.",
+                Double(statistics.failedStarts)
+            ),
+            (
+                "darkroom_worker_cpu_seconds_total", "CPU time of all worker processes, exited ones included.",
+                statistics.processorSeconds
+            ),
+            (
+                "darkroom_quarantine_refusals_total", "Images refused because of the quarantine.",
+                Double(statistics.refused)
             ),
         ]
         return gauges([
             ("darkroom_workers", "Worker processes that are ready or busy.", statistics.ready),
-            ("darkroom_workers_wanted", "Target number of worker processes.", statistics.configured),
+            ("darkroom_workers_desired", "Target number of worker processes.", statistics.configured),
             (
                 "darkroom_worker_resident_memory_bytes", "Resident memory of all worker processes.",
                 statistics.residentBytes
             ),
             ("darkroom_quarantined", "Sources and jobs in quarantine.", statistics.quarantined),
         ])
-            + counters.map { MetricFamily($0.name, .counter, help: $0.help, Double($0.value)) }
+            + counters.map { MetricFamily($0.name, .counter, help: $0.help, $0.value) }
             + [MetricFamily("darkroom_worker_ends_total", .counter, help: "Worker processes ended, by reason.", ends)]
     }
 
     private func gauges(_ readings: [(name: String, help: String, value: Int)]) -> [MetricFamily] {
         readings.map { MetricFamily($0.name, .gauge, help: $0.help, Double($0.value)) }
-    }
-
-    // MARK: Process
-
-    /// The standard process metrics of Prometheus client libraries, without those that this platform does not report.
-    private var processFamilies: [MetricFamily] {
-        let readings: [(name: String, help: String, value: Double?)] = [
-            (
-                "process_resident_memory_bytes", "Resident memory size in bytes.",
-                ProcessMemory.current.map { Double($0.residentBytes) }
-            ),
-            (
-                "process_open_fds", "Number of open file descriptors.",
-                FileDescriptors.openCount.map { Double($0) }
-            ),
-            (
-                "process_start_time_seconds", "Start time of the process since the Unix epoch, in seconds.",
-                startedAt.timeIntervalSince1970
-            ),
-        ]
-        return readings.compactMap { reading in
-            reading.value.map { MetricFamily(reading.name, .gauge, help: reading.help, $0) }
-        }
     }
 
     // MARK: Caches

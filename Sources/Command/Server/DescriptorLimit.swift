@@ -9,6 +9,12 @@ struct DescriptorLimit {
     /// connections.
     static let reserved = 1024
 
+    /// The soft limit, which applies; nil if the system does not report it.
+    static var current: Int? {
+        var limit = rlimit()
+        return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : nil
+    }
+
     /// Raises the soft limit to the hard limit.
     static func raised(logger: Logger) -> DescriptorLimit {
         var limit = rlimit()

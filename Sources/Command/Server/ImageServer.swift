@@ -72,7 +72,7 @@ struct ImageServer {
         let serverState = ServerState(isStarting: true)
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
-            workers: pixels.workers, log: log, startedAt: startedAt
+            workers: pixels.workers, log: log, process: ProcessMetrics(startedAt: startedAt)
         ) { client.inFlightBytes }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
         let listeners = listeners(pipeline, prefetcher, observability)
@@ -150,14 +150,15 @@ struct ImageServer {
     private func observability(
         serverState: ServerState, readings: ServerMetrics, caches: Caches, pixels: PixelBackend
     ) -> Observability {
-        var observability = Observability(metrics: registry, serverState: serverState) { [registry] in
-            registry.exposition(with: readings.families)
-        } caches: {
+        var observability = Observability(metrics: registry, serverState: serverState) {
             caches.tiers
         } isCacheHealthy: {
             caches.disk?.isHealthy() ?? true
         }
         observability.isHealthy = { pixels.isHealthy }
+        observability.exposition = { [registry, observability] in
+            registry.exposition(with: readings.families(isReady: observability.isReady))
+        }
         if logger.logLevel <= .info { observability.logRequest = { [log] in log.append($0) } }
         return observability
     }

@@ -97,7 +97,7 @@ final class FastPathHandler: ChannelInboundHandler {
         let (request, response) = (pending.request, pending.response)
         let method = request.isHead ? HTTPRequest.Method.head : .get
         let duration = Duration.nanoseconds((NIODeadline.now() - pending.receivedAt).nanoseconds)
-        response.metrics.record(status: response.status, method, took: duration)
+        response.metrics.record(status: response.status, method, cache: response.cacheUse, took: duration)
         path.observers.log.record(
             AccessLogEntry(
                 method: method.rawValue, path: String(request.target.prefix { $0 != "?" }), status: response.status,

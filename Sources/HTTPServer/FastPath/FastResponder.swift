@@ -48,6 +48,11 @@ extension FastResponse {
     var cacheStatus: String? {
         if case .image(_, let cacheStatus, _) = content { cacheStatus } else { nil }
     }
+
+    /// Images come from the cache.
+    var cacheUse: RouteMetrics.CacheUse {
+        if case .image = content { .hit } else { .none }
+    }
 }
 
 /// What the connections of a listener share to answer requests in front of the framework.

@@ -2,14 +2,15 @@ package import CoreMetrics
 import HTTPTypes
 import Synchronization
 
-/// Counts and times requests by route, method and status class, and failures by problem kind.
+/// Counts requests by route, method and status, times them, and counts failures by problem kind.
 ///
 /// Labels come from closed lists, never from clients, so the number of time series is bounded.
 package final class RequestMetrics: Sendable {
     /// The help text of each metric by its name.
     package static let help = [
-        "darkroom_http_requests_total": "Requests answered, by route, method and status class.",
-        "darkroom_http_request_duration_seconds": "Time from a request's head to its response's head.",
+        "darkroom_http_requests_total": "Requests answered, by route, method, status class and status code.",
+        "darkroom_http_request_duration_seconds":
+            "Time from a request's head to its response's head, by route, method, status class and use of the cache.",
         "darkroom_http_problems_total": "Responses that were a problem document, by problem kind.",
     ]
 
@@ -17,8 +18,11 @@ package final class RequestMetrics: Sendable {
     private let problems: [ProblemKind: Counter]
     private let routes = Mutex<[String?: RouteMetrics]>([:])
 
-    /// - Parameter kinds: all problem kinds that the server reports.
-    package init(_ metrics: any MetricsFactory, kinds: [ProblemKind]) {
+    /// - Parameters:
+    ///   - kinds: all problem kinds that the server reports.
+    ///   - mainRoute: the path whose GET requests have a count of each status from the start, so that the first failure
+    ///     shows as an increase.
+    package init(_ metrics: any MetricsFactory, kinds: [ProblemKind], mainRoute: String? = nil) {
         self.metrics = metrics
         let counters = kinds.map { kind in
             (
@@ -27,16 +31,12 @@ package final class RequestMetrics: Sendable {
             )
         }
         problems = Dictionary(uniqueKeysWithValues: counters)
+        if let mainRoute { of(route: mainRoute).prepare(.get, statuses: [200, 304] + kinds.map(\.status.code)) }
     }
 
     func record(_ problem: ProblemKind) {
         assert(problems[problem] != nil, "Problem kind '\(problem)' is missing from the list of kinds")
         problems[problem]?.increment()
-    }
-
-    /// - Parameter route: the path as its route spells it; nil when no route matches.
-    func record(status: Int, _ method: HTTPRequest.Method, route: String?, took duration: Duration) {
-        of(route: route).record(status: status, method, took: duration)
     }
 
     /// The metrics of a route, to be kept by who records often.
@@ -54,47 +54,95 @@ package final class RequestMetrics: Sendable {
 
 /// Counts and times the requests of one route.
 package final class RouteMetrics: Sendable {
+    /// How a response used the cache, as the label `cache`.
+    enum CacheUse: Int {
+        case hit, miss
+        /// The response has nothing to do with the cache.
+        case none
+
+        /// - Parameter status: the value of `Cache-Status`; nil without one.
+        init(status: String?) {
+            guard let status else {
+                self = .none
+                return
+            }
+            // The cache's name goes first (RFC 9211 §2).
+            let first = status.utf8.split(separator: UInt8(ascii: ";")).dropFirst().first
+            self = first?.elementsEqual("hit".utf8) == true ? .hit : .miss
+        }
+    }
+
     private struct Series {
-        let count: Counter
-        let duration: CoreMetrics.Timer
+        var counts = HandleTable<Counter>()
+        var durations = HandleTable<CoreMetrics.Timer>()
     }
 
     private let route: String
     private let metrics: any MetricsFactory
-    /// The series of each method and status class, made when they are first used.
-    private let series = Mutex<[Series?]>(Array(repeating: nil, count: (methods.count + 1) * statusClasses))
+    private let series = Mutex(Series())
 
     fileprivate init(route: String, _ metrics: any MetricsFactory) {
         self.route = route
         self.metrics = metrics
     }
 
-    func record(status: Int, _ method: HTTPRequest.Method, took duration: Duration) {
-        let series = series(Self.methods.firstIndex(of: method), statusClass: min(max(0, status / 100), 9))
-        series.count.increment()
-        series.duration.record(duration)
+    /// Durations have the status class only, which bounds the number of histograms.
+    func record(status: Int, _ method: HTTPRequest.Method, cache: CacheUse, took duration: Duration) {
+        let method = Self.methods.firstIndex(of: method) ?? Self.methods.count
+        let (count, timer) = series.withLock { series in
+            (
+                series.counts.handle(method << 16 | status) { makeCounter(method, status) },
+                series.durations.handle(method << 16 | (status / 100) << 2 | cache.rawValue) {
+                    makeTimer(method, status, cache)
+                }
+            )
+        }
+        count.increment()
+        timer.record(duration)
     }
 
-    private func series(_ method: Int?, statusClass: Int) -> Series {
-        let index = (method ?? Self.methods.count) * Self.statusClasses + statusClass
-        return series.withLock { table in
-            if let known = table[index] { return known }
-            let new = makeSeries(method.map { Self.methods[$0].rawValue } ?? "other", statusClass)
-            table[index] = new
-            return new
+    fileprivate func prepare(_ method: HTTPRequest.Method, statuses: [Int]) {
+        guard let method = Self.methods.firstIndex(of: method) else { return }
+        series.withLock { series in
+            for status in statuses {
+                _ = series.counts.handle(method << 16 | status) { makeCounter(method, status) }
+            }
         }
     }
 
     /// All other methods count as one.
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
-    private static let statusClasses = 10
 
-    private func makeSeries(_ method: String, _ statusClass: Int) -> Series {
-        let dimensions = [("route", route), ("method", method), ("status", "\(statusClass)xx")]
-        return Series(
-            count: Counter(label: "darkroom_http_requests_total", dimensions: dimensions, factory: metrics),
-            duration: CoreMetrics.Timer(
-                label: "darkroom_http_request_duration_seconds", dimensions: dimensions, factory: metrics))
+    private func makeCounter(_ method: Int, _ status: Int) -> Counter {
+        Counter(
+            label: "darkroom_http_requests_total", dimensions: dimensions(method, status) + [("code", "\(status)")],
+            factory: metrics)
+    }
+
+    private func makeTimer(_ method: Int, _ status: Int, _ cache: CacheUse) -> CoreMetrics.Timer {
+        CoreMetrics.Timer(
+            label: "darkroom_http_request_duration_seconds",
+            dimensions: dimensions(method, status) + [("cache", "\(cache)")], factory: metrics)
+    }
+
+    private func dimensions(_ method: Int, _ status: Int) -> [(String, String)] {
+        let method = method < Self.methods.count ? Self.methods[method].rawValue : "other"
+        return [("route", route), ("method", method), ("status", "\(status / 100)xx")]
+    }
+}
+
+/// Handles of metrics by number, in the order of their first use. A route has few, so that a search is quicker than a
+/// hash, and no memory is reserved for statuses that never occur.
+private struct HandleTable<Handle> {
+    private var keys: [Int] = []
+    private var handles: [Handle] = []
+
+    mutating func handle(_ key: Int, make: () -> Handle) -> Handle {
+        if let known = keys.firstIndex(of: key) { return handles[known] }
+        let new = make()
+        keys.append(key)
+        handles.append(new)
+        return new
     }
 }
 

@@ -40,8 +40,8 @@ struct RequestMiddleware: RouterMiddleware {
             observers.metrics.record(problem.kind)
             response = problem.response(requestID: context.requestID)
         }
-        observers.metrics.record(
-            status: response.status.code, request.method, route: routes.route(of: request.uri.path),
+        observers.metrics.of(route: routes.route(of: request.uri.path)).record(
+            status: response.status.code, request.method, cache: .init(status: response.headers[.cacheStatus]),
             took: start.duration(to: .now))
         response.headers[.requestID] = context.requestID
         response.headers.addBrowserProtection()

@@ -229,7 +229,9 @@ struct ImageResolver: Sendable {
     }
 
     /// Counts a request that timed out in the pixel queue as refused, and returns its error.
-    func recordExpiry() -> PipelineError { producer.pixels.queue.refuse(.expired) }
+    func recordExpiry(after wait: Duration) -> PipelineError {
+        producer.pixels.queue.refuse(.expired, after: wait)
+    }
 
     // MARK: Responses
 

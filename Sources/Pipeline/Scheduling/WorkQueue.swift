@@ -44,12 +44,16 @@ final class WorkQueue: Sendable {
             PipelineLoad(
                 waitingCount: state.admission.waiting.count, waitingBytes: state.admission.waitingBytes,
                 runningBytes: state.admission.runningBytes, budgetBytes: state.admission.capacity.memoryBudgetBytes,
-                refusals: Admission.Refusal.allCases.map { ($0.rawValue, state.refusals[$0] ?? 0) })
+                refusals: Admission.Refusal.allCases.map {
+                    ($0.rawValue, state.refusals[$0] ?? 0, state.refusedWaits[$0] ?? .zero)
+                })
         }
     }
 
     /// Counts a refusal, and returns its error.
-    func refuse(_ refusal: Admission.Refusal) -> PipelineError { state.withLock { $0.refused(refusal) } }
+    func refuse(_ refusal: Admission.Refusal, after wait: Duration = .zero) -> PipelineError {
+        state.withLock { $0.refused(refusal, after: wait) }
+    }
 
     /// Why a job of this urgency would be refused now; nil if it would be admitted.
     func refusal(of urgency: Urgency) -> Admission.Refusal? {

@@ -26,6 +26,8 @@ struct WorkQueueState {
     /// The items of the waiting jobs. A thread that takes a job takes its item.
     var items: [Int: Item] = [:]
     private(set) var refusals: [Admission.Refusal: Int] = [:]
+    /// The time that refused jobs had waited.
+    private(set) var refusedWaits: [Admission.Refusal: Duration] = [:]
     private var lastNumber = 0
     /// The number of jobs whose source is being fetched.
     var reserved = 0
@@ -48,8 +50,9 @@ struct WorkQueueState {
     }
 
     /// Counts a refusal and returns its error.
-    mutating func refused(_ refusal: Admission.Refusal) -> PipelineError {
+    mutating func refused(_ refusal: Admission.Refusal, after wait: Duration = .zero) -> PipelineError {
         refusals[refusal, default: 0] += 1
+        refusedWaits[refusal, default: .zero] += wait
         return .overloaded(retryAfterSeconds: admission.retryAfterSeconds)
     }
 
@@ -107,7 +110,7 @@ struct WorkQueueState {
 
     private mutating func refuse(_ job: Admission.Job, _ refusal: Admission.Refusal) -> Refused? {
         job.urgency.setQueued(false)
-        return items.removeValue(forKey: job.number).map { ($0, refused(refusal)) }
+        return items.removeValue(forKey: job.number).map { ($0, refused(refusal, after: job.urgency.timeQueued)) }
     }
 }
 

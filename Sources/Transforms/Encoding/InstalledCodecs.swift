@@ -11,9 +11,12 @@ public struct InstalledCodecs: Sendable {
     /// The image formats that it can encode.
     public let writable: [OutputFormat]
 
+    /// The version of libvips, `major.minor.patch`. Does not start it.
+    public static var libvipsVersion: String { VipsRuntime.version }
+
     /// Queries libvips, and starts it if necessary.
     public init() {
-        libvips = VipsRuntime.version
+        libvips = Self.libvipsVersion
         codecs = VipsRuntime.codecs.map(\.description)
         readable = SourceFormat.allCases.filter { VipsRuntime.canLoad($0.loader) }
         writable = OutputFormat.allCases.filter { !$0.isText && $0.isAvailable }

@@ -17,17 +17,9 @@ struct HealthEndpoint: Sendable {
 
     private func readiness(_ path: String) -> Route {
         Route(path) { _, _ throws(Problem) in
-            try requireReady()
+            if let problem = observability.unreadiness { throw problem }
             return .json(Health())
         }
-    }
-
-    /// Throws a problem unless the server should receive new requests.
-    private func requireReady() throws(Problem) {
-        guard !observability.serverState.isDraining else { throw .shuttingDown }
-        guard !observability.serverState.isStarting else { throw .starting }
-        guard observability.isHealthy() else { throw .notHealthy }
-        guard observability.isCacheHealthy() else { throw .cacheUnavailable }
     }
 
     private struct Health: Encodable {

@@ -5,8 +5,8 @@ package import DarkroomHTTPServer
 package struct Observability: Sendable {
     /// Takes the metrics of requests and images; see ``help``.
     package var metrics: any MetricsFactory
-    /// The current metrics in Prometheus text format 0.0.4. It may read small files.
-    package var exposition: @Sendable () -> String
+    /// The current metrics in Prometheus text format 0.0.4, for each request to `/metrics`. It may read small files.
+    package var exposition: @Sendable () -> String = { "" }
     /// The current state of each cache.
     package var caches: @Sendable () -> CacheTiers
     /// Whether the disk cache, if any, can be read and written, as far as is known. Called for each request to
@@ -20,18 +20,27 @@ package struct Observability: Sendable {
     package var logRequest: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - exposition: called for each request to `/metrics`.
     ///   - caches: called for each `GET /cache`.
     ///   - isCacheHealthy: see the property.
     package init(
-        metrics: any MetricsFactory, serverState: ServerState, exposition: @escaping @Sendable () -> String,
+        metrics: any MetricsFactory, serverState: ServerState,
         caches: @escaping @Sendable () -> CacheTiers, isCacheHealthy: @escaping @Sendable () -> Bool
     ) {
         self.metrics = metrics
         self.serverState = serverState
-        self.exposition = exposition
         self.caches = caches
         self.isCacheHealthy = isCacheHealthy
+    }
+
+    /// Whether the server should receive new requests.
+    package var isReady: Bool { unreadiness == nil }
+
+    /// Why the server should not receive new requests; nil if it should.
+    var unreadiness: Problem? {
+        if serverState.isDraining { return .shuttingDown }
+        if serverState.isStarting { return .starting }
+        if !isHealthy() { return .notHealthy }
+        return isCacheHealthy() ? nil : .cacheUnavailable
     }
 
     /// The help text of each metric recorded here, by its name.

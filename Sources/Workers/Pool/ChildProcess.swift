@@ -10,7 +10,12 @@ final class ChildProcess: Sendable {
     let socket: MessageSocket
     /// A descriptor that is readable once the process has exited.
     let exitDescriptor: Int32
-    private let reapedStatus = Mutex<ExitStatus?>(nil)
+    private let reaped = Mutex<Reaped?>(nil)
+
+    private struct Reaped {
+        let status: ExitStatus
+        let processorMilliseconds: Int
+    }
 
     /// - Parameters:
     ///   - identifier: of a child that was just started, so that the number cannot belong to another process.
@@ -58,8 +63,8 @@ final class ChildProcess: Sendable {
 
     func kill() {
         // Under the lock: once the process is reaped, its id may belong to another process.
-        reapedStatus.withLock { status in
-            if status == nil { _ = Foundation.kill(identifier, SIGKILL) }
+        reaped.withLock { reaped in
+            if reaped == nil { _ = Foundation.kill(identifier, SIGKILL) }
         }
     }
 
@@ -74,22 +79,36 @@ final class ChildProcess: Sendable {
     }
 
     private func reap(_ options: Int32) -> ExitStatus? {
-        reapedStatus.withLock { reaped in
+        reaped.withLock { reaped in
             var status: Int32 = 0
+            var usage = rusage()
             var process: pid_t = -1
             if reaped == nil {
-                repeat { process = waitpid(identifier, &status, options) } while process < 0 && errno == EINTR
+                repeat { process = wait4(identifier, &status, options, &usage) } while process < 0 && errno == EINTR
             }
-            if process == identifier { reaped = ExitStatus(status: status) }
-            return reaped
+            if process == identifier {
+                reaped = Reaped(
+                    status: ExitStatus(status: status),
+                    processorMilliseconds: usage.ru_utime.milliseconds + usage.ru_stime.milliseconds)
+            }
+            return reaped?.status
         }
     }
 
     /// Resident memory in bytes; 0 if the kernel does not report it.
     var residentBytes: Int { ProcessMemory.ofProcess(identifier)?.residentBytes ?? 0 }
 
-    /// CPU time used, in whole seconds.
-    var processorSeconds: Int { Int(darkroom_processor_milliseconds(identifier) / 1000) }
+    /// CPU time used, in milliseconds, after the exit too; 0 if the kernel does not report it.
+    var processorMilliseconds: Int {
+        // Under the lock, like ``kill()``.
+        reaped.withLock { reaped in
+            reaped?.processorMilliseconds ?? max(Int(darkroom_processor_milliseconds(identifier)), 0)
+        }
+    }
+}
+
+extension timeval {
+    fileprivate var milliseconds: Int { Int(tv_sec) * 1000 + Int(tv_usec) / 1000 }
 }
 
 /// How a process exited.

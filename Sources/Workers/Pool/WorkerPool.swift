@@ -20,6 +20,8 @@ final class WorkerPool: Sendable {
         var failuresInARow = 0
         var nextStart = ContinuousClock.now
         var isClosed = false
+        /// The highest CPU time of all workers that was reported.
+        var processorMilliseconds = 0
     }
 
     let configuration: WorkerConfiguration
@@ -218,6 +220,9 @@ final class WorkerPool: Sendable {
             statistics.ready = state.table.count
             statistics.configured = state.table.target(limit: configuration.processes)
             statistics.quarantined = state.quarantine.count
+            // The kernel's figures about a process before and after its exit are not from the same clock.
+            state.processorMilliseconds = max(state.processorMilliseconds, state.table.processorMilliseconds)
+            statistics.processorSeconds = Double(state.processorMilliseconds) / 1000
             return (statistics, state.table.processes)
         }
         statistics.residentBytes = processes.reduce(0) { $0 + $1.residentBytes }
@@ -252,7 +257,7 @@ extension ChildProcess {
     fileprivate func needsReplacement(_ configuration: WorkerConfiguration, jobs: Int, decodedBytes: Int) -> Bool {
         if jobs >= configuration.maxJobs { return true }
         guard jobs % Self.jobsPerCheck == 1 else { return false }
-        return processorSeconds >= Sandbox.processorSeconds / 2
+        return processorMilliseconds / 1000 >= Sandbox.processorSeconds / 2
             || residentBytes - decodedBytes >= configuration.recycledBytes
     }
 }

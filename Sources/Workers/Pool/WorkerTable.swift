@@ -30,6 +30,8 @@ struct WorkerTable {
     private var lastID = 0
     /// Cache statistics of workers that have exited.
     private var retired = DecodedStatistics()
+    /// CPU time of workers that have exited or are being killed, in milliseconds.
+    private var retiredMilliseconds = 0
 
     var count: Int { entries.count }
 
@@ -38,6 +40,11 @@ struct WorkerTable {
     /// Cache statistics of all workers, exited ones included.
     var decoded: DecodedStatistics {
         entries.values.reduce(into: retired) { sum, entry in sum.add(entry.decoded) }
+    }
+
+    /// CPU time of all workers, exited ones included, in milliseconds.
+    var processorMilliseconds: Int {
+        entries.values.reduce(retiredMilliseconds) { $0 + $1.process.processorMilliseconds }
     }
 
     /// Workers with a job.
@@ -122,6 +129,7 @@ struct WorkerTable {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         retired.hits += entry.decoded.hits
         retired.misses += entry.decoded.misses
+        retiredMilliseconds += entry.process.processorMilliseconds
         return entry.process
     }
 
