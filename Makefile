@@ -66,9 +66,10 @@ conformance: setup ## Drive the server with a client generated from openapi.yaml
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
 
-deploy-check: setup ## Check the deployment files: manifests against schemas and settings, each proxy in front of a server
+deploy-check: setup ## Check the deployment files: manifests, proxies in front of a server, dashboard and alerts
 	@scripts/setup-ci.sh
 	@scripts/setup-proxies.sh
+	@scripts/setup-promtool.sh
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.venv/bin/python -B scripts/deploy --server $(SERVER)
 

@@ -1,7 +1,7 @@
 """Checks the files of deploy/.
 
 Kubernetes manifests are compared with their schemas, with each other and with the server's settings; each reverse proxy
-sample runs in front of a server.
+sample runs in front of a server; dashboard and alerts are compared with the metrics of a server.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import manifests
+import monitoring
 import proxies
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -19,7 +20,10 @@ def main() -> int:
     parser.add_argument("--server", type=Path, required=True, help="the darkroom executable")
     server = parser.parse_args().server.resolve()
     failures = 0
-    for name, check in [*manifests.checks(ROOT / "deploy/kubernetes"), *proxies.checks(ROOT / "deploy")]:
+    deploy = ROOT / "deploy"
+    for name, check in [
+        *manifests.checks(deploy / "kubernetes"), *monitoring.checks(deploy), *proxies.checks(deploy)
+    ]:
         try:
             check(server)
             print(f"ok      {name}", flush=True)

@@ -1,4 +1,4 @@
-"""Processes that listen on loopback ports: a server, and a proxy in front of it."""
+"""Processes that listen on loopback ports: a server, and a proxy in front of it; and their children."""
 
 import os
 import re
@@ -135,3 +135,14 @@ def wait_until(condition: Callable[[], bool], seconds: float = START_SECONDS) ->
         if time.monotonic() > deadline:
             raise TimeoutError(f"The condition did not hold within {seconds} s.")
         time.sleep(0.05)
+
+
+def children(process: int) -> list[int]:
+    """The child processes of a process, of all its threads."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # After the name, which may contain blanks and parentheses, and the state.
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == process:
+                found.append(int(stat.parent.name))
+    return found
