@@ -56,7 +56,11 @@ private struct NamedOrigin: OriginFetching {
 /// Holds up the threads of a pipeline.
 final class ProcessingGate: Sendable {
     private let isClosed = Atomic(false)
+    private let hasHeld = Atomic(false)
     private let opening = DispatchSemaphore(value: 0)
+
+    /// Whether a thread waits, or has waited.
+    var hasHeldThread: Bool { hasHeld.load(ordering: .acquiring) }
 
     func close() { isClosed.store(true, ordering: .releasing) }
 
@@ -68,6 +72,7 @@ final class ProcessingGate: Sendable {
 
     func pass() {
         guard isClosed.load(ordering: .acquiring) else { return }
+        hasHeld.store(true, ordering: .releasing)
         opening.wait()
         opening.signal()
     }
@@ -178,7 +183,13 @@ final class HitServer: Sendable {
             request.client = client
             return request
         }
-        let tasks = requests.map { request in Task { [pipeline] in _ = try await pipeline.image(for: request) } }
+        func start(_ request: ImageRequest) -> Task<Void, any Error> {
+            Task { [pipeline] in _ = try await pipeline.image(for: request) }
+        }
+        // The first job takes a place too, until the thread has taken it.
+        var tasks = requests.prefix(1).map(start)
+        while !gate.hasHeldThread { await Task.yield() }
+        tasks += requests.dropFirst().map(start)
         while pipeline.load.waitingCount < Self.places { await Task.yield() }
         return tasks
     }
