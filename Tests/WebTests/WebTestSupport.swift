@@ -53,7 +53,8 @@ extension ImageResponse {
             status: 200, fields: origin, sent: [:], requestedAt: madeAt, receivedAt: madeAt)
         let age = Duration.seconds(90)
         return ImageResponse(
-            body: ByteBuffer(string: body), format: .webp, digest: String(repeating: "0123456789abcdef", count: 4),
+            body: ByteBuffer(string: body), format: .webp, size: PixelSize(width: 30, height: 20), sourceBytes: 1_234,
+            digest: String(repeating: "0123456789abcdef", count: 4),
             lastModified: lastModified, age: age,
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
             cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: cache,

@@ -247,9 +247,9 @@ struct ImageResolver: Sendable {
     ) -> ImageResponse {
         let now = now()
         return ImageResponse(
-            body: body, format: variant.format, digest: variant.digest, lastModified: record.lastModified,
-            age: record.freshness.age(at: now), remaining: record.freshness.remaining(at: now),
-            cachePolicy: record.cachePolicy, cache: report, timings: timings,
-            originFields: record.response.fields)
+            body: body, format: variant.format, size: variant.size, sourceBytes: variant.sourceBytes,
+            digest: variant.digest, lastModified: record.lastModified, age: record.freshness.age(at: now),
+            remaining: record.freshness.remaining(at: now), cachePolicy: record.cachePolicy, cache: report,
+            timings: timings, originFields: record.response.fields)
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
 import Foundation
@@ -68,7 +69,9 @@ struct VariantProducer: Sendable {
         timings.queue = stopwatch.lap() - processTime
 
         let digest = StoreKey(hashing: image.body.readableBytesView)
-        let record = VariantRecord(content: original.record.content, format: image.format, digest: digest.hex)
+        let record = VariantRecord(
+            content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
+            digest: digest.hex)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
         // If only the header was read, the rest may be damaged: neither the original nor the result is stored.
         let isVerified = image.isProven || original.tier != nil

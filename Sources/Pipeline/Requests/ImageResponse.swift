@@ -10,6 +10,10 @@ public struct ImageResponse: Sendable {
     public var body: ByteBuffer
     /// The format of ``body``.
     public var format: OutputFormat
+    /// The size of the image, or of the image that a document describes.
+    public var size: PixelSize
+    /// The size of the original in bytes.
+    public var sourceBytes: Int
     /// The SHA-256 of ``body`` in 64 hexadecimal digits: a strong validator.
     public var digest: String
     /// When the source was last modified, if the origin said so.

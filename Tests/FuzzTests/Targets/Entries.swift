@@ -46,7 +46,8 @@ extension FuzzTests {
 
     @Test func `a record of a variant is the same when it is written again`() throws {
         let record = VariantRecord(
-            content: StoreKey(hashing: "content".utf8), format: .webp, digest: String(repeating: "a", count: 64))
+            content: StoreKey(hashing: "content".utf8), format: .webp, size: PixelSize(width: 3, height: 2),
+            sourceBytes: 1 << 33, digest: String(repeating: "a", count: 64))
         fuzzer.run("variant-record", bytes: [Array(record.bytes.readableBytesView)], words: ["webp", "jpeg", "png"]) {
             input in
             guard let record = VariantRecord(ByteBuffer(bytes: input)) else { return }

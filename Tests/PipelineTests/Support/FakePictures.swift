@@ -67,7 +67,8 @@ extension ImageResponse {
         let stored = StoredResponse(
             status: 200, fields: [:], sent: [:], requestedAt: WallClock.start, receivedAt: WallClock.start)
         return ImageResponse(
-            body: ByteBuffer(repeating: 0, count: 10), format: .png, digest: "", age: .zero, remaining: .zero,
+            body: ByteBuffer(repeating: 0, count: 10), format: .png, size: PixelSize(width: 1, height: 1),
+            sourceBytes: 100, digest: "", age: .zero, remaining: .zero,
             cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: CacheReport(), timings: Timings())
     }
 }
