@@ -49,7 +49,7 @@ struct AccessLogTests {
         withExtendedLifetime(log) {}
     }
 
-    @Test(arguments: ["text", "json"])
+    @Test(arguments: ["text", "json", "logfmt"])
     func `No secret that passes is written down, even at trace`(format: String) async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         origin.answer("/gone.jpg?key=secret", .status("404 Not Found"))

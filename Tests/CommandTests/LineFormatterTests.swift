@@ -55,6 +55,42 @@ struct LineFormatterTests {
         #expect(line(.json, sparse).hasPrefix(#"{"duration-ms":12.0,"level":"info","#))
     }
 
+    @Test func `a request is a line of logfmt with its fields in order`() {
+        #expect(
+            line(.logfmt, entry, at: Date(timeIntervalSince1970: 1_800_000_000.25)) == """
+                time=2027-01-15T08:00:00.250Z level=info msg=request bytes=9214 cache="darkroom;hit;ttl=7" \
+                client=192.0.2.7 disconnected=true duration-ms=0.214 method=GET path=/image request-id=7 status=200 \
+                trace-id=4b\n
+                """)
+    }
+
+    @Test func `any other event is a line of logfmt, whose message and metadata cannot forge a field`() {
+        let metadata: Logger.Metadata = ["level": "forged", "msg": "forged", "time": "forged", "count": "7"]
+        #expect(
+            line(.logfmt, "lines=\"dropped\"", metadata)
+                == #"time=1970-01-01T00:00:00.000Z level=info msg="lines=\"dropped\"" count=7"# + "\n")
+    }
+
+    @Test(arguments: [
+        ("/a b status=500", #""/a b status=500""#), ("a=b", #""a=b""#), ("", #""""#), (#"a"b\"#, #""a\"b\\""#),
+        ("a\nb\r\tc", #""a\nb\r\tc""#), ("\u{1b}[2J\u{7f}\u{0}", #""\u001b[2J\u007f\u0000""#),
+        ("\u{85}\u{2028}\u{202e}\u{9b}", #""\u0085\u2028\u202e\u009b""#), ("\u{e0001}", #""\udb40\udc01""#),
+        ("grün", #""grün""#), ("/a;b?c&d", "/a;b?c&d"),
+    ])
+    func `untrusted text stays within its field of logfmt, and its quotes are those of JSON`(
+        text: String, value: String
+    ) throws {
+        var entry = sparse
+        entry.path = text
+        for line in [line(.logfmt, entry), line(.logfmt, "request", ["path": "\(text)", "request-id": "8"])] {
+            #expect(line.contains(" path=\(value) request-id=8"))
+            #expect(!line.dropLast().utf8.contains { $0 < 0x20 || $0 == 0x7F })
+        }
+        if value.hasPrefix("\"") {
+            #expect(try JSONDecoder().decode([String].self, from: Data("[\(value)]".utf8)) == [text])
+        }
+    }
+
     @Test func `lines that share a second differ in their milliseconds, and the next second is another`() {
         var formatter = LineFormatter(.text)
         for time in [0.001, 0.5, 0.9996, 1, 59.75, 0.25] {

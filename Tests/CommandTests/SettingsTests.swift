@@ -90,7 +90,7 @@ struct SettingsTests {
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB", "isolation": "none", "quarantine": "0",
         "queue-depth": "1", "memory-budget": "100MiB", "prefetch-concurrency": "9", "resample": "linear",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
-        "log-format": "json",
+        "log-format": "logfmt",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

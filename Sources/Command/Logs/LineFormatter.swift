@@ -5,14 +5,15 @@ import Logging
 
 /// The format of log lines.
 enum LogFormat: String, CaseIterable, Sendable {
-    case text, json
+    case text, json, logfmt
 }
 
-/// Formats log lines: text for people, or JSON for machines. Untrusted text in a line cannot start a new line or field;
-/// in text it cannot carry terminal escapes either.
+/// Formats log lines: text for people, JSON or logfmt for machines. Untrusted text in a line cannot start a new line or
+/// field; except in JSON it cannot carry terminal escapes either.
 ///
 /// Text is `2026-11-21T10:00:00.000Z info request method=GET path="/a b"`, with the fields sorted by name. JSON is an
-/// object of the fields and of `time`, `level` and `message`, sorted by name.
+/// object of the fields and of `time`, `level` and `message`, sorted by name. Logfmt is
+/// `time=2026-11-21T10:00:00.000Z level=info msg=request method=GET path="/a b"`.
 struct LineFormatter {
     private let format: LogFormat
     /// The lines, each with its line break.
@@ -55,10 +56,13 @@ struct LineFormatter {
     /// Appends any other event.
     mutating func append(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, at time: Date) {
         var fields = metadata.mapValues(Value.init)
-        if format == .json {
+        switch format {
+        case .text: break
+        case .json:
             fields["time"] = .text(text(time))
             fields["level"] = .text(level.rawValue)
             fields["message"] = .text(message)
+        case .logfmt: for name in ["time", "level", "msg"] { fields[name] = nil }
         }
         begin(level, message, at: time)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) { append(name, value) }
@@ -72,18 +76,21 @@ struct LineFormatter {
         case .text:
             bytes += text(time).utf8
             bytes += " \(level.rawValue) ".utf8
-            bytes.appendEscaped(message)
+            bytes.appendEscaped(message, .text)
         case .json: bytes.append(UInt8(ascii: "{"))
+        case .logfmt:
+            bytes += "time=\(text(time)) level=\(level.rawValue) msg=".utf8
+            bytes.appendWord(message, .logfmt)
         }
     }
 
     private mutating func append(_ name: String, _ value: Value) {
         switch format {
-        case .text:
+        case .text, .logfmt:
             bytes.append(UInt8(ascii: " "))
             bytes += name.utf8
             bytes.append(UInt8(ascii: "="))
-            bytes.appendWord(value.description)
+            bytes.appendWord(value.description, format)
         case .json:
             if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
             bytes.appendJSON(name)
@@ -104,7 +111,9 @@ struct LineFormatter {
         if second.number != number {
             second = (number, String(Date(timeIntervalSince1970: number).formatted(.iso8601).dropLast()))
         }
-        return "\(second.text).\(String(1_000 + Int((seconds - number) * 1_000)).dropFirst())Z"
+        let milliseconds = String(Int((seconds - number) * 1_000))
+        return second.text + (milliseconds.utf8.count == 3 ? "." : milliseconds.utf8.count == 2 ? ".0" : ".00")
+            + milliseconds + "Z"
     }
 
     /// The value of a field; numbers and booleans keep their type in JSON.
@@ -135,47 +144,5 @@ struct LineFormatter {
             case .boolean(let value): value.description
             }
         }
-    }
-}
-
-extension [UInt8] {
-    /// Appends a value of a line of text. Values beyond plain ASCII words are quoted.
-    fileprivate mutating func appendWord(_ text: String) {
-        let isPlain = { (byte: UInt8) in
-            (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-        }
-        if !text.isEmpty, text.utf8.allSatisfy(isPlain) {
-            self += text.utf8
-        } else {
-            append(UInt8(ascii: "\""))
-            appendEscaped(text)
-            append(UInt8(ascii: "\""))
-        }
-    }
-
-    /// Appends text with quotes, backslashes and unprintable characters escaped as in Swift.
-    fileprivate mutating func appendEscaped(_ text: String) {
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-                self += "\\u{\(String(scalar.value, radix: 16))}".utf8
-            default:
-                if scalar == "\"" || scalar == "\\" { append(UInt8(ascii: "\\")) }
-                self += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
-            }
-        }
-    }
-
-    /// Appends a string of JSON (RFC 8259 §7), in quotes.
-    fileprivate mutating func appendJSON(_ text: String) {
-        append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): self += [UInt8(ascii: "\\"), byte]
-            case 0x00..<0x20: self += "\\u\(String(0x1_0000 + Int(byte), radix: 16).dropFirst())".utf8
-            default: append(byte)
-            }
-        }
-        append(UInt8(ascii: "\""))
     }
 }

@@ -126,5 +126,5 @@ struct LoggingSettings: SettingTheme {
         "log-level", .choice(of: Logger.Level.self), default: .info, help: "Minimum level of logged events.")
     let format = Setting(
         "log-format", .choice(of: LogFormat.self), default: .text,
-        help: "Format of log lines: text for people, or one JSON object per line.")
+        help: "Format of log lines: text for people, one JSON object per line, or logfmt.")
 }
