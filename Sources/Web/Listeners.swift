@@ -160,7 +160,7 @@ extension Observability {
         RequestObservers(
             metrics: RequestMetrics(metrics, kinds: ProblemKind.all, mainRoute: ImageEndpoint.path), state: serverState,
             // The rest of a signed path is a query in base64url.
-            log: AccessLog(redactedPrefix: SignedPath.prefix, write: logRequest), logger: logger,
-            instrument: instrument)
+            log: AccessLog(redactedPrefix: SignedPath.prefix, logsHits: logsHits, write: logRequest),
+            logger: logger, instrument: instrument)
     }
 }

@@ -26,6 +26,14 @@ struct LineFormatterTests {
         traceID: "4b", client: IPAddress("192.0.2.7"), cacheStatus: "darkroom;hit;ttl=7", isDisconnected: true)
     private let sparse = AccessLogEntry(
         method: "GET", path: "/a", status: 404, bytes: nil, duration: .milliseconds(12), requestID: "8")
+    private var detailed: AccessLogEntry {
+        var entry = sparse
+        entry.problem = "origin-failed"
+        entry.details = AccessLogDetails([
+            "origin-error": .text("dns_error"), "width": .number(40), "a": .text("b"), "source-host": .text("a.org"),
+        ])
+        return entry
+    }
 
     @Test func `a line of text is time, level, message and fields in order`() {
         let text = line(
@@ -64,6 +72,18 @@ struct LineFormatterTests {
                 """)
     }
 
+    @Test(arguments: LogFormat.allCases)
+    func `an endpoint's details are among the fields of a request, in order`(format: LogFormat) {
+        let words = line(format, detailed).matches(of: /[a-z-]+(?=["]?[=:])/).map { String($0.output) }
+        let names = words.filter { !["time", "level", "message", "msg"].contains($0) }
+        #expect(
+            names == [
+                "a", "duration-ms", "method", "origin-error", "path", "problem", "request-id", "source-host",
+                "status", "width",
+            ])
+        #expect(line(format, detailed).contains(format == .json ? #""width":40}"# : " width=40\n"))
+    }
+
     @Test func `any other event is a line of logfmt, whose message and metadata cannot forge a field`() {
         let metadata: Logger.Metadata = ["level": "forged", "msg": "forged", "time": "forged", "count": "7"]
         #expect(
@@ -82,10 +102,12 @@ struct LineFormatterTests {
     ) throws {
         var entry = sparse
         entry.path = text
+        entry.details = AccessLogDetails(["source-host": .text(text)])
         for line in [line(.logfmt, entry), line(.logfmt, "request", ["path": "\(text)", "request-id": "8"])] {
             #expect(line.contains(" path=\(value) request-id=8"))
             #expect(!line.dropLast().utf8.contains { $0 < 0x20 || $0 == 0x7F })
         }
+        #expect(line(.logfmt, entry).contains(" source-host=\(value) status="))
         if value.hasPrefix("\"") {
             #expect(try JSONDecoder().decode([String].self, from: Data("[\(value)]".utf8)) == [text])
         }

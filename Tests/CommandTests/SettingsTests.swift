@@ -54,7 +54,7 @@ struct SettingsTests {
         #expect(settings.clientLimits == ClientLimits())
         #expect(settings.processing.fallbackStatus == 200)
         #expect(settings.processing.resample == .fast)
-        #expect(settings.logging.format == .text)
+        #expect(settings.logging.format == .text && settings.logging.hits)
     }
 
     /// A file of one key.
@@ -90,7 +90,7 @@ struct SettingsTests {
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB", "isolation": "none", "quarantine": "0",
         "queue-depth": "1", "memory-budget": "100MiB", "prefetch-concurrency": "9", "resample": "linear",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
-        "log-format": "logfmt",
+        "log-format": "logfmt", "log-hits": "false",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))
@@ -183,7 +183,7 @@ struct SettingsTests {
         ("resample", "best"),
         ("pixel-workers", "0"), ("worker-memory", "1MiB"), ("isolation", "some"), ("quarantine", "1"),
         ("log-level", "loud"),
-        ("log-format", "xml"), ("cache-key-drop-query", "utm_*"), ("host", ""),
+        ("log-format", "xml"), ("log-hits", "no"), ("cache-key-drop-query", "utm_*"), ("host", ""),
         ("cache-memory-low-water", "101"), ("cache-memory-low-water", "60%"), ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
         ("cache-max-age", ""), ("cache-expire-by", "birth"), ("respect-origin", "yes"), ("max-fresh", "0s"),

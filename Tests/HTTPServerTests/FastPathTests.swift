@@ -35,6 +35,7 @@ private final class StubResponder: FastResponder {
         return FastResponse(
             status: status, head: .head(status == 304 ? .notModified : .ok, fields),
             content: .image(body: body, cacheStatus: "darkroom;hit", serverTiming: "total;dur=0.1"),
+            details: AccessLogDetails(["tier": .text("memory")], isHit: true),
             metrics: RequestMetrics.discarding().of(route: "/fast"))
     }
 }
@@ -124,6 +125,7 @@ struct FastPathTests {
         #expect((entry.method, entry.path, entry.status, entry.bytes) == ("GET", "/fast", 200, 16))
         #expect((entry.requestID, entry.traceID, entry.cacheStatus) == ("7", trace, "darkroom;hit"))
         #expect(entry.client == IPAddress("192.0.2.7"))
+        #expect(entry.details == AccessLogDetails(["tier": .text("memory")], isHit: true) && entry.problem == nil)
         let second = log.entries[1]
         #expect((second.method, second.bytes, second.traceID) == ("HEAD", 0, nil))
         #expect(second.client == IPAddress("127.0.0.1"))

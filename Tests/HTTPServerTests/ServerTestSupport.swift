@@ -37,8 +37,10 @@ extension Logger {
 }
 
 extension ServerRequestContext {
-    static let test = ServerRequestContext(
-        logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+    /// A context of its own for each request.
+    static var test: ServerRequestContext {
+        ServerRequestContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+    }
 }
 
 extension ProblemKind {
@@ -57,16 +59,19 @@ extension RequestMetrics {
 extension ListenerConfiguration {
     /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` reads a JSON
     /// body, and `/refuse` refuses its body unread.
+    ///
+    /// - Parameter details: what `/item` reports to the access log.
     static func test(
         limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
-        log: AccessLogRecorder = AccessLogRecorder(),
+        log: AccessLogRecorder = AccessLogRecorder(), logsHits: Bool = true,
         instrument: any Instrument = NoOpTracer(), metrics: RequestMetrics = .discarding(),
-        basePath: String = "", fastResponder: (any FastResponder)? = nil,
+        basePath: String = "", fastResponder: (any FastResponder)? = nil, details: AccessLogDetails = .none,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
         let routes = [
             Route("/ok") { _, _ in .json(["status": "ok"]) },
-            Route("/item") { request, _ throws(Problem) in
+            Route("/item") { request, context throws(Problem) in
+                context.logDetails = details
                 try request.requireParsableTarget()
                 return try await item(request)
             },
@@ -81,8 +86,8 @@ extension ListenerConfiguration {
             proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
                 metrics: metrics, state: ServerState(),
-                log: AccessLog(redactedPrefix: "/signed/") { log.record($0) }, logger: .quiet,
-                instrument: instrument),
+                log: AccessLog(redactedPrefix: "/signed/", logsHits: logsHits) { log.record($0) },
+                logger: .quiet, instrument: instrument),
             fastResponders: [fastResponder].compactMap(\.self))
     }
 

@@ -139,7 +139,10 @@ final class HitServer: Sendable {
     /// - Parameters:
     ///   - isFast: whether hits are answered in front of the framework.
     ///   - disk: the second tier. Memory then has room for records only.
-    init(_ configuration: WebConfiguration, clock: TestClock, isFast: Bool, disk: (any Storing)? = nil) {
+    init(
+        _ configuration: WebConfiguration, clock: TestClock, isFast: Bool, disk: (any Storing)? = nil,
+        logsHits: Bool = true
+    ) {
         pipeline = ImagePipeline(
             configuration: Self.pipelineConfiguration, origin: NamedOrigin(clock: clock),
             memory: MemoryStore(budgetBytes: disk == nil ? 1 << 20 : 0), disk: disk,
@@ -148,6 +151,7 @@ final class HitServer: Sendable {
         logged = log
         var observability = Observability.idle(metrics: metrics)
         observability.logRequest = { entry in log.entries.withLock { $0.append(entry) } }
+        observability.logsHits = logsHits
         var configuration = configuration
         (configuration.address, configuration.now) = (.host("127.0.0.1", port: 0), { clock.now })
         // Longer than the test's time limit: a connection waits while the queue is filled.

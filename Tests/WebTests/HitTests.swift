@@ -206,6 +206,10 @@ struct HitTests {
             for _ in 0..<4 { #expect(try await status().hasSuffix(";detail=disk")) }
             #expect(try #require(server.responder).answeredCount >= 2)
             #expect(server.metrics.events("darkroom_image_answers_total", "hit_disk") == 4)
+            for entry in server.log {
+                let numbers = entry.details.fields.filter { ["height", "source-bytes", "width"].contains($0.name) }
+                #expect(numbers.map(\.value) == [.number(1), .number("bytes of fresh".utf8.count), .number(1)])
+            }
             let answered = server.responder?.answeredCount
             await server.pipeline.purge(.source(try SourceURL(parsing: "http://a.org/fresh")))
             #expect(try await status().hasPrefix("darkroom;fwd=miss"))
@@ -245,13 +249,15 @@ private struct LoggedRequest: Equatable {
     let method, path: String
     let status: Int
     let bytes: Int?
-    let traceID, cacheStatus: String?
+    let traceID, cacheStatus, problem: String?
+    let details: AccessLogDetails
     let client: IPAddress?
     let isDisconnected: Bool
 
     init(_ entry: AccessLogEntry) {
         (method, path, status, bytes) = (entry.method, entry.path, entry.status, entry.bytes)
         (traceID, cacheStatus, client) = (entry.traceID, entry.cacheStatus, entry.client)
+        (problem, details) = (entry.problem, entry.details)
         isDisconnected = entry.isDisconnected
     }
 }

@@ -69,8 +69,10 @@ extension Logger {
 }
 
 extension ServerRequestContext {
-    static let test = ServerRequestContext(
-        logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+    /// A context of its own for each request.
+    static var test: ServerRequestContext {
+        ServerRequestContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+    }
 }
 
 extension PurgeEndpoint {

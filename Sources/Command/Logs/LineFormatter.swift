@@ -34,23 +34,37 @@ struct LineFormatter {
     /// Appends an entry of the access log.
     mutating func append(_ entry: AccessLogEntry, at time: Date) {
         begin(.info, "request", at: time)
-        if let bytes = entry.bytes { append("bytes", .integer(bytes)) }
-        if let cache = entry.cacheStatus { append("cache", .text(cache)) }
-        if let client = entry.client { append("client", .text(client.description)) }
-        if entry.isDisconnected { append("disconnected", .boolean(true)) }
+        var details = entry.details.fields[...]
+        append("bytes", entry.bytes.map(Value.integer), after: &details)
+        append("cache", entry.cacheStatus.map(Value.text), after: &details)
+        append("client", (entry.client?.description).map(Value.text), after: &details)
+        append("disconnected", entry.isDisconnected ? .boolean(true) : nil, after: &details)
         // Rounded to microseconds.
-        append("duration-ms", .decimal((entry.duration / .microseconds(1)).rounded() / 1_000))
-        if format == .json {
-            append("level", .text("info"))
-            append("message", .text("request"))
-        }
-        append("method", .text(entry.method))
-        append("path", .text(entry.path))
-        append("request-id", .text(entry.requestID))
-        append("status", .integer(entry.status))
-        if format == .json { append("time", .text(text(time))) }
-        if let trace = entry.traceID { append("trace-id", .text(trace)) }
+        append(
+            "duration-ms", .decimal((entry.duration / .microseconds(1)).rounded() / 1_000), after: &details)
+        append("level", format == .json ? .text("info") : nil, after: &details)
+        append("message", format == .json ? .text("request") : nil, after: &details)
+        append("method", .text(entry.method), after: &details)
+        append("path", .text(entry.path), after: &details)
+        append("problem", entry.problem.map(Value.text), after: &details)
+        append("request-id", .text(entry.requestID), after: &details)
+        append("status", .integer(entry.status), after: &details)
+        append("time", format == .json ? .text(text(time)) : nil, after: &details)
+        append("trace-id", entry.traceID.map(Value.text), after: &details)
+        for detail in details { append(detail.name, Value(detail.value)) }
         end()
+    }
+
+    /// Appends a field of an entry, if it has a value, behind the details whose names come before.
+    private mutating func append(
+        _ name: String, _ value: Value?, after details: inout ArraySlice<AccessLogDetails.Field>
+    ) {
+        guard let value else { return }
+        while let detail = details.first, detail.name < name {
+            append(detail.name, Value(detail.value))
+            details.removeFirst()
+        }
+        append(name, value)
     }
 
     /// Appends any other event.
@@ -122,6 +136,13 @@ struct LineFormatter {
         case integer(Int)
         case decimal(Double)
         case boolean(Bool)
+
+        init(_ value: AccessLogDetails.Value) {
+            switch value {
+            case .text(let text): self = .text(text)
+            case .number(let number): self = .integer(number)
+            }
+        }
 
         init(_ value: Logger.Metadata.Value) {
             guard case .stringConvertible(let given) = value else {

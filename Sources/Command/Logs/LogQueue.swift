@@ -75,6 +75,7 @@ extension LogQueue.Record {
         case .request(let entry, _):
             MemoryLayout<Self>.stride + entry.method.utf8.count + entry.path.utf8.count + entry.requestID.utf8.count
                 + (entry.traceID?.utf8.count ?? 0) + (entry.cacheStatus?.utf8.count ?? 0)
+                + entry.details.byteCount
         case .line(let bytes): MemoryLayout<Self>.stride + bytes.count
         case .flush: 0
         }

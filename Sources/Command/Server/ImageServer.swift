@@ -156,6 +156,7 @@ struct ImageServer {
             caches.disk?.isHealthy() ?? true
         }
         observability.isHealthy = { pixels.isHealthy }
+        observability.logsHits = settings.logging.hits
         observability.exposition = { [registry, observability] in
             registry.exposition(with: readings.families(isReady: observability.isReady))
         }

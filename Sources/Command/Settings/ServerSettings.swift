@@ -127,4 +127,7 @@ struct LoggingSettings: SettingTheme {
     let format = Setting(
         "log-format", .choice(of: LogFormat.self), default: .text,
         help: "Format of log lines: text for people, one JSON object per line, or logfmt.")
+    let hits = Setting(
+        "log-hits", .boolean, default: true,
+        help: "Whether to log requests that a fresh cached image answers. Those of a second or more are always logged.")
 }

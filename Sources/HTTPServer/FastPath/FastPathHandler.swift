@@ -99,10 +99,12 @@ final class FastPathHandler: ChannelInboundHandler {
         let duration = Duration.nanoseconds((NIODeadline.now() - pending.receivedAt).nanoseconds)
         response.metrics.record(status: response.status, method, cache: response.cacheUse, took: duration)
         path.observers.log.record(
+            isHit: response.details.isHit, took: duration,
             AccessLogEntry(
                 method: method.rawValue, path: String(request.target.prefix { $0 != "?" }), status: response.status,
                 bytes: bytes, duration: duration, requestID: id, traceID: traceID(of: request),
-                client: request.client, cacheStatus: response.cacheStatus, isDisconnected: false))
+                client: request.client, cacheStatus: response.cacheStatus, problem: response.problem,
+                details: response.details))
     }
 
     private func traceID(of request: FastRequest) -> String? {

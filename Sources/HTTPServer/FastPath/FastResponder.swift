@@ -32,13 +32,18 @@ package struct FastResponse: Sendable {
     /// The status line and the header fields, without the empty line at the end.
     package let head: ByteBuffer
     package let content: Content
+    /// For the access log.
+    package let details: AccessLogDetails
     /// The metrics of the route.
     package let metrics: RouteMetrics
 
-    package init(status: Int, head: ByteBuffer, content: Content, metrics: RouteMetrics) {
+    package init(
+        status: Int, head: ByteBuffer, content: Content, details: AccessLogDetails, metrics: RouteMetrics
+    ) {
         self.status = status
         self.head = head
         self.content = content
+        self.details = details
         self.metrics = metrics
     }
 }
@@ -52,6 +57,11 @@ extension FastResponse {
     /// Images come from the cache.
     var cacheUse: RouteMetrics.CacheUse {
         if case .image = content { .hit } else { .none }
+    }
+
+    /// The slug of the problem; nil without one.
+    var problem: String? {
+        if case .problem(let problem) = content { problem.kind.slug } else { nil }
     }
 }
 

@@ -18,12 +18,16 @@ package struct AccessLogEntry: Sendable {
     package var client: IPAddress?
     /// The response's `Cache-Status`.
     package var cacheStatus: String?
+    /// The slug of the problem's kind, if the response is a problem.
+    package var problem: String?
+    package var details: AccessLogDetails
     /// Whether the client disconnected, so that the response cannot be delivered.
     package var isDisconnected: Bool
 
     package init(
         method: String, path: String, status: Int, bytes: Int?, duration: Duration, requestID: String,
-        traceID: String? = nil, client: IPAddress? = nil, cacheStatus: String? = nil, isDisconnected: Bool = false
+        traceID: String? = nil, client: IPAddress? = nil, cacheStatus: String? = nil, problem: String? = nil,
+        details: AccessLogDetails = .none, isDisconnected: Bool = false
     ) {
         self.method = method
         self.path = path
@@ -34,26 +38,37 @@ package struct AccessLogEntry: Sendable {
         self.traceID = traceID
         self.client = client
         self.cacheStatus = cacheStatus
+        self.problem = problem
+        self.details = details
         self.isDisconnected = isDisconnected
     }
 }
 
-/// Logs one entry for each request. Text chosen by clients is truncated, and secret paths are redacted.
+/// Logs one entry for each request, or for each that is not a hit. Text chosen by clients is truncated, and secret
+/// paths are redacted.
 package struct AccessLog: Sendable {
     private let redactedPrefix: String?
+    private let logsHits: Bool
     private let write: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
     ///   - redactedPrefix: paths that begin with it are logged without the rest.
+    ///   - logsHits: whether hits are logged too. Slow ones, of a second or more, always are.
     ///   - write: called on event loops, so it must not block; nil = requests are not logged.
-    package init(redactedPrefix: String? = nil, write: (@Sendable (AccessLogEntry) -> Void)?) {
+    package init(
+        redactedPrefix: String? = nil, logsHits: Bool = true, write: (@Sendable (AccessLogEntry) -> Void)?
+    ) {
         self.redactedPrefix = redactedPrefix
+        self.logsHits = logsHits
         self.write = write
     }
 
-    /// - Parameter entry: evaluated only if requests are logged.
-    package func record(_ entry: @autoclosure () -> AccessLogEntry) {
-        guard let write else { return }
+    /// - Parameters:
+    ///   - isHit: see ``AccessLogDetails/isHit``.
+    ///   - duration: that of the entry.
+    ///   - entry: evaluated only if the request is logged.
+    package func record(isHit: Bool, took duration: Duration, _ entry: @autoclosure () -> AccessLogEntry) {
+        guard let write, logsHits || !isHit || duration >= .seconds(1) else { return }
         var entry = entry()
         entry.method = entry.method.truncated(to: 100)
         entry.path = redacted(entry.path)
@@ -62,6 +77,9 @@ package struct AccessLog: Sendable {
 
     private func redacted(_ path: String) -> String {
         if let redactedPrefix, path.hasPrefix(redactedPrefix) { return redactedPrefix + "…" }
-        return path.truncated(to: 256)
+        return path.truncated(to: Self.maxTextBytes)
     }
+
+    /// The most bytes of a text that clients choose.
+    static let maxTextBytes = 256
 }

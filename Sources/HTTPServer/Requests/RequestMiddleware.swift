@@ -33,26 +33,30 @@ struct RequestMiddleware: RouterMiddleware {
         observers.state.beginRequest()
         defer { observers.state.endRequest() }
         var response: Response
+        var slug: String?
         do {
             response = try await next(request, context)
         } catch {
             let problem = problem(error, request, context)
+            slug = problem.kind.slug
             observers.metrics.record(problem.kind)
             response = problem.response(requestID: context.requestID)
         }
+        let (duration, details) = (start.duration(to: .now), context.logDetails)
         observers.metrics.of(route: routes.route(of: request.uri.path)).record(
             status: response.status.code, request.method, cache: .init(status: response.headers[.cacheStatus]),
-            took: start.duration(to: .now))
+            took: duration)
         response.headers[.requestID] = context.requestID
         response.headers.addBrowserProtection()
         let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
         observers.log.record(
+            isHit: details.isHit, took: duration,
             AccessLogEntry(
                 method: request.method.rawValue, path: request.uri.path, status: response.status.code, bytes: bytes,
-                duration: start.duration(to: .now), requestID: context.requestID,
-                traceID: ServiceContext.current?.trace?.traceID, client: context.clientAddress,
-                cacheStatus: response.headers[.cacheStatus], isDisconnected: Task.isCancelled))
+                duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
+                client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: slug,
+                details: details, isDisconnected: Task.isCancelled))
         return response
     }
 

@@ -3,8 +3,9 @@ import HTTPTypes
 package import Hummingbird
 package import Logging
 import NIOCore
+import Synchronization
 
-/// The context of a request: its id and its client.
+/// The context of a request: its id, its client, and what its endpoint adds to the access log.
 package struct ServerRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The client's own id if it sent a valid one, otherwise a practically unique one.
@@ -14,6 +15,12 @@ package struct ServerRequestContext: RequestContext {
     package private(set) var clientAddress: IPAddress?
     /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
     package var client: String { clientAddress?.clientName ?? "" }
+    /// What the endpoint adds to the access log's entry. Copies of the context share it.
+    package var logDetails: AccessLogDetails {
+        get { reported.details.withLock(\.self) }
+        nonmutating set { reported.details.withLock { $0 = newValue } }
+    }
+    private let reported = Reported()
 
     package init(source: ApplicationRequestContextSource) {
         self.init(
@@ -43,6 +50,10 @@ package struct ServerRequestContext: RequestContext {
             (1...128).contains(id.utf8.count)
             && id.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
         return isValid ? id : nil
+    }
+
+    private final class Reported: Sendable {
+        let details = Mutex(AccessLogDetails.none)
     }
 
     private struct LoggerSource: RequestContextSource {

@@ -115,13 +115,16 @@ extension ImageURLBuilder {
     }
 }
 
+extension ImageQuery {
+    /// A request for the sources of the query.
+    func requireValidSources() throws(Problem) -> ImageRequest {
+        do throws(InvalidSourceURL) { return try sourceRequest() } catch { throw Problem(error) }
+    }
+}
+
 extension Authorization {
-    /// A request for the sources of a query, which this authorization allows.
-    @discardableResult
-    func requireSources(in query: ImageQuery) throws(Problem) -> ImageRequest {
-        let request: ImageRequest
-        do throws(InvalidSourceURL) { request = try query.sourceRequest() } catch { throw Problem(error) }
+    /// Throws a problem unless this authorization allows the sources of a request.
+    func requireAllowedSources(of request: ImageRequest) throws(Problem) {
         do throws(AuthorizationError) { try requireSources(of: request) } catch { throw Problem(error) }
-        return request
     }
 }

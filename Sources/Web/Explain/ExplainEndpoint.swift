@@ -21,22 +21,25 @@ struct ExplainEndpoint: Sendable {
     }
 
     var routes: [AuthorizedRoute] {
-        let route = AuthorizedRoute("/explain", presets: .accepted) { request, _, authorization throws(Problem) in
-            try await respond(to: request, authorization)
+        let route = AuthorizedRoute("/explain", presets: .accepted) { request, context, authorization throws(Problem) in
+            try await respond(to: request, context, authorization)
         }
         return [route]
     }
 
-    private func respond(to request: Request, _ authorization: Authorization) async throws(Problem) -> Response {
+    private func respond(
+        to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
+    ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
         let (query, fetch) = try query(of: authorization)
-        let imageRequest = try image.imageRequest(query, of: request.headers, authorization)
+        let imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
             let explanation = try await explain(imageRequest, fetch)
             let document = ExplainDocument(
                 explanation, of: query, authorization, accept: request.headers[.accept], image.configuration)
             return .json(document)
         } catch {
+            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
             throw Problem(error)
         }
     }

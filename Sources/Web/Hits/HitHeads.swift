@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import Foundation
 import HTTPTypes
@@ -12,6 +13,7 @@ struct HitHeads {
     struct Head {
         let bytes: ByteBuffer
         let cacheStatus: String
+        let details: AccessLogDetails
     }
 
     /// The whole seconds that the passing fields depend on.
@@ -30,15 +32,19 @@ struct HitHeads {
         }
     }
 
-    /// What the lasting fields depend on, besides the request's target.
+    /// What the lasting fields and the details depend on, besides the request's target.
     private struct Basis: Equatable {
         let digest: String
+        let sourceBytes: Int
+        let tier: CacheReport.Tier?
         let lastModified: Date?
         let cachePolicy: ClientCachePolicy
         let placeholders: Placeholders?
 
         init(_ image: ImageResponse) {
             digest = image.digest
+            sourceBytes = image.sourceBytes
+            tier = image.cache.variant
             lastModified = image.lastModified
             cachePolicy = image.cachePolicy
             placeholders = image.placeholders
@@ -57,35 +63,34 @@ struct HitHeads {
 
     /// The head of the response at this moment.
     ///
-    /// - Parameter response: makes the response, when there is something to encode.
+    /// - Parameters:
+    ///   - source: the source of the request's target.
+    ///   - response: makes the response, when there is something to encode.
     mutating func head(
-        of image: ImageResponse, notModified isNotModified: Bool, at moment: Moment,
+        of image: ImageResponse, from source: SourceURL, notModified isNotModified: Bool, at moment: Moment,
         response: () -> ImageHTTPResponse
     ) -> Head {
         let basis = Basis(image)
         let known = isNotModified ? notModified : full
-        let lasting: ByteBuffer?
-        if let known, known.basis == basis {
-            if known.moment == moment { return known.head }
-            lasting = known.lasting
-        } else {
-            lasting = nil
-        }
-        let new = Self.encode(response(), basis, lasting, isNotModified, moment)
+        if let known, known.basis == basis, known.moment == moment { return known.head }
+        let current = known?.basis == basis ? known : nil
+        let response = response()
+        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified)
+        let head = Self.head(
+            response, lasting, details: current?.head.details ?? AccessLogDetails(source, image), at: moment)
+        let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
         if isNotModified { notModified = new } else { full = new }
-        return new.head
+        return head
     }
 
-    private static func encode(
-        _ response: ImageHTTPResponse, _ basis: Basis, _ lasting: ByteBuffer?, _ isNotModified: Bool, _ moment: Moment
-    ) -> Encoded {
-        let lasting = lasting ?? response.lastingHead(notModified: isNotModified)
+    private static func head(
+        _ response: ImageHTTPResponse, _ lasting: ByteBuffer, details: AccessLogDetails, at moment: Moment
+    ) -> Head {
         var bytes = lasting
         var fields = response.passingFields
         fields[.date] = HTTPDate(Date(timeIntervalSince1970: Double(moment.now))).description
         bytes.write(fields)
-        let head = Head(bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "")
-        return Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
+        return Head(bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "", details: details)
     }
 }
 

@@ -38,14 +38,14 @@ final class HitResponder: FastResponder {
         if let expires = target.authorization.expires, expires <= now { return nil }
         let acceptsWebP = target.query.isNegotiated && FormatNegotiation.acceptsWebP(request.accept)
         guard let image = image(target.image(acceptingWebP: acceptsWebP)),
-            case let outcome = ImageMetrics.Outcome(image), outcome == .memoryHit || outcome == .diskHit,
+            case let outcome = ImageMetrics.Outcome(image), outcome.isHit,
             admits(request, target)
         else { return nil }
         metrics.recordHit(outcome)
         let notModified = ImageHTTPResponse.isNotModified(image, request)
         let moment = HitHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let head = target.withHeads(acceptingWebP: acceptsWebP) { heads in
-            heads.head(of: image, notModified: notModified, at: moment) {
+            heads.head(of: image, from: target.source, notModified: notModified, at: moment) {
                 ImageHTTPResponse(
                     image: image, query: target.query, authorization: target.authorization,
                     configuration: configuration)
@@ -57,7 +57,7 @@ final class HitResponder: FastResponder {
             content: .image(
                 body: notModified ? ByteBuffer() : image.body, cacheStatus: head.cacheStatus,
                 serverTiming: timings.serverTiming),
-            metrics: target.metrics)
+            details: head.details, metrics: target.metrics)
     }
 
     /// Whether the fields of the response depend on `Origin`.

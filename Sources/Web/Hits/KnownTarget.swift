@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import Synchronization
@@ -7,6 +8,7 @@ import Synchronization
 /// alone.
 final class KnownTarget: Sendable {
     let query: ImageQuery
+    let source: SourceURL
     /// Without the client, which is another for each request.
     let authorization: Authorization
     /// The metrics of the route.
@@ -25,8 +27,12 @@ final class KnownTarget: Sendable {
         }
     }
 
-    init(query: ImageQuery, authorization: Authorization, metrics: RouteMetrics, images: Images<ImageLookup>) {
+    init(
+        query: ImageQuery, source: SourceURL, authorization: Authorization, metrics: RouteMetrics,
+        images: Images<ImageLookup>
+    ) {
         self.query = query
+        self.source = source
         self.authorization = authorization
         self.metrics = metrics
         self.images = images

@@ -42,7 +42,8 @@ struct RefusalResponder: FastResponder {
             let error = refusal(imageRequest, { rateLimit.admits(authorization) })
         else { return nil }
         imageMetrics.recordFailure()
-        return response(with: endpoint.problem(error, of: query), to: request)
+        return response(
+            with: endpoint.problem(error, of: query), AccessLogDetails(imageRequest.source, error: error), to: request)
     }
 
     private func query(of request: FastRequest) -> (ImageQuery, Authorization)? {
@@ -60,13 +61,15 @@ struct RefusalResponder: FastResponder {
         return (query, authorization)
     }
 
-    private func response(with problem: Problem, to request: FastRequest) -> FastResponse {
+    private func response(
+        with problem: Problem, _ details: AccessLogDetails, to request: FastRequest
+    ) -> FastResponse {
         var fields = problem.headerFields
         endpoint.configuration.access.origins.apply(to: &fields, origin: request.origin)
         fields[.date] = HTTPDate(Date()).description
         return FastResponse(
             status: problem.kind.status.code, head: .head(problem.kind.status, fields), content: .problem(problem),
-            metrics: routeMetrics)
+            details: details, metrics: routeMetrics)
     }
 }
 

@@ -29,7 +29,8 @@ extension ImageEndpoint {
             let webP = try? imageRequest(query, of: [.accept: OutputFormat.webp.mediaType], authorization)
         else { return }
         let known = KnownTarget(
-            query: query, authorization: authorization, metrics: learner.metrics.of(route: path),
+            query: query, source: other.source, authorization: authorization,
+            metrics: learner.metrics.of(route: path),
             images: KnownTarget.Images(webP: learner.lookup(webP), other: learner.lookup(other)))
         learner.targets.insert(known, for: target)
     }

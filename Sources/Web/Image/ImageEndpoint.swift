@@ -33,8 +33,8 @@ struct ImageEndpoint: Sendable {
     }
 
     var routes: [AuthorizedRoute] {
-        let inPath = AuthorizedRoute(inPath: { request, _, authorization throws(Problem) in
-            try await respond(to: request, at: SignedPath.pattern, authorization)
+        let inPath = AuthorizedRoute(inPath: { request, context, authorization throws(Problem) in
+            try await respond(to: request, at: SignedPath.pattern, context, authorization)
         })
         return [route(at: Self.path, presets: .accepted), inPath]
     }
@@ -43,8 +43,8 @@ struct ImageEndpoint: Sendable {
     var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .irrelevant)] }
 
     private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
-        AuthorizedRoute(path, presets: presets) { request, _, authorization throws(Problem) in
-            try await respond(to: request, at: path, authorization)
+        AuthorizedRoute(path, presets: presets) { request, context, authorization throws(Problem) in
+            try await respond(to: request, at: path, context, authorization)
         }
     }
 
@@ -56,22 +56,24 @@ struct ImageEndpoint: Sendable {
     }
 
     private func respond(
-        to request: Request, at path: String, _ authorization: Authorization
+        to request: Request, at path: String, _ context: ServerRequestContext, _ authorization: Authorization
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
         let query = try query(of: authorization)
         guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
-        let imageRequest = try imageRequest(query, of: request.headers, authorization)
+        let imageRequest = try imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
             var response = ImageHTTPResponse(
                 image: try await image(imageRequest), query: query, authorization: authorization,
                 configuration: configuration)
+            context.logDetails = AccessLogDetails(imageRequest.source, response.image)
             if query.includesCaching {
                 response.caching = CachingDocument(response.image, await location(imageRequest))
             }
             learn(request, at: path, query, authorization, from: response.image)
             return response.response(to: request)
         } catch {
+            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
             throw problem(error, of: query)
         }
     }
@@ -92,10 +94,15 @@ struct ImageEndpoint: Sendable {
     }
 
     /// The pipeline's request for a query and the header fields that affect it.
+    ///
+    /// - Parameter context: gets the details of the request; nil = it is not logged.
     func imageRequest(
-        _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization
+        _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization,
+        in context: ServerRequestContext? = nil
     ) throws(Problem) -> ImageRequest {
-        var imageRequest = try authorization.requireSources(in: query)
+        var imageRequest = try query.requireValidSources()
+        context?.logDetails = AccessLogDetails(imageRequest.source)
+        try authorization.requireAllowedSources(of: imageRequest)
         query.apply(
             to: &imageRequest, acceptingWebP: FormatNegotiation.acceptsWebP(fields[.accept]),
             policy: try policy(query.cache, fields))

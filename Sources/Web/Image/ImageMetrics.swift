@@ -19,6 +19,9 @@ struct ImageMetrics: Sendable {
         /// The image of the request's fallback.
         case fallback
         case failure
+
+        /// Whether a fresh variant was cached.
+        var isHit: Bool { self == .memoryHit || self == .diskHit }
     }
 
     /// The help text of each metric by its name.

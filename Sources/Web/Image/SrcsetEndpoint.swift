@@ -36,7 +36,7 @@ struct SrcsetEndpoint: Sendable {
     /// Throws a problem for sources that `/image` would refuse.
     private func check(_ query: SrcsetQuery, _ authorization: Authorization) throws(Problem) {
         guard let image = query.images.first else { return }
-        try authorization.requireSources(in: image)
+        try authorization.requireAllowedSources(of: image.requireValidSources())
     }
 }
 

@@ -25,7 +25,8 @@ extension CacheReport {
             ttl: remaining.wholeSeconds, isStored: isStored, isCollapsed: isShared, detail: detail)
     }
 
-    private var detail: CacheStatus.Name {
+    /// The tier that had the variant or else the original.
+    var detail: CacheStatus.Name {
         switch (variant, original) {
         case (.memory?, _): "memory"
         case (.disk?, _): "disk"

@@ -18,6 +18,8 @@ package struct Observability: Sendable {
     package var isHealthy: @Sendable () -> Bool = { true }
     /// Takes the access log's entry of each request, without blocking; nil = requests are not logged.
     package var logRequest: (@Sendable (AccessLogEntry) -> Void)?
+    /// Whether hits are logged too.
+    package var logsHits = true
 
     /// - Parameters:
     ///   - caches: called for each `GET /cache`.

@@ -68,4 +68,13 @@ extension PipelineError {
         default: nil
         }
     }
+
+    /// The failure of the origin for the access log: the error of ``proxyStatus`` or, if the origin responded with an
+    /// unusable status, the result in `darkroom_origin_requests_total`. Nil for other errors.
+    var originError: String? {
+        guard let proxyStatus else { return nil }
+        if let failure = proxyStatus.failure { return failure.rawValue }
+        if case .notFound = cause { return "not_found" }
+        return "unexpected_status"
+    }
 }

@@ -1,0 +1,34 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomTransforms
+
+extension AccessLogDetails {
+    /// The details of a request for an image, or for a document about one.
+    ///
+    /// - Parameters:
+    ///   - source: the source that was requested. Only its host is logged, because the rest may contain tokens.
+    ///   - image: nil before there is one.
+    ///   - error: nil unless the request failed.
+    init(_ source: SourceURL, _ image: ImageResponse? = nil, error: PipelineError? = nil) {
+        let failure = error ?? image?.fallbackReason ?? image?.cache.staleBecause
+        let originStatus = image?.cache.originStatus ?? failure?.proxyStatus?.receivedStatus
+        self.init(
+            [
+                "format": (image?.format.rawValue).map(Value.text),
+                "height": (image?.size.height).map(Value.number),
+                "origin-error": (failure?.originError).map(Value.text),
+                "origin-status": originStatus.map(Value.number),
+                "source-bytes": (image?.sourceBytes).map(Value.number),
+                "source-host": .text(source.loggedHost),
+                "tier": (image?.cache.detail.text).map(Value.text),
+                "width": (image?.size.width).map(Value.number),
+            ], isHit: image.map { ImageMetrics.Outcome($0).isHit } ?? false)
+    }
+}
+
+extension SourceURL {
+    /// At most the length of a DNS name; the parser accepts longer ones.
+    fileprivate var loggedHost: String { host.map { String($0.description.prefix(253)) } ?? "local:" }
+}
