@@ -58,10 +58,12 @@ public struct ProcessedImage: Sendable {
     public var sourceFormat: SourceFormat
     /// Whether the whole source was decoded; false = only its header was read, so the rest may be corrupt.
     public var isProven: Bool
+    /// The time that each stage took; nil if there were none, or if it was not measured.
+    public var stages: ProcessingStages?
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
-        isProven: Bool = true
+        isProven: Bool = true, stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -69,6 +71,7 @@ public struct ProcessedImage: Sendable {
         self.frames = frames
         self.sourceFormat = sourceFormat
         self.isProven = isProven
+        self.stages = stages
     }
 }
 

@@ -27,17 +27,19 @@ public struct InProcessImageProcessor: ImageProcessing {
                 body: try SourceDocument(of: job, header).json, format: .json, size: header.size, frames: 1,
                 sourceFormat: header.format, isProven: false)
         }
+        var timer = StageTimer()
         let image = try image(
-            for: ImageDescriber.preparing(job), header, framesUsed: framesUsed, interrupt: interrupt)
+            for: ImageDescriber.preparing(job), header, framesUsed: framesUsed, &timer, interrupt: interrupt)
         let format = job.output.format ?? .natural(for: header.format, hasAlpha: image.first.hasAlpha)
         let body =
             format.isText
             ? try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format)
-            : try Encoder(job.output, format: format, interrupt: interrupt).encode(image)
+            : try Encoder(job.output, format: format, interrupt: interrupt).encode(image, &timer)
+        timer.finishEncoding()
         return ProcessedImage(
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !job.isPartial)
+            isProven: !job.isPartial, stages: timer.stages)
     }
 
     public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }
@@ -66,32 +68,34 @@ public struct InProcessImageProcessor: ImageProcessing {
 
     /// Decodes and runs the chain.
     private func image(
-        for job: ImageJob, _ header: SourceHeader, framesUsed: Int, interrupt: @escaping Interrupt
+        for job: ImageJob, _ header: SourceHeader, framesUsed: Int, _ timer: inout StageTimer,
+        interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
         let parameters = try decoder.parameters(
             job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
-        let pixels = try pixels(of: job, parameters, by: decoder)
+        let (pixels, isCached) = try pixels(of: job, parameters, by: decoder)
+        timer.finishDecoding(isCached: isCached)
         return try transformed(decoder.frames(of: pixels, parameters), by: job, header: header, interrupt: interrupt)
     }
 
     /// The decoded pixels, from the cache if the same bytes were decoded in the same way before.
     private func pixels(
         of job: ImageJob, _ parameters: DecodeParameters, by decoder: Decoder
-    ) throws(ImageProcessingError) -> DecodedPixels {
-        guard let identity = job.identity, !job.isPartial else { return try decoder.decode(parameters) }
+    ) throws(ImageProcessingError) -> (DecodedPixels, isCached: Bool) {
+        guard let identity = job.identity, !job.isPartial else { return (try decoder.decode(parameters), false) }
         // Upright pixels are worth caching only if the chain would begin by orienting them.
         let isUpright =
             job.chain.startsWithAutoOrientation && parameters.frames == 1 && decoder.header.orientation != 1
         let key = DecodedCache.Key(identity: identity, parameters: parameters, isUpright: isUpright)
-        if let cached = decoded.pixels(for: key) { return cached }
+        if let cached = decoded.pixels(for: key) { return (cached, true) }
         let pixels = try decoder.decode(parameters)
-        guard job.cachesDecoded, decoded.accepts(pixels) else { return pixels }
+        guard job.cachesDecoded, decoded.accepts(pixels) else { return (pixels, false) }
         let cached = isUpright ? try decoder.upright(pixels) : pixels
         decoded.store(cached, for: key)
-        return cached
+        return (cached, false)
     }
 
     private func transformed(

@@ -136,6 +136,13 @@ struct HostileWorkerTests {
             wrong[keyPath: change] = 0
             #expect(wrong.image(body, of: job) == nil)
         }
+        for change in [\WireImage.decoding, \.transforming, \.encoding] {
+            for duration in [-2, .max] {
+                var wrong = WireImage(honest)
+                wrong[keyPath: change] = duration
+                #expect(wrong.image(body, of: job) == nil)
+            }
+        }
     }
 
     @Test func `Its sentences are not longer than a sentence`() throws {

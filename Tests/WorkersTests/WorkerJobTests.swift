@@ -72,6 +72,8 @@ struct WorkerJobTests {
                 #expect(made.body == expected.body, "\(format)")
                 #expect(made.format == expected.format && made.size == expected.size)
                 #expect(made.frames == 1 && made.sourceFormat == .svg && made.isProven == expected.isProven)
+                #expect(made.stages?.encode ?? .zero > .zero)
+                #expect((made.stages?.transform == nil) == (expected.stages?.transform == nil))
             }
         }
     }

@@ -62,15 +62,3 @@ struct PixelWork: Sendable {
         }
     }
 }
-
-/// Measures consecutive intervals.
-struct Stopwatch {
-    private var last = ContinuousClock.now
-
-    /// Returns the time since the last lap, or since creation.
-    mutating func lap() -> Duration {
-        let now = ContinuousClock.now
-        defer { last = now }
-        return last.duration(to: now)
-    }
-}

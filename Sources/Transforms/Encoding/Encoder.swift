@@ -15,13 +15,16 @@ struct Encoder {
     }
 
     /// Computes pixels that are still lazy, so an error anywhere in the chain surfaces here at the latest.
-    func encode(_ image: ImageFrames) throws(ImageProcessingError) -> ByteBuffer {
+    ///
+    /// - Parameter timer: is at the stage of transforming until the pixels are computed.
+    func encode(_ image: ImageFrames, _ timer: inout StageTimer) throws(ImageProcessingError) -> ByteBuffer {
         let saver = try requireWritable(image.size)
         do {
             let notice = CopyrightNotice(of: image.first)
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
-            return try saver.encode(
-                joinedFrames(of: opaque), arguments(strip: notice.isEmpty), interrupt: interrupt)
+            let pixels = try joinedFrames(of: opaque)
+            timer.finishTransforming()
+            return try saver.encode(pixels, arguments(strip: notice.isEmpty), interrupt: interrupt)
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }

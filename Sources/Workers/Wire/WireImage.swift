@@ -12,6 +12,10 @@ struct WireImage: WireValue {
     var frames = 0
     var sourceFormat = SourceFormat.jpeg
     var isProven = false
+    /// The durations of decoding, transforming and encoding in nanoseconds; -1 = there was no such stage.
+    var decoding = -1
+    var transforming = -1
+    var encoding = -1
 
     private init() {}
 
@@ -22,6 +26,9 @@ struct WireImage: WireValue {
         frames = image.frames
         sourceFormat = image.sourceFormat
         isProven = image.isProven
+        decoding = Self.nanoseconds(image.stages?.decode)
+        transforming = Self.nanoseconds(image.stages?.transform)
+        encoding = Self.nanoseconds(image.stages?.encode)
     }
 
     mutating func code(_ coder: inout WireCoder) throws(WireError) {
@@ -31,16 +38,37 @@ struct WireImage: WireValue {
         try coder.code(&frames)
         try coder.code(choice: &sourceFormat)
         try coder.code(&isProven)
+        try coder.code(&decoding)
+        try coder.code(&transforming)
+        try coder.code(&encoding)
     }
 
     /// The checked image; nil if the values are impossible for the job, as from a compromised worker.
     func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
         let sides = 1...1_000_000_000
         guard sides.contains(width), sides.contains(height), frames > 0,
-            job.output.format.map({ $0 == format }) ?? !format.isText
+            job.output.format.map({ $0 == format }) ?? !format.isText,
+            [decoding, transforming, encoding].allSatisfy((-1...Self.maxNanoseconds).contains)
         else { return nil }
         return ProcessedImage(
             body: body, format: format, size: PixelSize(width: width, height: height), frames: frames,
-            sourceFormat: sourceFormat, isProven: isProven)
+            sourceFormat: sourceFormat, isProven: isProven, stages: stages)
+    }
+
+    /// A day, which no job takes.
+    private static let maxNanoseconds = 86_400_000_000_000
+
+    private var stages: ProcessingStages? {
+        guard let encoding = Self.duration(encoding) else { return nil }
+        return ProcessingStages(
+            decode: Self.duration(decoding), transform: Self.duration(transforming), encode: encoding)
+    }
+
+    private static func nanoseconds(_ duration: Duration?) -> Int {
+        duration.map { Int($0 / .nanoseconds(1)) } ?? -1
+    }
+
+    private static func duration(_ nanoseconds: Int) -> Duration? {
+        nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
     }
 }
