@@ -10,6 +10,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIO", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -93,6 +94,7 @@ let package = Package(
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         room("Transforms", sees: ["Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room("Network", packages: [httpTypes]),
+        room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         room("Store", sees: ["Eviction", "Machine"], packages: [grdb, nioCore, crypto, logging]),
         room(
@@ -104,7 +106,7 @@ let package = Package(
         room(
             "Pipeline",
             sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
-            packages: [nioCore, nioPosix, crypto, httpTypes, logging]),
+            packages: [nioCore, nioPosix, crypto, distributedTracing, httpTypes, logging]),
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",
@@ -114,7 +116,10 @@ let package = Package(
         room("Metrics", packages: [coreMetrics]),
         room("Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
         room(
-            "HTTPServer", sees: ["Network", "HTTPCaching"],
+            "OpenTelemetry", sees: ["Tracing", "HTTPCaching"],
+            packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
+        room(
+            "HTTPServer", sees: ["Network", "HTTPCaching", "Tracing"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioExtras, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
@@ -126,9 +131,10 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "DarkroomMetrics", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
-                "DarkroomPipeline", "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomOrigin",
-                "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
+                "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb", "DarkroomHTTPServer",
+                "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms", "DarkroomStore",
+                "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser,
+                asyncHTTPClient, coreMetrics, httpTypes,
                 serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, serviceContext,
                 unixSignals, yams,
             ],
@@ -148,9 +154,13 @@ let package = Package(
             ]),
         tests(
             of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "Network", "HTTPCaching"],
-            packages: [nioCore, httpTypes]),
+            packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Metrics", packages: [coreMetrics]),
+        tests(of: "Tracing", packages: [distributedTracing]),
+        tests(
+            of: "OpenTelemetry", sees: ["TestOrigin", "Tracing"],
+            packages: [distributedTracing, logging, nioCore, nioFoundation, nioHTTP1, nioPosix]),
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(
             name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto],
@@ -158,14 +168,17 @@ let package = Package(
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
         tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"]),
         tests(
-            of: "HTTPServer", sees: ["Network"],
+            of: "HTTPServer", sees: ["Network", "Tracing"],
             packages: [
-                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
-                nioEmbedded, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
+                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, inMemoryTracing,
+                logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
             ]),
         tests(
             of: "Web",
-            sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Store", "Origin", "Network", "HTTPCaching"],
+            sees: [
+                "Query", "HTTPServer", "Pipeline", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
+                "Tracing",
+            ],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
                 nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,
@@ -177,21 +190,21 @@ let package = Package(
                 "Network", "Pipeline", "Store",
             ],
             packages: [
-                argumentParser, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
+                argumentParser, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
             ]),
         // Parsers of untrusted bytes, fed with mutated input; `make fuzz` gives it more time.
         .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
-                "DarkroomPipeline",
+                "DarkroomPipeline", "DarkroomTracing",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
                 logging, httpTypes,
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),
         .target(
-            name: "DarkroomTestOrigin", dependencies: [nioCore, nioPosix, nioSSL], path: "Tests/TestOrigin",
+            name: "DarkroomTestOrigin", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL], path: "Tests/TestOrigin",
             swiftSettings: swiftSettings),
     ]
 )

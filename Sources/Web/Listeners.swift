@@ -161,6 +161,6 @@ extension Observability {
             metrics: RequestMetrics(metrics, kinds: ProblemKind.all, mainRoute: ImageEndpoint.path), state: serverState,
             // The rest of a signed path is a query in base64url.
             log: AccessLog(redactedPrefix: SignedPath.prefix, logsHits: logsHits, write: logRequest),
-            logger: logger, instrument: instrument)
+            logger: logger, instrument: instrument, tracing: tracing)
     }
 }

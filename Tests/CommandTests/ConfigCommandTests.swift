@@ -81,6 +81,7 @@ struct ConfigCommandTests {
         var values = SettingsTests.others
         values["admin-token"] = nil
         values["signing-keys"] = nil
+        values["otlp-headers"] = nil
         values["local-root"] = "/"
         values["cache-dir"] = "/tmp/a folder: \"x\" \\ # \u{7}é"
         for flags in [[:], values, ["allow-ports": "", "presets": "a=crop=0%2C0%2C9%2C9"]] {

@@ -78,6 +78,8 @@ struct SettingsTests {
         "failure-max-age": "5m", "failure-memory": "false",
         "allow-longer-maxage": "true", "allow-forced-refresh": "1", "allow-gps": "true",
         "admin-token": "correct-horse-battery",
+        "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",
+        "otlp-sample-ratio": "0.5",
         "signing-keys": "k1:0123456789abcdef0123456789abcdef", "signing-keys-file": keysFile,
         "presets": "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", "presets-only": "true", "open-proxy": "true",
         "cors-origins": "https://www.example.com,http://localhost:3000",

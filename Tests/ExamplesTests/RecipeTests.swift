@@ -45,7 +45,8 @@ struct RecipeTests {
     }
 
     @Test func `The page on metrics lists every metric with its type and labels`() throws {
-        let server = try DocumentedServer()
+        // Nothing listens for spans, but they are counted.
+        let server = try DocumentedServer(["--otlp-endpoint", "http://127.0.0.1:9"])
         // A hit, and an image that no codec reads, since some series appear with the first event.
         for query in ["local:///sample.jpg&w=20", "local:///sample.jpg&w=20", "local:///hostile/header-only.jpg"] {
             _ = try server.run("curl 'http://127.0.0.1:8080/image?url=\(query)' -o /dev/null", acceptsProblems: true)

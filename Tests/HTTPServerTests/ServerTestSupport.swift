@@ -1,5 +1,6 @@
 import CoreMetrics
 import DarkroomNetwork
+import DarkroomTracing
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -64,8 +65,9 @@ extension ListenerConfiguration {
     static func test(
         limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
         log: AccessLogRecorder = AccessLogRecorder(), logsHits: Bool = true,
-        instrument: any Instrument = NoOpTracer(), metrics: RequestMetrics = .discarding(),
-        basePath: String = "", fastResponder: (any FastResponder)? = nil, details: AccessLogDetails = .none,
+        instrument: any Instrument = NoOpTracer(), tracing: RequestTracing? = nil,
+        metrics: RequestMetrics = .discarding(), basePath: String = "", fastResponder: (any FastResponder)? = nil,
+        details: AccessLogDetails = .none,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
         let routes = [
@@ -87,7 +89,7 @@ extension ListenerConfiguration {
             observers: RequestObservers(
                 metrics: metrics, state: ServerState(),
                 log: AccessLog(redactedPrefix: "/signed/", logsHits: logsHits) { log.record($0) },
-                logger: .quiet, instrument: instrument),
+                logger: .quiet, instrument: instrument, tracing: tracing),
             fastResponders: [fastResponder].compactMap(\.self))
     }
 
@@ -112,14 +114,14 @@ extension Response {
 /// Runs a server on a free port while `use` runs, then shuts it down gracefully.
 func withServer(
     limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], log: AccessLogRecorder = AccessLogRecorder(),
-    basePath: String = "", fastResponder: (any FastResponder)? = nil,
+    tracing: RequestTracing? = nil, basePath: String = "", fastResponder: (any FastResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     use: @Sendable (SocketAddress) async throws -> Void
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     let listener = ListenerConfiguration.test(
-        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), basePath: basePath,
-        fastResponder: fastResponder, item: item)
+        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing,
+        basePath: basePath, fastResponder: fastResponder, item: item)
     let service = listener.makeService { channel in
         if let address = channel.localAddress { reportAddress.yield(address) }
     }

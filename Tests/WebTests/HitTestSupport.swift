@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomTracing
 import DarkroomTransforms
 import Foundation
 import HTTPTypes

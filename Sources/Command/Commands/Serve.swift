@@ -1,5 +1,4 @@
 import ArgumentParser
-import DarkroomHTTPServer
 import DarkroomWeb
 import Foundation
 import Tracing
@@ -28,9 +27,10 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
         } catch {
             throw error.report()
         }
-        InstrumentationSystem.bootstrap(W3CTraceContext())
+        let server = ImageServer(settings)
+        InstrumentationSystem.bootstrap(server.instrument)
         do {
-            try await ImageServer(settings).run()
+            try await server.run()
         } catch let failure as ListenerFailure {
             throw SettingError(failure.sentence(settings)).report()
         } catch let error as SettingError {

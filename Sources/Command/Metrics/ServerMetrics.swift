@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomMetrics
+import DarkroomOpenTelemetry
 import DarkroomPipeline
 import DarkroomWeb
 import DarkroomWorkers
@@ -13,13 +14,15 @@ struct ServerMetrics: Sendable {
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
     let log: LogWriter
+    /// Nil = no spans are recorded.
+    let traces: SpanExporter?
     let process: ProcessMetrics
     let inFlightBytes: @Sendable () -> Int
 
     /// - Parameter isReady: whether `/health/ready` would answer 200.
     func families(isReady: Bool) -> [MetricFamily] {
-        serverFamilies(isReady: isReady) + cacheFamilies + loadFamilies + prefetchFamilies + workerFamilies
-            + process.families
+        serverFamilies(isReady: isReady) + traceFamilies + cacheFamilies + loadFamilies + prefetchFamilies
+            + workerFamilies + process.families
     }
 
     private func serverFamilies(isReady: Bool) -> [MetricFamily] {
@@ -32,6 +35,19 @@ struct ServerMetrics: Sendable {
                 "darkroom_log_lines_dropped_total", .counter,
                 help: "Log lines that were not written because writing failed or fell behind.",
                 Double(log.droppedCount)),
+        ]
+    }
+
+    private var traceFamilies: [MetricFamily] {
+        guard let counts = traces?.counts else { return [] }
+        return [
+            MetricFamily(
+                "darkroom_trace_spans_exported_total", .counter, help: "Trace spans that the collector accepted.",
+                Double(counts.exported)),
+            MetricFamily(
+                "darkroom_trace_spans_dropped_total", .counter,
+                help: "Trace spans that were dropped because the collector refused them or fell behind.",
+                Double(counts.dropped)),
         ]
     }
 

@@ -5,6 +5,7 @@ import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomStore
+import DarkroomTracing
 import DarkroomTransforms
 import DarkroomWeb
 import Foundation
@@ -13,6 +14,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Tracing
 import UnixSignals
 
 /// The composition root: assembles the server from its settings, runs it, and shuts it down in order.
@@ -21,6 +23,8 @@ struct ImageServer {
     private let log: LogWriter
     private let logger: Logger
     private let startedAt = Date()
+    /// Nil = no spans are recorded.
+    private let traces: TraceExport?
     private let registry = PrometheusRegistry(
         help: [Observability.help, MeteredOrigin.help, MeteredProcessing.help].reduce(into: [:]) {
             $0.merge($1) { first, _ in first }
@@ -34,8 +38,12 @@ struct ImageServer {
         var logger = Logger(label: "darkroom") { [handler] _ in handler }
         logger.logLevel = settings.logging.level
         self.logger = logger
+        traces = TraceExport(settings, logger: logger)
         logSurroundings()
     }
+
+    /// Continues the traces of requests. The process has to be bootstrapped with it before the server runs.
+    var instrument: any Instrument { traces?.tracer ?? W3CTraceContext() }
 
     /// Serves until SIGTERM or SIGINT, then finishes in-flight requests and pending disk writes. A second signal ends
     /// the process at once.
@@ -52,10 +60,7 @@ struct ImageServer {
 
         // Stores: memory, disk, decoded originals.
         let disk = try await openDisk()
-        let caches = Caches(
-            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk,
-            diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
-            decoded: pixels.decoded)
+        let caches = caches(disk, pixels)
 
         // Origins: remote hosts and local files.
         let client = GuardedHTTPClient(
@@ -72,7 +77,8 @@ struct ImageServer {
         let serverState = ServerState(isStarting: true)
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
-            workers: pixels.workers, log: log, process: ProcessMetrics(startedAt: startedAt)
+            workers: pixels.workers, log: log, traces: traces?.exporter,
+            process: ProcessMetrics(startedAt: startedAt)
         ) { client.inFlightBytes }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
         let listeners = listeners(pipeline, prefetcher, observability)
@@ -108,6 +114,13 @@ struct ImageServer {
         logger.info("limits of this process", metadata: metadata)
     }
 
+    private func caches(_ disk: DiskStore?, _ pixels: PixelBackend) -> Caches {
+        Caches(
+            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk,
+            diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
+            decoded: pixels.decoded)
+    }
+
     private var localFiles: LocalFiles {
         LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
     }
@@ -121,7 +134,9 @@ struct ImageServer {
         let memory = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
             logger: logger)
-        return [memory, ExpiryUpkeep(pipeline: pipeline)]
+        // As the first service it ends last, so that it delivers the spans of the last requests too.
+        let export = traces.map { TraceExportService(exporter: $0.exporter) }
+        return [export].compactMap(\.self) + [memory, ExpiryUpkeep(pipeline: pipeline)]
     }
 
     private func listeners(
@@ -160,6 +175,7 @@ struct ImageServer {
         observability.exposition = { [registry, observability] in
             registry.exposition(with: readings.families(isReady: observability.isReady))
         }
+        observability.tracing = traces?.requests
         if logger.logLevel <= .info { observability.logRequest = { [log] in log.append($0) } }
         return observability
     }

@@ -11,6 +11,7 @@ struct SettingsTable: Sendable {
     let limits = LimitSettings()
     let processing = ProcessingSettings()
     let logging = LoggingSettings()
+    let tracing = TracingSettings()
 
     static let all = SettingsTable()
 

@@ -1,3 +1,4 @@
+import DarkroomTracing
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -98,13 +99,20 @@ final class FastPathHandler: ChannelInboundHandler {
         let method = request.isHead ? HTTPRequest.Method.head : .get
         let duration = Duration.nanoseconds((NIODeadline.now() - pending.receivedAt).nanoseconds)
         response.metrics.record(status: response.status, method, cache: response.cacheUse, took: duration)
+        let span = path.observers.tracing?.span(of: request, after: duration, instrument: path.observers.instrument)
         path.observers.log.record(
             isHit: response.details.isHit, took: duration,
             AccessLogEntry(
                 method: method.rawValue, path: String(request.target.prefix { $0 != "?" }), status: response.status,
-                bytes: bytes, duration: duration, requestID: id, traceID: traceID(of: request),
-                client: request.client, cacheStatus: response.cacheStatus, problem: response.problem,
+                bytes: bytes, duration: duration, requestID: id, traceID: span?.traceID ?? traceID(of: request),
+                client: request.client, cacheStatus: response.cacheStatus, problem: response.problem?.slug,
                 details: response.details))
+        guard let span else { return }
+        span.end(
+            RequestSpan.Outcome(
+                method: method.rawValue, path: path.observers.log.redacted(String(request.target.prefix { $0 != "?" })),
+                route: response.metrics.route, status: response.status, bytes: bytes, client: request.client,
+                cacheStatus: response.cacheStatus, problem: response.problem))
     }
 
     private func traceID(of request: FastRequest) -> String? {

@@ -19,6 +19,8 @@ package struct FastRequest: Sendable {
     package private(set) var origin: String?
     package private(set) var priority: String?
     package private(set) var via: String?
+    /// Whether a trusted proxy sent the request.
+    let isFromTrustedProxy: Bool
     /// The client's own id, unchecked.
     private(set) var requestID: String?
     /// The fields of the trace; nil if there are none.
@@ -30,6 +32,7 @@ package struct FastRequest: Sendable {
         else { return nil }
         target = head.uri
         isHead = head.method == .HEAD
+        isFromTrustedProxy = peer?.isTrustedProxy ?? false
         var proxyFields: HTTPFields?
         for (name, value) in head.headers {
             guard let field = Field(name) else { continue }
@@ -82,6 +85,7 @@ extension FastRequest {
         private let address: IPAddress
         /// The proxies to ask for the client; nil if the peer is the client.
         private let proxies: TrustedProxies?
+        fileprivate var isTrustedProxy: Bool { proxies != nil }
 
         init(_ address: IPAddress, _ proxies: TrustedProxies) {
             self.address = address.unmapped

@@ -59,9 +59,9 @@ extension FastResponse {
         if case .image = content { .hit } else { .none }
     }
 
-    /// The slug of the problem; nil without one.
-    var problem: String? {
-        if case .problem(let problem) = content { problem.kind.slug } else { nil }
+    /// The kind of the problem; nil if the response is none.
+    var problem: ProblemKind? {
+        if case .problem(let problem) = content { problem.kind } else { nil }
     }
 }
 

@@ -75,7 +75,8 @@ package struct AccessLog: Sendable {
         write(entry)
     }
 
-    private func redacted(_ path: String) -> String {
+    /// A path as it may appear in logs and traces.
+    func redacted(_ path: String) -> String {
         if let redactedPrefix, path.hasPrefix(redactedPrefix) { return redactedPrefix + "…" }
         return path.truncated(to: Self.maxTextBytes)
     }

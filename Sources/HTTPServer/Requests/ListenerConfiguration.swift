@@ -71,23 +71,27 @@ package struct ListenerConfiguration: Sendable {
 }
 
 /// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of
-/// everything else and the trace instrument.
+/// everything else, the trace instrument and the spans.
 package struct RequestObservers: Sendable {
     package let metrics: RequestMetrics
     let state: ServerState
     let log: AccessLog
     let logger: Logger
     let instrument: any Instrument
+    let tracing: RequestTracing?
 
-    /// - Parameter instrument: extracts the trace of each request from its header fields.
+    /// - Parameters:
+    ///   - instrument: extracts the trace of each request from its header fields.
+    ///   - tracing: records spans; nil = none are recorded.
     package init(
         metrics: RequestMetrics, state: ServerState, log: AccessLog, logger: Logger,
-        instrument: any Instrument = InstrumentationSystem.instrument
+        instrument: any Instrument = InstrumentationSystem.instrument, tracing: RequestTracing? = nil
     ) {
         self.metrics = metrics
         self.state = state
         self.log = log
         self.logger = logger
         self.instrument = instrument
+        self.tracing = tracing
     }
 }

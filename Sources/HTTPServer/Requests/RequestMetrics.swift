@@ -77,7 +77,8 @@ package final class RouteMetrics: Sendable {
         var durations = HandleTable<CoreMetrics.Timer>()
     }
 
-    private let route: String
+    /// The path as the route spells it; `none` for requests without one.
+    let route: String
     private let metrics: any MetricsFactory
     private let series = Mutex(Series())
 

@@ -1,3 +1,4 @@
+import DarkroomTracing
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -19,31 +20,36 @@ struct RequestMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.adoptRequestID(from: request.headers)
+        let peer = context.clientAddress
         context.identifyClient(trusting: proxies, request.headers)
-        let service = ServiceContext(
+        var service = ServiceContext(
             request.headers, requestID: context.requestID, instrument: observers.instrument)
-        return try await ServiceContext.withValue(service) { try await respond(request, context: context, next: next) }
+        let span = observers.tracing?.begin(&service, isTrusted: peer.map(proxies.contain) ?? false)
+        return try await ServiceContext.withValue(service) {
+            try await respond(request, context: context, span, next: next)
+        }
     }
 
     private func respond(
-        _ request: Request, context: ServerRequestContext,
+        _ request: Request, context: ServerRequestContext, _ span: RequestSpan?,
         next: (Request, ServerRequestContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
         observers.state.beginRequest()
         defer { observers.state.endRequest() }
         var response: Response
-        var slug: String?
+        var kind: ProblemKind?
         do {
             response = try await next(request, context)
         } catch {
             let problem = problem(error, request, context)
-            slug = problem.kind.slug
+            kind = problem.kind
             observers.metrics.record(problem.kind)
             response = problem.response(requestID: context.requestID)
         }
         let (duration, details) = (start.duration(to: .now), context.logDetails)
-        observers.metrics.of(route: routes.route(of: request.uri.path)).record(
+        let route = routes.route(of: request.uri.path)
+        observers.metrics.of(route: route).record(
             status: response.status.code, request.method, cache: .init(status: response.headers[.cacheStatus]),
             took: duration)
         response.headers[.requestID] = context.requestID
@@ -55,8 +61,13 @@ struct RequestMiddleware: RouterMiddleware {
             AccessLogEntry(
                 method: request.method.rawValue, path: request.uri.path, status: response.status.code, bytes: bytes,
                 duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
-                client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: slug,
+                client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: kind?.slug,
                 details: details, isDisconnected: Task.isCancelled))
+        span?.end(
+            RequestSpan.Outcome(
+                method: request.method.rawValue, path: observers.log.redacted(request.uri.path), route: route,
+                status: response.status.code, bytes: bytes, client: context.clientAddress,
+                cacheStatus: response.headers[.cacheStatus], problem: kind))
         return response
     }
 

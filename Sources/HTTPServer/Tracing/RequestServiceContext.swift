@@ -1,21 +1,12 @@
+import DarkroomTracing
 import HTTPTypes
 package import Logging
 import ServiceContextModule
 import Tracing
 
 extension ServiceContext {
-    private enum TraceKey: ServiceContextKey {
-        typealias Value = Trace
-    }
-
     private enum RequestIDKey: ServiceContextKey {
         typealias Value = String
-    }
-
-    /// The request's trace, set by ``W3CTraceContext``.
-    var trace: Trace? {
-        get { self[TraceKey.self] }
-        set { self[TraceKey.self] = newValue }
     }
 
     /// The id of the request being handled.

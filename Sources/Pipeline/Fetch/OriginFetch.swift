@@ -6,6 +6,7 @@ import DarkroomStore
 import Foundation
 import HTTPTypes
 import NIOCore
+import Tracing
 
 /// One request to a source's origin: for its bytes, or for a confirmation of those that are known.
 struct OriginFetch: Sendable {
@@ -155,12 +156,25 @@ struct OriginFetch: Sendable {
         message.onProgress = report
         message.client = urgency.clients.first ?? ""
         do throws(OriginError) {
-            let response = try await origin.fetch(message)
+            let response = try await download(message, urgency)
             failures.recordSuccess(of: request)
             if !response.isNotModified { report(response.whole) }
             return response
         } catch {
             throw await record(error, of: request, isKnown: known != nil)
+        }
+    }
+
+    /// Fetches within a span, which the origin gets as the parent of its own.
+    private func download(_ message: OriginRequest, _ urgency: Urgency) async throws(OriginError) -> OriginResponse {
+        guard let span = RecordedSpan("download", urgency, kind: .client) else {
+            return try await origin.fetch(message)
+        }
+        span.describe(message)
+        return try await span.run { () async throws(OriginError) -> OriginResponse in
+            let response = try await origin.fetch(message)
+            span.describe(response)
+            return response
         }
     }
 

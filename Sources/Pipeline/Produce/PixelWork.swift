@@ -37,15 +37,24 @@ struct PixelWork: Sendable {
         let processing = processing
         let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
         let setAside = { @Sendable in processing.withdraw(job) }
-        return try await queue.run(urgency: urgency, weigh: weigh, setAside: setAside) {
-            interrupt throws(PipelineError) in
-            var stopwatch = Stopwatch()
-            do throws(ImageProcessingError) {
-                let image = try processing.process(job, interrupt: interrupt)
-                return (image, stopwatch.lap())
-            } catch {
-                throw PipelineError(error)
+        let spans = PixelSpans(urgency)
+        do throws(PipelineError) {
+            return try await queue.run(urgency: urgency, weigh: weigh, setAside: setAside) {
+                interrupt throws(PipelineError) in
+                spans?.startProcessing()
+                var stopwatch = Stopwatch()
+                do throws(ImageProcessingError) {
+                    let image = try processing.process(job, interrupt: interrupt)
+                    let duration = stopwatch.lap()
+                    spans?.finish(image)
+                    return (image, duration)
+                } catch {
+                    throw PipelineError(error)
+                }
             }
+        } catch {
+            spans?.fail(error)
+            throw error
         }
     }
 

@@ -20,6 +20,8 @@ package struct Observability: Sendable {
     package var logRequest: (@Sendable (AccessLogEntry) -> Void)?
     /// Whether hits are logged too.
     package var logsHits = true
+    /// Records spans of requests; nil = none are recorded.
+    package var tracing: RequestTracing?
 
     /// - Parameters:
     ///   - caches: called for each `GET /cache`.

@@ -1,7 +1,6 @@
 import Testing
 
-@testable import DarkroomHTTPServer
-@testable import DarkroomWeb
+@testable import DarkroomTracing
 
 extension FuzzTests {
     @Test func `trace fields are passed on in a form that is read again`() {

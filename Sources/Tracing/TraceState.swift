@@ -2,14 +2,14 @@ import DarkroomNetwork
 
 /// The `tracestate` field of W3C Trace Context (level 1, §3.3): vendor data that is propagated unchanged. This server
 /// adds none.
-struct TraceState: Hashable, Sendable {
+package struct TraceState: Hashable, Sendable {
     /// The field's value: at most 32 members and 512 bytes, the minimum that must be propagated.
-    let text: String
+    package let text: String
 
     /// Nil when a member is invalid, a key is repeated, there are more than 32 members, or none. State longer than 512
     /// bytes is truncated as the specification says: members of more than 128 bytes are removed first, then the last
     /// ones.
-    init?(parsing text: String) {
+    package init?(parsing text: String) {
         let members = text[...].plainListMembers
         let keys = members.compactMap(Self.key)
         guard (1...Self.maxMembers).contains(members.count), keys.count == members.count, Set(keys).count == keys.count

@@ -1,4 +1,3 @@
-import Synchronization
 package import Tracing
 
 /// Propagates W3C Trace Context without recording spans: for a process that has no tracing backend of its own but sits
@@ -30,29 +29,4 @@ package struct W3CTraceContext: Instrument {
         injector.inject(trace.parent.text, forKey: "traceparent", into: &carrier)
         if let state = trace.state { injector.inject(state.text, forKey: "tracestate", into: &carrier) }
     }
-}
-
-/// The trace of a request.
-final class Trace: Sendable {
-    let state: TraceState?
-    private let received: TraceParent?
-    private let sent = Mutex<TraceParent?>(nil)
-
-    /// - Parameter received: the parent that the client sent; nil = a new trace starts when it is needed.
-    init(received: TraceParent?, state: TraceState?) {
-        self.received = received
-        self.state = state
-    }
-
-    /// The parent sent with outgoing requests, made at the first use: its span id is this request's own.
-    var parent: TraceParent {
-        sent.withLock { sent in
-            let parent = sent ?? received?.child() ?? TraceParent()
-            sent = parent
-            return parent
-        }
-    }
-
-    /// The id of the trace; nil if it has not started.
-    var traceID: String? { received?.traceID ?? sent.withLock { $0?.traceID } }
 }

@@ -1,25 +1,23 @@
 import DarkroomNetwork
 
 /// The `traceparent` field of W3C Trace Context (level 1, §3.2): the trace of a request, and its parent span.
-struct TraceParent: Hashable, Sendable {
+package struct TraceParent: Hashable, Sendable {
     /// The trace: 32 lower-case hexadecimal digits, not all zero.
-    let traceID: String
+    package let traceID: String
     /// The sender's span: 16 lower-case hexadecimal digits, not all zero.
-    let spanID: String
+    package let spanID: String
     /// Whether the sender may have recorded its span.
-    let isSampled: Bool
+    package let isSampled: Bool
 
-    /// Starts a new trace. It is not sampled, because this server records no spans.
-    init() {
-        var random = SystemRandomNumberGenerator()
-        traceID = Self.hexadecimal(random.next()) + Self.hexadecimal(random.next())
-        spanID = Self.hexadecimal(random.next())
-        isSampled = false
+    /// Starts a new trace.
+    package init(isSampled: Bool = false) {
+        self.init(
+            traceID: Self.randomDigits() + Self.randomDigits(), spanID: Self.randomDigits(), isSampled: isSampled)
     }
 
     /// Nil for text that the specification calls invalid: upper case, all zeros, version ff, or version 00 with
     /// anything after the flags. Of later versions, the four fields of version 00 are read.
-    init?(parsing text: String) {
+    package init?(parsing text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= Self.byteCount, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
             let version = Self.field(bytes[0..<2]), version != "ff",
@@ -38,12 +36,15 @@ struct TraceParent: Hashable, Sendable {
     }
 
     /// A new span of the same trace.
-    func child() -> TraceParent {
-        TraceParent(traceID: traceID, spanID: TraceParent().spanID, isSampled: isSampled)
+    package func child() -> TraceParent { child(isSampled: isSampled) }
+
+    /// A new span of the same trace, which is recorded or is not.
+    package func child(isSampled: Bool) -> TraceParent {
+        TraceParent(traceID: traceID, spanID: Self.randomDigits(), isSampled: isSampled)
     }
 
     /// The field's value in version 00. Flags that version 00 does not define are cleared (§3.2.2.5).
-    var text: String { "00-\(traceID)-\(spanID)-0\(isSampled ? 1 : 0)" }
+    package var text: String { "00-\(traceID)-\(spanID)-0\(isSampled ? 1 : 0)" }
 
     /// The length of a version 00 value.
     private static let byteCount = 55
@@ -53,9 +54,9 @@ struct TraceParent: Hashable, Sendable {
         return bytes.allSatisfy(\.isLowercaseHexDigit) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// 16 hexadecimal digits, not all zero.
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(max(1, number), radix: 16)
+    /// 16 random hexadecimal digits, not all zero.
+    private static func randomDigits() -> String {
+        let digits = String(UInt64.random(in: 1...UInt64.max), radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }

@@ -1,15 +1,9 @@
-import HTTPTypes
-import Hummingbird
-import Logging
-import ServiceContextModule
-import Synchronization
+import DarkroomTracing
 import Testing
 import Tracing
 
-@testable import DarkroomHTTPServer
-
 /// Conformance with W3C Trace Context, level 1.
-struct TraceContextTests {
+struct W3CTraceContextTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let span = "00f067aa0ba902b7"
 
@@ -106,27 +100,5 @@ struct TraceContextTests {
         let state = try #require(TraceState(parsing: text)).text
         #expect(state == short.prefix(8).joined(separator: ","))
         #expect(state.utf8.count <= 512)
-    }
-
-    @Test func `a request is handled within its trace, which its entry in the log names`() async throws {
-        let log = AccessLogRecorder()
-        let seen = Mutex<ServiceContext?>(nil)
-        let listener = ListenerConfiguration.test(log: log, instrument: W3CTraceContext()) { _ in
-            seen.withLock { $0 = ServiceContext.current }
-            return .item()
-        }
-        var fields: HTTPFields = [.requestID: "7"]
-        fields[try #require(HTTPField.Name("traceparent"))] = "00-\(Self.trace)-\(Self.span)-01"
-        fields.append(HTTPField(name: try #require(HTTPField.Name("tracestate")), value: "a=1"))
-        fields.append(HTTPField(name: try #require(HTTPField.Name("TraceState")), value: "b=2"))
-        _ = try await listener.respond("/item", fields: fields)
-        let context = try #require(seen.withLock { $0 })
-        #expect(context.trace?.parent.traceID == Self.trace)
-        #expect(context.trace?.state?.text == "a=1,b=2")
-        #expect(log.entries.first?.traceID == Self.trace)
-        let metadata = ServiceContext.withValue(context) { Logger.MetadataProvider.request.get() }
-        #expect(metadata == ["request-id": "7", "trace-id": "\(Self.trace)"])
-        #expect(ServiceContext.current == nil)
-        #expect(Logger.MetadataProvider.request.get().isEmpty)
     }
 }

@@ -1,0 +1,142 @@
+import DarkroomTracing
+import Foundation
+import NIOCore
+import Tracing
+
+/// The message of opentelemetry-proto with which spans are sent, in the JSON encoding of OTLP 1.x: protobuf's JSON
+/// mapping, but with ids in hexadecimal and enumerations as numbers. Numbers of 64 bits are texts.
+///
+/// Types and properties have the names of messages and fields. Fields with default values are omitted.
+struct ExportTraceServiceRequest: Encodable {
+    let resourceSpans: [ResourceSpans]
+
+    init(_ spans: [SpanRecord], of resource: TelemetryResource) {
+        let scope = InstrumentationScope(name: "darkroom", version: resource.version)
+        resourceSpans = [
+            ResourceSpans(
+                resource: Resource(attributes: resource.attributes.map { KeyValue(key: $0, value: .text($1)) }),
+                scopeSpans: [ScopeSpans(scope: scope, spans: spans.map(EncodedSpan.init))])
+        ]
+    }
+
+    var json: ByteBuffer {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            encoder.nonConformingFloatEncodingStrategy = .convertToString(
+                positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+            return ByteBuffer(bytes: try encoder.encode(self))
+        }
+    }
+
+    struct ResourceSpans: Encodable {
+        let resource: Resource
+        let scopeSpans: [ScopeSpans]
+    }
+
+    struct Resource: Encodable {
+        let attributes: [KeyValue]
+    }
+
+    struct ScopeSpans: Encodable {
+        let scope: InstrumentationScope
+        let spans: [EncodedSpan]
+    }
+
+    struct InstrumentationScope: Encodable {
+        let name: String
+        let version: String
+    }
+}
+
+/// `Span`
+struct EncodedSpan: Encodable {
+    let traceId: String
+    let spanId: String
+    let traceState: String?
+    let parentSpanId: String?
+    let flags: UInt32
+    let name: String
+    let kind: Int
+    let startTimeUnixNano: String
+    let endTimeUnixNano: String
+    let attributes: [KeyValue]
+    let events: [Event]?
+    let droppedEventsCount: Int?
+    let links: [Link]?
+    let droppedLinksCount: Int?
+    let status: Status?
+
+    struct Event: Encodable {
+        let timeUnixNano: String
+        let name: String
+        let attributes: [KeyValue]
+    }
+
+    struct Link: Encodable {
+        let traceId: String
+        let spanId: String
+        let traceState: String?
+        let attributes: [KeyValue]
+    }
+
+    struct Status: Encodable {
+        let message: String?
+        let code: Int
+    }
+
+    init(_ record: SpanRecord) {
+        traceId = record.span.traceID
+        spanId = record.span.spanID
+        traceState = record.traceState
+        parentSpanId = record.parentID
+        flags = Flags.sampled | Flags.knowsParent | (record.isParentRemote ? Flags.parentIsRemote : 0)
+        name = record.name
+        kind = record.kind.number
+        startTimeUnixNano = "\(record.start)"
+        endTimeUnixNano = "\(record.end)"
+        attributes = record.attributes.encoded
+        events = record.events.isEmpty ? nil : record.events.map(Event.init)
+        droppedEventsCount = record.droppedEvents > 0 ? record.droppedEvents : nil
+        links = record.links.isEmpty ? nil : record.links.compactMap(Link.init)
+        droppedLinksCount = record.droppedLinks > 0 ? record.droppedLinks : nil
+        status = record.status.map { Status(message: $0.message, code: $0.code == .ok ? 1 : 2) }
+    }
+
+    /// `SpanFlags`: the trace flags of W3C Trace Context, and whether the parent is a span of another process.
+    private enum Flags {
+        static let sampled: UInt32 = 0x01
+        static let knowsParent: UInt32 = 0x100
+        static let parentIsRemote: UInt32 = 0x200
+    }
+}
+
+extension EncodedSpan.Event {
+    fileprivate init(_ event: SpanEvent) {
+        self.init(
+            timeUnixNano: "\(event.nanosecondsSinceEpoch)", name: event.name, attributes: event.attributes.encoded)
+    }
+}
+
+extension EncodedSpan.Link {
+    /// Nil for a link to something without a trace.
+    fileprivate init?(_ link: SpanLink) {
+        guard let trace = link.context.trace else { return nil }
+        self.init(
+            traceId: trace.parent.traceID, spanId: trace.parent.spanID, traceState: trace.state?.text,
+            attributes: link.attributes.encoded)
+    }
+}
+
+extension SpanKind {
+    /// The number of `SpanKind` in opentelemetry-proto.
+    fileprivate var number: Int {
+        switch self {
+        case .internal: 1
+        case .server: 2
+        case .client: 3
+        case .producer: 4
+        case .consumer: 5
+        }
+    }
+}
