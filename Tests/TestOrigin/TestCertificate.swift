@@ -1,7 +1,7 @@
 import NIOSSL
 
 /// A certificate for `trusted.test` that nobody but itself vouches for, and its key; both are for tests only.
-enum TestCertificate {
+package enum TestCertificate {
     static func serverContext() throws -> NIOSSLContext {
         let certificate = try NIOSSLCertificate(bytes: Array(certificatePEM.utf8), format: .pem)
         let key = try NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem)
@@ -10,7 +10,7 @@ enum TestCertificate {
                 certificateChain: [.certificate(certificate)], privateKey: .privateKey(key)))
     }
 
-    private static let certificatePEM = """
+    package static let certificatePEM = """
         -----BEGIN CERTIFICATE-----
         MIIBrjCCAVSgAwIBAgIURXEPxw3IBytomM+TagPLf2qSp9swCgYIKoZIzj0EAwIw
         HzEdMBsGA1UEAwwUZGFya3Jvb20gdGVzdCBvcmlnaW4wIBcNMjYxMTIxMDcwMTU5

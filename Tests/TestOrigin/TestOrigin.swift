@@ -12,8 +12,9 @@ import Synchronization
 #endif
 
 /// A loopback server that reads requests and plays back raw bytes, so that it can lie, stall and hang up at will.
+/// Bodies of requests need a Content-Length.
 package final class TestOrigin: Sendable {
-    /// What the origin does, in order, once a request's head has come in.
+    /// What the origin does, in order, once a request has come in.
     package enum Step: Sendable {
         case send(String)
         case sendBytes(ByteBuffer)
@@ -30,9 +31,11 @@ package final class TestOrigin: Sendable {
     }
 
     package struct Request: Sendable {
+        package let method: String
         package let target: String
         /// Field names in lower case.
         package let fields: [String: String]
+        package let body: ByteBuffer
         /// 0 for the first connection that was accepted.
         package let connection: Int
         /// 0 for the first request of all.
@@ -94,16 +97,17 @@ package final class TestOrigin: Sendable {
         }
     }
 
-    fileprivate func steps(for head: String, connection: Int) -> [Step] {
+    fileprivate func steps(for head: String, body: ByteBuffer, connection: Int) -> [Step] {
         let lines = head.split(separator: "\r\n")
         let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
         let request = log.withLock { log in
             let request = Request(
+                method: lines.first?.split(separator: " ").first.map(String.init) ?? "",
                 target: lines.first?.split(separator: " ").dropFirst().first.map(String.init) ?? "",
                 fields: Dictionary(
                     fields.map { ($0[0].lowercased(), $0[1].drop { $0 == " " }.description) },
                     uniquingKeysWith: { "\($0), \($1)" }),
-                connection: connection, index: log.requests.count)
+                body: body, connection: connection, index: log.requests.count)
             log.requests.append(request)
             return request
         }
@@ -117,7 +121,7 @@ private final class OriginHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let origin: TestOrigin
-    private var received = ""
+    private var received = ByteBuffer()
     private var connection = 0
 
     init(origin: TestOrigin) { self.origin = origin }
@@ -131,12 +135,24 @@ private final class OriginHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        received += String(buffer: unwrapInboundIn(data))
-        while let end = received.firstRange(of: "\r\n\r\n") {
-            let head = String(received[..<end.lowerBound])
-            received = String(received[end.upperBound...])
-            play(origin.steps(for: head, connection: connection)[...], on: context.channel)
+        received.writeImmutableBuffer(unwrapInboundIn(data))
+        while let (head, body) = nextRequest() {
+            play(origin.steps(for: head, body: body, connection: connection)[...], on: context.channel)
         }
+    }
+
+    private func nextRequest() -> (head: String, body: ByteBuffer)? {
+        guard let end = received.readableBytesView.firstRange(of: "\r\n\r\n".utf8) else { return nil }
+        let head = String(decoding: received.readableBytesView[..<end.lowerBound], as: UTF8.self)
+        let length =
+            head.split(separator: "\r\n").lazy
+            .map { $0.lowercased().split(separator: ":") }
+            .first { $0.first == "content-length" }?.last
+            .flatMap { Int($0.drop { $0 == " " }) } ?? 0
+        let bodyStart = end.upperBound - received.readerIndex
+        guard let body = received.getSlice(at: end.upperBound, length: length) else { return nil }
+        received.moveReaderIndex(forwardBy: bodyStart + length)
+        return (head, body)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
