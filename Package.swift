@@ -96,6 +96,9 @@ let package = Package(
         room("Network", packages: [httpTypes]),
         room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
+        room(
+            "ObjectStorage", sees: ["Network", "HTTPCaching"],
+            packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
         room("Store", sees: ["Eviction", "Machine"], packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["Network", "HTTPCaching", "Machine"],
@@ -146,6 +149,7 @@ let package = Package(
         tests(of: "Eviction"),
         tests(of: "Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         tests(of: "Store", sees: ["Machine"], packages: [grdb, nioCore, crypto, logging]),
+        tests(of: "ObjectStorage", sees: ["TestOrigin"], packages: [httpTypes, logging, nioCore, nioPosix]),
         tests(
             of: "Origin", sees: ["Machine", "Network", "TestOrigin"],
             packages: [
@@ -199,7 +203,7 @@ let package = Package(
                 "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
                 "DarkroomPipeline", "DarkroomTracing",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
-                logging, httpTypes,
+                "DarkroomObjectStorage", logging, httpTypes,
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),

@@ -22,6 +22,8 @@ package enum PercentEncoding {
         package static let pathSegment = AllowedBytes(unreservedAnd: "!$&'()*+,;=:@")
         /// A whole path with its slashes.
         package static let path = AllowedBytes(unreservedAnd: "!$&'()*+,;=:@/")
+        /// An object's key with its slashes, as Signature Version 4 of AWS encodes it.
+        package static let objectKey = AllowedBytes(unreservedAnd: "/")
         /// A query. The apostrophe is encoded, as it is in every special scheme's query.
         package static let query = AllowedBytes(unreservedAnd: "!$&()*+,;=:@/?")
     }

@@ -1,0 +1,71 @@
+import AsyncHTTPClient
+package import NIOCore
+
+/// The sources of credentials in the order in which they are asked, that of the AWS tools: environment, shared files,
+/// web identity, container, instance.
+///
+/// The first source that is configured provides the credentials; if it fails, no other one is asked. The instance is
+/// asked whenever nothing else is configured.
+package struct CredentialsChain: Sendable {
+    /// Fixed addresses of platforms.
+    struct Addresses {
+        /// The credentials endpoint of ECS.
+        var container = "http://169.254.170.2"
+        /// The instance metadata service of EC2.
+        var instance = "http://169.254.169.254"
+    }
+
+    private let environment: [String: String]
+    private let readFile: @Sendable (String) -> [UInt8]?
+    private let http: CredentialsHTTP
+    private let addresses: Addresses
+
+    /// - Parameters:
+    ///   - environment: the variables of the process.
+    ///   - eventLoopGroup: runs connections. Not shut down by the chain.
+    package init(environment: [String: String], eventLoopGroup: any EventLoopGroup) {
+        self.init(
+            environment: environment, readFile: CredentialsFile.read,
+            http: CredentialsHTTP(eventLoopGroup: eventLoopGroup, clock: ContinuousClock()))
+    }
+
+    init(
+        environment: [String: String], readFile: @escaping @Sendable (String) -> [UInt8]?, http: CredentialsHTTP,
+        addresses: Addresses = Addresses()
+    ) {
+        self.environment = environment.filter { !$0.value.isEmpty }
+        self.readFile = readFile
+        self.http = http
+        self.addresses = addresses
+    }
+
+    /// Loads credentials from the first source that is configured.
+    package func load() async throws(CredentialsError) -> Credentials {
+        if let credentials = try fromEnvironment() { return credentials }
+        let files = SharedCredentialsFiles(environment: environment, readFile: readFile)
+        if let credentials = try files.credentials() { return credentials }
+        if let identity = try WebIdentity(environment: environment) {
+            return try await identity.load(http, readFile: readFile)
+        }
+        if let endpoint = try ContainerEndpoint(environment: environment, address: addresses.container) {
+            return try await endpoint.load(http, readFile: readFile)
+        }
+        guard let metadata = InstanceMetadata(environment: environment, address: addresses.instance) else {
+            throw .notFound
+        }
+        return try await metadata.load(http)
+    }
+
+    func shutdown() async { await http.shutdown() }
+
+    private func fromEnvironment() throws(CredentialsError) -> Credentials? {
+        switch (environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"]) {
+        case (let accessKey?, let secretKey?):
+            return try Credentials(
+                accessKey: accessKey, secretKey: secretKey, sessionToken: environment["AWS_SESSION_TOKEN"],
+                from: .environment)
+        case (nil, nil): return nil
+        default: throw .incomplete(.environment)
+        }
+    }
+}

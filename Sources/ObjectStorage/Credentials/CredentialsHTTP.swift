@@ -1,0 +1,72 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Requests to sources of credentials. No other code reaches their fixed addresses: the guard of image URLs refuses
+/// them.
+struct CredentialsHTTP: Sendable {
+    private static let maxDocumentBytes = 64 << 10
+
+    private let transport: HTTPTransport
+    private let clock: any Clock<Duration>
+
+    init(eventLoopGroup: any EventLoopGroup, clock: any Clock<Duration>) {
+        let configuration = HTTPClient.Configuration(connectTimeout: .seconds(1), maxConnections: 2)
+        transport = HTTPTransport(configuration, eventLoopGroup: eventLoopGroup)
+        self.clock = clock
+    }
+
+    /// Sends a request and returns the body of a 200, of at most 64 KiB.
+    ///
+    /// - Parameter limit: the time for the whole exchange.
+    func body(
+        of request: HTTPClientRequest, for source: CredentialsSource, within limit: Duration
+    ) async throws(CredentialsError) -> ByteBuffer {
+        let result: (status: Int, body: ByteBuffer?)
+        do throws(ObjectStorageError) {
+            result = try await withTimeLimit(limit, clock: clock) { [transport] _ throws(ObjectStorageError) in
+                do throws(TransportFailure) {
+                    let answer = try await transport.send(request)
+                    return (answer.status, try await answer.collect(upTo: Self.maxDocumentBytes))
+                } catch {
+                    throw error.error
+                }
+            }
+        } catch {
+            throw error == .canceled ? .canceled : .unreachable(source)
+        }
+        guard result.status == 200 else { throw .refused(source, status: result.status) }
+        guard let body = result.body else { throw .malformed(source) }
+        return body
+    }
+
+    func shutdown() async { await transport.shutdown() }
+}
+
+/// The JSON document with which ECS, EKS and EC2 answer.
+struct CredentialsDocument: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case accessKey = "AccessKeyId"
+        case secretKey = "SecretAccessKey"
+        case token = "Token"
+        case expiration = "Expiration"
+    }
+
+    private let accessKey: String
+    private let secretKey: String
+    private let token: String
+    private let expiration: String
+
+    /// The credentials in a document, which are always temporary.
+    static func credentials(
+        _ bytes: ByteBuffer, from source: CredentialsSource
+    ) throws(CredentialsError) -> Credentials {
+        guard let document = try? JSONDecoder().decode(Self.self, from: Data(bytes.readableBytesView)),
+            let expiration = Date(iso8601: document.expiration)
+        else { throw .malformed(source) }
+        return try Credentials(
+            accessKey: document.accessKey, secretKey: document.secretKey, sessionToken: document.token,
+            expiration: expiration, from: source)
+    }
+}

@@ -1,0 +1,98 @@
+import DarkroomNetwork
+
+/// Why an operation on a store failed. Descriptions are sentences for operators and logs: they contain no keys, no
+/// credentials and no text of the store but its error code.
+package enum ObjectStorageError: Error, Hashable, Sendable {
+    /// The request is invalid. Nothing was sent.
+    case invalidRequest(RequestFault)
+    /// There are no usable credentials. Nothing was sent.
+    case credentials(CredentialsError)
+    /// The bucket has no such object. The answer to a HEAD request does not tell this from a missing bucket.
+    case notFound
+    /// There is no such bucket.
+    case noSuchBucket
+    /// The store denies access (401, 403), with its code, such as `AccessDenied` or `SignatureDoesNotMatch`.
+    case forbidden(code: S3ErrorCode?)
+    /// A precondition failed (412): an object has the key already.
+    case preconditionFailed
+    /// The range begins behind the object's end (416).
+    case rangeNotSatisfiable
+    /// The store asks for fewer requests (429, or 503 `SlowDown`), in all attempts.
+    case slowDown
+    /// The store failed (5xx), in all attempts if another one might have succeeded.
+    case unavailable(status: Int, code: S3ErrorCode?)
+    /// The store does not accept the request (other 4xx).
+    case refused(status: Int, code: S3ErrorCode?)
+    /// The store redirects, which is not followed: the endpoint or the region is wrong.
+    case redirected(region: String?)
+    /// The object, or its announced length, exceeds the limit.
+    case tooLarge(limitBytes: Int)
+    /// The time limit of the operation passed in this phase.
+    case timedOut(Phase)
+    /// No complete answer arrived, in all attempts if another one might have succeeded.
+    case unreachable(Stage)
+    /// The answer is not one of S3's, such as a page of a web server.
+    case notS3(status: Int)
+    /// The task was canceled, or the store is shut down.
+    case canceled
+
+    /// What is wrong with a request.
+    package enum RequestFault: Hashable, Sendable {
+        /// The bucket's name.
+        case bucket
+        /// The key, which is empty, too long or contains NUL.
+        case key
+        /// The URL of the endpoint.
+        case endpoint
+        /// The region.
+        case region
+        /// A header field or metadata: a name or value that HTTP does not allow, or too much of it.
+        case field
+        /// The file of certificate authorities.
+        case certificates
+    }
+
+    /// The phase of an operation.
+    package enum Phase: Hashable, Sendable {
+        /// Loading or renewing credentials.
+        case credentials
+        /// Connecting, sending the request and waiting for the head of the answer.
+        case response
+        /// Receiving the body.
+        case body
+        /// Waiting before another attempt.
+        case pause
+    }
+
+    /// The stage at which an exchange failed.
+    package enum Stage: Hashable, Sendable {
+        /// The name has no address.
+        case dns
+        /// The host refused the connection.
+        case refused
+        /// The connection failed for another reason, or took too long.
+        case connect
+        /// The TLS handshake failed.
+        case tls
+        /// The certificate is invalid, not trusted or another host's.
+        case certificate
+        /// The connection closed before the head of the answer.
+        case reset
+        /// The connection closed within the body.
+        case incomplete
+        /// The answer is not HTTP, or its head is too large.
+        case malformed
+    }
+}
+
+/// A store's code for an error, such as `NoSuchKey`: at most 64 ASCII letters, digits and `.-_`, whatever was sent.
+package struct S3ErrorCode: Hashable, Sendable, CustomStringConvertible {
+    /// The code.
+    package let description: String
+
+    /// Nil if the text is not a code.
+    init?(_ text: String) {
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(\.isPlainNameCharacter) else { return nil }
+        description = text
+    }
+}

@@ -1,0 +1,134 @@
+import AsyncHTTPClient
+package import Foundation
+import HTTPTypes
+package import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// A client of one S3-compatible store.
+///
+/// Every operation has a time limit of its own, since stores hang without an error. The limit includes credentials, all
+/// attempts and the body. Canceling the task ends an operation at once.
+package final class ObjectStore: Sendable {
+    let executor: RequestExecutor
+
+    /// - Parameters:
+    ///   - eventLoopGroup: runs all connections. Not shut down by the client.
+    ///   - clock: measures time limits and pauses.
+    ///   - now: the time that requests are signed with.
+    ///   - random: from 0 to 1, for pauses.
+    ///   - addresses: addresses of hosts, in place of those that DNS knows.
+    ///   - onRequest: called for every request that is sent, attempts after the first included.
+    /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region or the certificates are not usable.
+    package init(
+        _ settings: ObjectStoreSettings, credentials: any CredentialsProviding, eventLoopGroup: any EventLoopGroup,
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        random: @escaping @Sendable () -> Double = { .random(in: 0...1) }, addresses: [String: String] = [:],
+        onRequest: @escaping @Sendable (ObjectStoreOperation) -> Void = { _ in }
+    ) throws(ObjectStorageError) {
+        guard settings.region.isAmazonRegion else { throw .invalidRequest(.region) }
+        let configuration = HTTPClient.Configuration(
+            connectTimeout: settings.connectTimeout, maxConnections: settings.maxConnections,
+            certificateAuthorities: try Self.certificates(settings.certificateAuthorities), addresses: addresses)
+        executor = RequestExecutor(
+            endpoint: settings.endpoint, region: settings.region, retries: settings.retries,
+            transport: HTTPTransport(configuration, eventLoopGroup: eventLoopGroup), credentials: credentials,
+            signingClock: SigningClock(now), clock: clock, random: random, onRequest: onRequest)
+    }
+
+    /// Ends all operations and connections. Later operations fail with ``ObjectStorageError/canceled``.
+    package func shutdown() async {
+        await executor.transport.shutdown()
+    }
+
+    /// Reads an object as it arrives.
+    ///
+    /// Nothing is tried again once something has been delivered.
+    ///
+    /// - Parameter deliver: receives the attributes and then the bytes. The next part is read once it returns; if it
+    ///   throws, the operation fails with that error. Must respond to cancellation.
+    package func get(
+        _ name: ObjectName, _ read: ObjectRead, within limit: Duration,
+        deliver: @escaping @Sendable (ObjectPart) async throws(ObjectStorageError) -> Void
+    ) async throws(ObjectStorageError) -> ObjectReadResult {
+        let statuses: Set = [200, read.range == nil ? 200 : 206, read.isConditional ? 304 : 200]
+        return try await executor.execute(.get(name, read), within: limit, accepting: statuses) {
+            answer, _ throws(AttemptFailure) in
+            let attributes = ObjectAttributes(fields: answer.fields)
+            guard answer.status != 304 else {
+                try await answer.drain()
+                return .notModified(attributes)
+            }
+            try answer.checkObject(maxBytes: read.maxBytes)
+            try await answer.deliver(attributes, maxBytes: read.maxBytes, to: deliver)
+            return .delivered(attributes)
+        }
+    }
+
+    /// Reads an object, or a part of it, into memory. Also tried again if the connection ends within the body.
+    package func get(
+        _ name: ObjectName, range: ObjectRange? = nil, maxBytes: Int, within limit: Duration
+    ) async throws(ObjectStorageError) -> StoredObject {
+        var read = ObjectRead(maxBytes: maxBytes)
+        read.range = range
+        let statuses: Set = [200, range == nil ? 200 : 206]
+        return try await executor.execute(.get(name, read), within: limit, accepting: statuses) {
+            answer, _ throws(AttemptFailure) in
+            try answer.checkObject(maxBytes: maxBytes)
+            let body = try await answer.object(maxBytes: maxBytes)
+            return StoredObject(attributes: ObjectAttributes(fields: answer.fields), body: body)
+        }
+    }
+
+    /// Reads an object's attributes.
+    package func head(
+        _ name: ObjectName, within limit: Duration
+    ) async throws(ObjectStorageError) -> ObjectAttributes {
+        let request = StoreRequest(.head, .HEAD, bucket: name.bucket, key: name.key)
+        return try await executor.execute(request, within: limit, accepting: [200]) {
+            answer, _ throws(AttemptFailure) in
+            try answer.checkObject(maxBytes: .max)
+            try await answer.drain()
+            return ObjectAttributes(fields: answer.fields)
+        }
+    }
+
+    /// Writes an object, all of it or nothing, and replaces an existing one unless ``ObjectWrite/onlyIfAbsent`` is set.
+    ///
+    /// - Returns: the new object's ETag.
+    @discardableResult
+    package func put(
+        _ name: ObjectName, _ write: ObjectWrite, within limit: Duration
+    ) async throws(ObjectStorageError) -> String {
+        var request = StoreRequest(.put, .PUT, bucket: name.bucket, key: name.key, body: write.body)
+        request.fields = try write.fields()
+        return try await executor.execute(request, within: limit, accepting: [200]) {
+            answer, _ throws(AttemptFailure) in
+            // A web server that answers everything with a page has not stored the object.
+            guard let etag = answer.fields[.eTag] else { throw AttemptFailure(.notS3(status: answer.status)) }
+            try await answer.drain()
+            return etag
+        }
+    }
+
+    /// Deletes an object. Succeeds if there is none.
+    package func delete(_ name: ObjectName, within limit: Duration) async throws(ObjectStorageError) {
+        let request = StoreRequest(.delete, .DELETE, bucket: name.bucket, key: name.key)
+        do throws(ObjectStorageError) {
+            try await executor.execute(request, within: limit, accepting: [204]) { answer, _ throws(AttemptFailure) in
+                try await answer.drain()
+            }
+        } catch {
+            guard error == .notFound else { throw error }
+        }
+    }
+
+    private static func certificates(_ path: String?) throws(ObjectStorageError) -> [NIOSSLCertificate] {
+        guard let path else { return [] }
+        do {
+            return try NIOSSLCertificate.fromPEMFile(path)
+        } catch {
+            throw .invalidRequest(.certificates)
+        }
+    }
+}

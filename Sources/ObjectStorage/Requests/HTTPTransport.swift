@@ -1,0 +1,141 @@
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// An HTTP/1.1 client for stores and sources of credentials: it follows no redirects, decodes nothing, uses no proxy
+/// and retries nothing by itself. Canceling the task ends an exchange at once.
+final class HTTPTransport: Sendable {
+    /// The largest head in bytes, names and values of its fields together.
+    private static let maxHeadBytes = 64 << 10
+
+    private let client: HTTPClient
+
+    init(_ configuration: HTTPClient.Configuration, eventLoopGroup: any EventLoopGroup) {
+        client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
+    }
+
+    deinit {
+        // No caller could handle the error of a connection that failed to close, nor of a client that is shut down.
+        client.shutdown { _ in }
+    }
+
+    func shutdown() async {
+        try? await client.shutdown()
+    }
+
+    /// Sends the request and waits for the head of the answer.
+    func send(_ request: HTTPClientRequest) async throws(TransportFailure) -> Answer {
+        let response: HTTPClientResponse
+        do {
+            response = try await client.execute(request, deadline: .distantFuture)
+        } catch {
+            throw TransportFailure(error, isInBody: false)
+        }
+        let headBytes = response.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        guard headBytes <= Self.maxHeadBytes else { throw TransportFailure(.malformed) }
+        return Answer(
+            status: Int(response.status.code), fields: HTTPFields(received: response.headers), body: response.body)
+    }
+
+    /// The answer to one request. Its connection is closed unless the body is read to its end.
+    struct Answer {
+        let status: Int
+        let fields: HTTPFields
+        private let body: HTTPClientResponse.Body
+
+        fileprivate init(status: Int, fields: HTTPFields, body: HTTPClientResponse.Body) {
+            self.status = status
+            self.fields = fields
+            self.body = body
+        }
+
+        /// Passes on the body as it arrives.
+        func read(
+            _ deliver: (ByteBuffer) async throws(ObjectStorageError) -> Void
+        ) async throws(TransportFailure) {
+            var parts = body.makeAsyncIterator()
+            while true {
+                let part: ByteBuffer?
+                do { part = try await parts.next() } catch { throw TransportFailure(error, isInBody: true) }
+                guard let part else { break }
+                guard part.readableBytes > 0 else { continue }
+                do throws(ObjectStorageError) { try await deliver(part) } catch { throw TransportFailure(error) }
+            }
+            // A canceled body may end like a complete one.
+            if Task.isCancelled { throw TransportFailure(.canceled) }
+        }
+
+        /// The whole body, or nil if it is larger. In that case, its rest is not received.
+        func collect(upTo maxBytes: Int) async throws(TransportFailure) -> ByteBuffer? {
+            if let length = fields[.contentLength].flatMap(Int.init(digits:)), length > maxBytes { return nil }
+            var bytes = ByteBuffer()
+            do throws(TransportFailure) {
+                try await read { part throws(ObjectStorageError) in
+                    guard bytes.readableBytes + part.readableBytes <= maxBytes else {
+                        throw .tooLarge(limitBytes: maxBytes)
+                    }
+                    bytes.writeImmutableBuffer(part)
+                }
+            } catch {
+                guard error.error == .tooLarge(limitBytes: maxBytes) else { throw error }
+                return nil
+            }
+            return bytes
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// The configuration that ``HTTPTransport`` requires.
+    ///
+    /// - Parameter certificateAuthorities: roots to trust besides those of the system.
+    init(
+        connectTimeout: Duration, maxConnections: Int, certificateAuthorities: [NIOSSLCertificate] = [],
+        addresses: [String: String] = [:]
+    ) {
+        self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(connectTimeout)))
+        if !certificateAuthorities.isEmpty {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [.certificates(certificateAuthorities)]
+            tlsConfiguration = tls
+        }
+        httpVersion = .http1Only
+        dnsOverride = addresses
+        connectionPool.idleTimeout = .seconds(30)
+        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maxConnections)
+        connectionPool.retryConnectionEstablishment = false
+        tracing.tracer = nil
+        http1_1ConnectionDebugInitializer = InterimResponseFilter.install
+    }
+}
+
+/// Closes a connection whose server sends a status below 100, or switches protocols without being asked. The parser
+/// sends an end after these, which the HTTP client does not expect of interim responses: it would stop the process.
+private final class InterimResponseFilter: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    private var isClosed = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosed else { return }
+        if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 || head.status.code == 101 {
+            isClosed = true
+            context.fireErrorCaught(HTTPParserError.invalidStatus)
+            context.close(promise: nil)
+        } else {
+            context.fireChannelRead(data)
+        }
+    }
+
+    @Sendable static func install(on channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            let pipeline = channel.pipeline.syncOperations
+            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            try pipeline.addHandler(InterimResponseFilter(), position: .after(parser))
+        }
+    }
+}

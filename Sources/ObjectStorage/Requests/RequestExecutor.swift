@@ -1,0 +1,137 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// Sends requests to one store: signs each attempt, classifies failures, and tries again where that may help.
+///
+///     execute ─ time limit ─┬─ credentials ─ sign ─ send ─ success: receive
+///                           ├─ pause ◀────────────── 429, 500, 503, reset
+///                           └─ correct clock, renew ◀ too skewed, expired; once each
+struct RequestExecutor: Sendable {
+    typealias Answer = HTTPTransport.Answer
+    /// Reads an answer of a success status.
+    typealias Receive<Value> = @Sendable (Answer, OperationProgress) async throws(AttemptFailure) -> Value
+
+    let endpoint: ObjectStoreEndpoint
+    let region: String
+    let retries: RetryPolicy
+    let transport: HTTPTransport
+    let credentials: any CredentialsProviding
+    let signingClock: SigningClock
+    /// Measures time limits and pauses.
+    let clock: any Clock<Duration>
+    /// From 0 to 1.
+    let random: @Sendable () -> Double
+    let onRequest: @Sendable (ObjectStoreOperation) -> Void
+
+    /// - Parameter limit: the time for the whole operation, all attempts and the body included.
+    func execute<Value: Sendable>(
+        _ request: StoreRequest, within limit: Duration, accepting statuses: Set<Int>,
+        _ receive: @escaping Receive<Value>
+    ) async throws(ObjectStorageError) -> Value {
+        let elapsed = clock.stopwatch()
+        return try await withTimeLimit(limit, clock: clock) { progress throws(ObjectStorageError) in
+            var attempt = 1
+            var corrections: Set<Correction> = []
+            while true {
+                let credentials = try await currentCredentials(progress)
+                do throws(AttemptFailure) {
+                    return try await send(request, credentials, statuses, progress, receive)
+                } catch {
+                    switch error.recovery {
+                    case .correctClock(let date) where corrections.insert(.clock).inserted:
+                        signingClock.correct(to: date)
+                    case .renewCredentials where corrections.insert(.credentials).inserted:
+                        self.credentials.invalidate(credentials)
+                    case .retry(let minimum):
+                        let pause = retries.pause(
+                            afterAttempt: attempt, random: random(), retryAfter: minimum, remaining: limit - elapsed())
+                        guard let pause else { throw error.error }
+                        attempt += 1
+                        progress.enter(.pause)
+                        do { try await clock.sleep(for: pause) } catch { throw .canceled }
+                    case .none, .correctClock, .renewCredentials:
+                        throw error.error
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is changed before another attempt, at most once each.
+    private enum Correction { case clock, credentials }
+
+    private func currentCredentials(_ progress: OperationProgress) async throws(ObjectStorageError) -> Credentials {
+        progress.enter(.credentials)
+        do throws(CredentialsError) {
+            return try await credentials.credentials()
+        } catch {
+            throw error == .canceled ? .canceled : .credentials(error)
+        }
+    }
+
+    private func send<Value>(
+        _ request: StoreRequest, _ credentials: Credentials, _ statuses: Set<Int>, _ progress: OperationProgress,
+        _ receive: Receive<Value>
+    ) async throws(AttemptFailure) -> Value {
+        let signedAt = signingClock.now
+        let prepared: Result<_, ObjectStorageError> = Result { () throws(ObjectStorageError) in
+            try request.signed(with: credentials, region: region, endpoint: endpoint, at: signedAt)
+        }
+        progress.enter(.response)
+        let answer: Answer
+        switch prepared {
+        case .failure(let error): throw AttemptFailure(error)
+        case .success(let prepared):
+            onRequest(request.operation)
+            do throws(TransportFailure) {
+                answer = try await transport.send(prepared)
+            } catch {
+                throw AttemptFailure(error, mayRepeat: true)
+            }
+        }
+        progress.enter(.body)
+        if statuses.contains(answer.status) { return try await receive(answer, progress) }
+        throw try await failure(answer, request, signedAt: signedAt)
+    }
+
+    private func failure(
+        _ answer: Answer, _ request: StoreRequest, signedAt: Date
+    ) async throws(AttemptFailure) -> AttemptFailure {
+        var body = AttemptFailure.Body.absent
+        if request.method != .HEAD {
+            do throws(TransportFailure) {
+                body = AttemptFailure.Body(try await answer.collect(upTo: AttemptFailure.maxDocumentBytes))
+            } catch {
+                guard error.error != .canceled else { throw AttemptFailure(.canceled) }
+            }
+        }
+        return AttemptFailure(status: answer.status, fields: answer.fields, body: body, signedAt: signedAt)
+    }
+}
+
+extension AttemptFailure.Body {
+    /// - Parameter bytes: the body, or nil if it is too large.
+    fileprivate init(_ bytes: ByteBuffer?) {
+        guard let bytes else {
+            self = .foreign
+            return
+        }
+        self =
+            bytes.readableBytes == 0
+            ? .absent : S3ErrorDocument(bytes.readableBytesView).map { .document($0) } ?? .foreign
+    }
+}
+
+extension HTTPTransport.Answer {
+    /// The whole body of an answer that is a document of S3, or an empty one.
+    func document(upTo maxBytes: Int) async throws(AttemptFailure) -> ByteBuffer {
+        do throws(TransportFailure) {
+            if let document = try await collect(upTo: maxBytes) { return document }
+        } catch {
+            throw AttemptFailure(error, mayRepeat: true)
+        }
+        throw AttemptFailure(.notS3(status: status))
+    }
+}

@@ -1,0 +1,158 @@
+import DarkroomNetwork
+
+/// Reads the part of XML 1.0 that stores send: elements, text, CDATA, comments and the five predefined entities.
+///
+/// Document types are refused, and with them entities of the document's own, so that nothing expands. Elements nest
+/// at most 16 levels deep, and there are at most 32,768 of them: a page of a listing has half as many. Attributes, such
+/// as `xmlns`, are checked and ignored.
+struct XMLReader {
+    private static let maxDepth = 16
+    private static let maxElements = 32_768
+
+    private let bytes: [UInt8]
+    private var position = 0
+    private var elements = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    mutating func document() throws(XMLFault) -> XMLElement {
+        _ = skip("\u{feff}")
+        if skip("<?xml") { try skipPast("?>") }
+        try skipMisc()
+        let root = try element(depth: 0)
+        try skipMisc()
+        guard position == bytes.count else { throw fault }
+        return root
+    }
+
+    private var fault: XMLFault { XMLFault(offset: position) }
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    /// Comments and blanks around the root.
+    private mutating func skipMisc() throws(XMLFault) {
+        skipBlanks()
+        while skip("<!--") {
+            try skipPast("-->")
+            skipBlanks()
+        }
+    }
+
+    private mutating func element(depth: Int) throws(XMLFault) -> XMLElement {
+        elements += 1
+        guard depth < Self.maxDepth, elements <= Self.maxElements, skip("<") else { throw fault }
+        let fullName = try name()
+        var element = XMLElement(
+            name: fullName.utf8.split(separator: UInt8(ascii: ":")).last.map { String(Substring($0)) } ?? fullName)
+        try skipAttributes()
+        if skip("/>") { return element }
+        guard skip(">") else { throw fault }
+        var text: [UInt8] = []
+        while !(next == UInt8(ascii: "<") && skip("</")) {
+            switch next {
+            case UInt8(ascii: "<"): try appendMarkup(to: &element, &text, depth: depth)
+            case UInt8(ascii: "&"): try appendReference(to: &text)
+            case nil: throw fault
+            default:
+                let end = bytes[position...].firstIndex { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }
+                text += bytes[position..<(end ?? bytes.count)]
+                position = end ?? bytes.count
+            }
+        }
+        guard try name() == fullName else { throw fault }
+        skipBlanks()
+        guard skip(">"), let string = String(validating: text, as: UTF8.self) else { throw fault }
+        element.text = string
+        return element
+    }
+
+    /// A child, a comment or literal text.
+    private mutating func appendMarkup(
+        to element: inout XMLElement, _ text: inout [UInt8], depth: Int
+    ) throws(XMLFault) {
+        if skip("<!--") {
+            try skipPast("-->")
+        } else if skip("<![CDATA[") {
+            let start = position
+            try skipPast("]]>")
+            text += bytes[start..<position - 3]
+        } else {
+            element.children.append(try self.element(depth: depth + 1))
+        }
+    }
+
+    private mutating func name() throws(XMLFault) -> String {
+        let start = position
+        while let byte = next, byte.isPlainNameCharacter || byte == UInt8(ascii: ":") { position += 1 }
+        guard position > start, !bytes[start].isASCIIDigit else { throw fault }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func skipAttributes() throws(XMLFault) {
+        while true {
+            let start = position
+            skipBlanks()
+            guard let byte = next, byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") else { return }
+            guard position > start else { throw fault }
+            _ = try name()
+            skipBlanks()
+            guard skip("=") else { throw fault }
+            skipBlanks()
+            guard skip("\"") else {
+                guard skip("'") else { throw fault }
+                try skipPast("'")
+                continue
+            }
+            try skipPast("\"")
+        }
+    }
+
+    /// What a reference stands for.
+    private mutating func appendReference(to text: inout [UInt8]) throws(XMLFault) {
+        let start = position + 1
+        // The longest reference is &#x10FFFF; with some leading zeros.
+        guard let end = bytes[start...].prefix(16).firstIndex(of: UInt8(ascii: ";")) else { throw fault }
+        guard let scalar = Self.scalar(bytes[start..<end]) else { throw fault }
+        text += Array(String(Character(scalar)).utf8)
+        position = end + 1
+    }
+
+    private static func scalar(_ reference: ArraySlice<UInt8>) -> Unicode.Scalar? {
+        switch String(decoding: reference, as: UTF8.self) {
+        case "lt": return "<"
+        case "gt": return ">"
+        case "amp": return "&"
+        case "quot": return "\""
+        case "apos": return "'"
+        default: break
+        }
+        guard reference.first == UInt8(ascii: "#") else { return nil }
+        var digits = reference.dropFirst()
+        let isHexadecimal = digits.first == UInt8(ascii: "x")
+        if isHexadecimal { digits = digits.dropFirst() }
+        // Without a sign, which the number's initializer would accept.
+        guard digits.allSatisfy({ $0.hexDigitValue != nil }) else { return nil }
+        let value = UInt32(String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
+        return value.flatMap { $0 == 0 ? nil : Unicode.Scalar($0) }
+    }
+
+    private mutating func skip(_ text: String) -> Bool {
+        guard bytes[position...].starts(with: text.utf8) else { return false }
+        position += text.utf8.count
+        return true
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = next, byte.isBlank || byte == 0x0a || byte == 0x0d { position += 1 }
+    }
+
+    /// Moves behind the next occurrence of the text.
+    private mutating func skipPast(_ text: String) throws(XMLFault) {
+        while position < bytes.count {
+            if skip(text) { return }
+            position += 1
+        }
+        throw fault
+    }
+}

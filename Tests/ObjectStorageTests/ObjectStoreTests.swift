@@ -1,0 +1,203 @@
+import DarkroomTestOrigin
+import Foundation
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import DarkroomObjectStorage
+
+@Suite(.timeLimit(.minutes(1)))
+struct ObjectStoreTests {
+    private let limit = Duration.seconds(30)
+
+    @Test func getSendsASignedRequestAndReturnsTheObject() async throws {
+        try await StubStore.run { _ in
+            Reply.object("picture", fields: ["x-amz-meta-hash: abc"])
+        } testing: { stub in
+            let object = try await stub.store.get(.media("a b/é.jpg"), maxBytes: 100, within: limit)
+            #expect(String(buffer: object.body) == "picture")
+            #expect(object.attributes.etag == "\"e\"")
+            #expect(object.attributes.contentLength == 7)
+            #expect(object.attributes.metadata("hash") == "abc")
+            let request = try #require(stub.origin.requests.first)
+            #expect(request.method == "GET")
+            #expect(request.target == "/media/a%20b/%C3%A9.jpg")
+            #expect(request.fields["host"] == "127.0.0.1:\(stub.origin.port)")
+            #expect(request.fields["x-amz-content-sha256"] == PayloadHash.of([]))
+            #expect(request.fields["authorization"]?.hasPrefix("AWS4-HMAC-SHA256 Credential=TESTKEY/") == true)
+            #expect(request.fields["accept-encoding"] == "identity")
+        }
+    }
+
+    @Test func keysAreSentByteForByte() async throws {
+        let keys = ["..", ".", "a/../b", "a//b", "/a", "//", "%2F", "a+b", "?x=1#y", "\u{1}"]
+        try await StubStore.run { _ in
+            Reply.object("")
+        } testing: { stub in
+            for key in keys { _ = try await stub.store.get(.media(key), maxBytes: 1, within: limit) }
+            let targets = stub.origin.requests.map(\.target)
+            #expect(
+                targets == [
+                    "/media/..", "/media/.", "/media/a/../b", "/media/a//b", "/media//a", "/media///", "/media/%252F",
+                    "/media/a%2Bb", "/media/%3Fx%3D1%23y", "/media/%01",
+                ])
+        }
+    }
+
+    @Test func rangesAndConditionsAreSent() async throws {
+        try await StubStore.run { _ in
+            [.respond("206 Partial Content", fields: ["ETag: \"e\"", "Content-Range: bytes 2-4/9"], body: "cde")]
+        } testing: { stub in
+            var read = ObjectRead(maxBytes: 9)
+            read.range = .bytes(2...4)
+            read.ifNoneMatch = "\"old\""
+            read.ifModifiedSince = "Sun, 06 Nov 1994 08:49:37 GMT"
+            let result = try await stub.store.get(.media("a"), read, within: limit) { _ in }
+            guard case .delivered(let attributes) = result else { return #expect(Bool(false)) }
+            #expect(attributes.contentRange?.bytes == 2...4)
+            #expect(attributes.contentRange?.total == 9)
+            let fields = try #require(stub.origin.requests.first?.fields)
+            #expect(fields["range"] == "bytes=2-4")
+            #expect(fields["if-none-match"] == "\"old\"")
+            #expect(fields["if-modified-since"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+            #expect(fields["authorization"]?.contains("host;if-modified-since;if-none-match;range;") == true)
+        }
+    }
+
+    @Test func anUnmodifiedObjectIsNotDelivered() async throws {
+        try await StubStore.run { request in
+            request.fields["if-none-match"] == nil
+                ? Reply.object("x") : [.notModified(fields: ["ETag: \"e\"", "Cache-Control: max-age=9"])]
+        } testing: { stub in
+            var read = ObjectRead(maxBytes: 9)
+            read.ifNoneMatch = "\"e\""
+            for _ in 0..<2 {
+                let result = try await stub.store.get(.media("a"), read, within: limit) { _ in
+                    Issue.record("nothing to deliver")
+                }
+                guard case .notModified(let attributes) = result else { return #expect(Bool(false)) }
+                #expect(attributes.fields[.cacheControl] == "max-age=9")
+            }
+            #expect(stub.origin.connectionCount == 1)
+        }
+    }
+
+    @Test func partsArriveInOrderWithTheAttributesFirst() async throws {
+        let chunks = "5\r\nabcde\r\n3\r\nfgh\r\n0\r\n\r\n"
+        try await StubStore.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nTransfer-Encoding: chunked\r\n\r\n"), .send(chunks)]
+        } testing: { stub in
+            let parts = Mutex<[String]>([])
+            _ = try await stub.store.get(.media("a"), ObjectRead(maxBytes: 8), within: limit) { part in
+                switch part {
+                case .attributes(let attributes): parts.withLock { $0.append(attributes.etag ?? "") }
+                case .bytes(let bytes): parts.withLock { $0.append(String(buffer: bytes)) }
+                }
+            }
+            let received = parts.withLock { $0 }
+            #expect(received.first == "\"e\"")
+            #expect(received.dropFirst().joined() == "abcdefgh")
+        }
+    }
+
+    @Test func anErrorOfTheReceiverEndsTheOperation() async throws {
+        try await StubStore.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 9\r\n\r\nabc"), .stall]
+        } testing: { stub in
+            await #expect(throws: ObjectStorageError.preconditionFailed) {
+                try await stub.store.get(.media("a"), ObjectRead(maxBytes: 9), within: limit) {
+                    part throws(ObjectStorageError) in
+                    if case .bytes = part { throw .preconditionFailed }
+                }
+            }
+            for await _ in stub.origin.hangUps { break }
+            #expect(stub.sent.operations == [.get])
+        }
+    }
+
+    @Test func putSendsBodyMetadataAndCondition() async throws {
+        try await StubStore.run { _ in
+            Reply.object("")
+        } testing: { stub in
+            var write = ObjectWrite(ByteBuffer(string: "bytes"), contentType: "image/webp", onlyIfAbsent: true)
+            write.metadata = ["b": "2  x", "a": "1"]
+            let etag = try await stub.store.put(.media("k"), write, within: limit)
+            #expect(etag == "\"e\"")
+            let request = try #require(stub.origin.requests.first)
+            #expect(request.method == "PUT")
+            #expect(String(buffer: request.body) == "bytes")
+            #expect(request.fields["content-type"] == "image/webp")
+            #expect(request.fields["content-length"] == "5")
+            #expect(request.fields["if-none-match"] == "*")
+            #expect(request.fields["x-amz-meta-b"] == "2  x")
+            #expect(request.fields["x-amz-content-sha256"] == PayloadHash.of(Array("bytes".utf8)))
+            let signed = "content-type;host;if-none-match;x-amz-content-sha256;x-amz-date;x-amz-meta-a;x-amz-meta-b,"
+            #expect(request.fields["authorization"]?.contains("SignedHeaders=\(signed)") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ["": "v"], ["a b": "v"], ["A": "v"], ["a": "line\nbreak"], ["a": " v"], ["a": "é"],
+        ["a": String(repeating: "v", count: 2048)],
+    ])
+    func metadataThatHTTPOrS3DoesNotAllowIsNotSent(metadata: [String: String]) async throws {
+        try await StubStore.run { _ in
+            Reply.object("")
+        } testing: { stub in
+            await #expect(throws: ObjectStorageError.invalidRequest(.field)) {
+                try await stub.store.put(.media("k"), ObjectWrite(ByteBuffer(), metadata: metadata), within: limit)
+            }
+            #expect(stub.origin.requests.isEmpty)
+        }
+    }
+
+    @Test func headReadsAttributesOfALargeObjectWithoutItsBytes() async throws {
+        try await StubStore.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5368709120\r\n\r\n")]
+        } testing: { stub in
+            for _ in 0..<2 {
+                let attributes = try await stub.store.head(.media("k"), within: limit)
+                #expect(attributes.contentLength == 5_368_709_120)
+            }
+            #expect(stub.origin.requests.map(\.method) == ["HEAD", "HEAD"])
+            #expect(stub.origin.connectionCount == 1)
+        }
+    }
+
+    @Test(arguments: ["204 No Content", "404 Not Found"])
+    func deletingSucceedsWithAndWithoutAnObject(status: String) async throws {
+        try await StubStore.run { _ in
+            status.hasPrefix("204")
+                ? [.send("HTTP/1.1 204 No Content\r\n\r\n")] : Reply.error(status, "NoSuchKey")
+        } testing: { stub in
+            try await stub.store.delete(.media("k"), within: limit)
+            #expect(stub.origin.requests.map(\.method) == ["DELETE"])
+        }
+    }
+
+    @Test func connectionsAreUsedAgain() async throws {
+        try await StubStore.run { request in
+            request.method == "DELETE" ? [.send("HTTP/1.1 204 No Content\r\n\r\n")] : Reply.object("")
+        } testing: { stub in
+            let name = try ObjectName.media("k")
+            try await stub.store.put(name, ObjectWrite(ByteBuffer(string: "b")), within: limit)
+            _ = try await stub.store.get(name, maxBytes: 9, within: limit)
+            _ = try await stub.store.head(name, within: limit)
+            try await stub.store.delete(name, within: limit)
+            #expect(stub.origin.connectionCount == 1)
+            #expect(stub.sent.operations == [.put, .get, .head, .delete])
+        }
+    }
+
+    @Test func afterShutdownOperationsFailAtOnce() async throws {
+        try await StubStore.run { _ in
+            Reply.object("")
+        } testing: { stub in
+            await stub.store.shutdown()
+            await #expect(throws: ObjectStorageError.canceled) {
+                try await stub.store.head(.media("k"), within: limit)
+            }
+        }
+    }
+}
