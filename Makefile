@@ -10,6 +10,9 @@ checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 # Suites that share neither timeouts, a server, worker processes nor libvips, whose error buffer is process-wide.
 parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store)Tests
 
+# Some suites need a real object store.
+store = scripts/object-store run
+
 # Calls within one file are faster than those into a shared Swift runtime, which then need not be installed either.
 optimized = swift build -c release --product darkroom $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) $(SWIFT_FLAGS)
 
@@ -53,9 +56,9 @@ test: setup ## Build and run all tests, or those of one ROOM
 	swift build --product darkroom $(checked)
 ifeq ($(ROOM),)
 	swift test --parallel --filter '^$(parallel)\.' $(checked)
-	swift test --skip-build --no-parallel --skip '^$(parallel)\.' $(SWIFT_FLAGS)
+	$(store) swift test --skip-build --no-parallel --skip '^$(parallel)\.' $(SWIFT_FLAGS)
 else
-	DARKROOM_TESTS=$(ROOM) swift test --no-parallel $(checked)
+	DARKROOM_TESTS=$(ROOM) $(if $(filter ObjectStorage,$(ROOM)),$(store)) swift test --no-parallel $(checked)
 endif
 
 sanitize: setup ## Run the concurrent suites under Thread Sanitizer, and the sandbox under Address Sanitizer

@@ -1,0 +1,273 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import DarkroomObjectStorage
+
+/// The store that `scripts/object-store` started.
+struct RealStore: Decodable {
+    let endpoint: String
+    let region: String
+    let accessKey: String
+    let secretKey: String
+    let bucket: String
+    let gatewayPID: Int32
+
+    private enum CodingKeys: String, CodingKey {
+        case endpoint, region, bucket
+        case accessKey = "access_key"
+        case secretKey = "secret_key"
+        case gatewayPID = "gateway_pid"
+    }
+
+    static let shared: RealStore? = ProcessInfo.processInfo.environment["DARKROOM_OBJECT_STORE"].flatMap {
+        try? JSONDecoder().decode(RealStore.self, from: Data($0.utf8))
+    }
+
+    func settings(addressing: ObjectStoreEndpoint.Addressing = .path) throws -> ObjectStoreSettings {
+        // The gateway knows `localhost` as its own name, below which it looks for buckets.
+        let url = addressing == .path ? endpoint : endpoint.replacing("127.0.0.1", with: "localhost")
+        return ObjectStoreSettings(
+            endpoint: try ObjectStoreEndpoint(parsing: url, addressing: addressing), region: region)
+    }
+
+    func run(
+        addressing: ObjectStoreEndpoint.Addressing = .path, credentials: Credentials? = nil,
+        now: @escaping @Sendable () -> Date = { Date() },
+        _ body: (ObjectStore, BucketName, RequestLog) async throws -> Void
+    ) async throws {
+        let sent = RequestLog()
+        let own = try Credentials(accessKey: accessKey, secretKey: secretKey)
+        let store = try ObjectStore(
+            settings(addressing: addressing), credentials: StaticCredentials(credentials ?? own),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, now: now,
+            addresses: ["\(bucket).localhost": "127.0.0.1"], onRequest: sent.append)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(store, BucketName(bucket), sent)) } catch { result = .failure(error) }
+        await store.shutdown()
+        try result.get()
+    }
+}
+
+/// The client against a real store, Ceph's RADOS gateway.
+@Suite(
+    .enabled(if: RealStore.shared != nil, "Run with scripts/object-store run swift test …"), .serialized,
+    .timeLimit(.minutes(2)))
+struct RealStoreTests {
+    private let real: RealStore
+    private let limit = Duration.seconds(30)
+    /// A folder of its own for each test.
+    private let folder = "\(UUID().uuidString)/"
+
+    init() throws { real = try #require(RealStore.shared) }
+
+    private func name(_ key: String, in bucket: BucketName) throws -> ObjectName {
+        ObjectName(bucket: bucket, key: try ObjectKey(folder + key))
+    }
+
+    @Test(arguments: [ObjectStoreEndpoint.Addressing.path, .virtualHost])
+    func writesReadsAndDeletes(addressing: ObjectStoreEndpoint.Addressing) async throws {
+        try await real.run(addressing: addressing) { store, bucket, _ in
+            let name = try name("a.txt", in: bucket)
+            let write = ObjectWrite(
+                ByteBuffer(string: "hello"), contentType: "text/plain", metadata: ["hash": "a  b", "x-y": "1"])
+            let etag = try await store.put(name, write, within: limit)
+            #expect(etag == "\"5d41402abc4b2a76b9719d911017c592\"")
+            let object = try await store.get(name, maxBytes: 5, within: limit)
+            #expect(String(buffer: object.body) == "hello")
+            #expect(object.attributes.etag == etag)
+            #expect(object.attributes.fields[.contentType] == "text/plain")
+            #expect(object.attributes.metadata("x-y") == "1")
+            #expect(object.attributes.metadata("hash")?.hasPrefix("a ") == true)
+            let head = try await store.head(name, within: limit)
+            #expect(head.contentLength == 5)
+            #expect(head.contentRange == nil)
+            try await store.delete(name, within: limit)
+            await #expect(throws: ObjectStorageError.notFound) { try await store.get(name, maxBytes: 5, within: limit) }
+            await #expect(throws: ObjectStorageError.notFound) { try await store.head(name, within: limit) }
+            try await store.delete(name, within: limit)
+        }
+    }
+
+    @Test func rangesAreRead() async throws {
+        try await real.run { store, bucket, _ in
+            let name = try name("range", in: bucket)
+            try await store.put(name, ObjectWrite(ByteBuffer(string: "0123456789")), within: limit)
+            for (range, text) in [
+                (ObjectRange.bytes(2...4), "234"), (.from(7), "789"), (.last(2), "89"), (.bytes(8...99), "89"),
+            ] {
+                let object = try await store.get(name, range: range, maxBytes: 10, within: limit)
+                #expect(String(buffer: object.body) == text)
+                #expect(object.attributes.contentRange?.total == 10)
+            }
+            await #expect(throws: ObjectStorageError.rangeNotSatisfiable) {
+                try await store.get(name, range: .from(10), maxBytes: 10, within: limit)
+            }
+        }
+    }
+
+    @Test func validatorsRevalidate() async throws {
+        try await real.run { store, bucket, _ in
+            let name = try name("validators", in: bucket)
+            let etag = try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
+            var read = ObjectRead(maxBytes: 10)
+            read.ifNoneMatch = etag
+            guard case .notModified = try await store.get(name, read, within: limit, deliver: { _ in }) else {
+                return #expect(Bool(false))
+            }
+            read.ifNoneMatch = nil
+            read.ifModifiedSince = try await store.head(name, within: limit).fields[.lastModified]
+            guard case .notModified = try await store.get(name, read, within: limit, deliver: { _ in }) else {
+                return #expect(Bool(false))
+            }
+            read.ifModifiedSince = nil
+            read.ifNoneMatch = "\"other\""
+            guard case .delivered = try await store.get(name, read, within: limit, deliver: { _ in }) else {
+                return #expect(Bool(false))
+            }
+        }
+    }
+
+    @Test func onlyTheFirstOfTwoConditionalWritesWins() async throws {
+        try await real.run { store, bucket, _ in
+            let name = try name("once", in: bucket)
+            try await store.put(name, ObjectWrite(ByteBuffer(string: "first"), onlyIfAbsent: true), within: limit)
+            await #expect(throws: ObjectStorageError.preconditionFailed) {
+                try await store.put(name, ObjectWrite(ByteBuffer(string: "second"), onlyIfAbsent: true), within: limit)
+            }
+            let object = try await store.get(name, maxBytes: 10, within: limit)
+            #expect(String(buffer: object.body) == "first")
+        }
+    }
+
+    @Test func keysOfAnyKindAreKept() async throws {
+        let keys = [
+            "..", ".", "a/../b", "../a", "a//b", "/a", "a/", "%2F", "%", "a b", "a+b", "é", "e\u{301}", "/\u{301}",
+            "日本語/画像.jpg", "😀", "?x=1&y#z", "a&b<c>\"'", "\u{1}", "a\nb", "a\rb\tc", "\\", "*()!';:@$,=[]{}^`|~",
+            "a\u{7f}", String(repeating: "k", count: 1024 - folder.utf8.count),
+            String(repeating: "é", count: (1024 - folder.utf8.count) / 2),
+        ]
+        try await real.run { store, bucket, _ in
+            for (index, key) in keys.enumerated() {
+                try await store.put(name(key, in: bucket), ObjectWrite(ByteBuffer(string: "\(index)")), within: limit)
+            }
+            for (index, key) in keys.enumerated() {
+                let object = try await store.get(name(key, in: bucket), maxBytes: 9, within: limit)
+                #expect(String(buffer: object.body) == "\(index)", "\(key.debugDescription)")
+            }
+            let expected = try keys.map { try ObjectKey(folder + $0) }.sorted()
+            let list = try await store.list(bucket, prefix: folder, within: limit)
+            #expect(list.objects.map(\.key) == expected)
+            for start in expected {
+                let rest = try await store.list(bucket, prefix: folder, startAfter: start, within: limit)
+                #expect(
+                    rest.objects.map(\.key) == expected.filter { $0 > start }, "\(start.description.debugDescription)")
+            }
+            #expect(try await store.delete(expected, in: bucket, within: limit).isEmpty)
+            #expect(try await store.list(bucket, prefix: folder, within: limit).objects.isEmpty)
+        }
+    }
+
+    @Test func listsInPagesFromAnywhere() async throws {
+        try await real.run { store, bucket, sent in
+            let keys = try (0..<1005).map { try ObjectKey(folder + String($0 + 10_000)) }
+            for start in stride(from: 0, to: keys.count, by: 16) {
+                try await withThrowingTaskGroup { group in
+                    for key in keys[start..<min(start + 16, keys.count)] {
+                        group.addTask {
+                            let write = ObjectWrite(ByteBuffer(string: "x"))
+                            try await store.put(ObjectName(bucket: bucket, key: key), write, within: limit)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            let all = try await store.list(bucket, prefix: folder, maxObjects: 5000, within: limit)
+            #expect(all.objects.map(\.key) == keys)
+            #expect(!all.isTruncated)
+            #expect(all.objects.allSatisfy { $0.size == 1 && $0.lastModified != nil && $0.etag != nil })
+            #expect(sent.operations.count { $0 == .list } == 2)
+            let some = try await store.list(bucket, prefix: folder, startAfter: keys[999], maxObjects: 3, within: limit)
+            #expect(some.objects.map(\.key) == Array(keys[1000..<1003]))
+            #expect(some.isTruncated)
+            #expect(try await store.delete(keys, in: bucket, within: limit).isEmpty)
+            #expect(sent.operations.count { $0 == .deleteBatch } == 2)
+            #expect(try await store.list(bucket, prefix: folder, within: limit).objects.isEmpty)
+        }
+    }
+
+    @Test func largeObjectsStream() async throws {
+        try await real.run { store, bucket, _ in
+            let name = try name("large", in: bucket)
+            let bytes = ByteBuffer(bytes: (0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+            try await store.put(name, ObjectWrite(bytes), within: limit)
+            let object = try await store.get(name, maxBytes: 20_000_000, within: limit)
+            #expect(object.body == bytes)
+            await #expect(throws: ObjectStorageError.tooLarge(limitBytes: 19_999_999)) {
+                try await store.get(name, maxBytes: 19_999_999, within: limit)
+            }
+        }
+    }
+
+    @Test func wrongCredentialsAreReportedWithTheirCode() async throws {
+        let code = { (text: String) in ObjectStorageError.forbidden(code: S3ErrorCode(text)) }
+        let wrongSecret = try Credentials(accessKey: real.accessKey, secretKey: "wrong")
+        let wrongKey = try Credentials(accessKey: "UNKNOWN", secretKey: "wrong")
+        for (credentials, error) in [
+            (wrongSecret, code("SignatureDoesNotMatch")), (wrongKey, code("InvalidAccessKeyId")),
+        ] {
+            try await real.run(credentials: credentials) { store, bucket, _ in
+                await #expect(throws: error) { try await store.get(name("a", in: bucket), maxBytes: 1, within: limit) }
+            }
+        }
+    }
+
+    @Test func missingBucketsAreReported() async throws {
+        try await real.run { store, _, _ in
+            let bucket = try BucketName("no-such-bucket")
+            let name = try name("a", in: bucket)
+            await #expect(throws: ObjectStorageError.noSuchBucket) {
+                try await store.get(name, maxBytes: 1, within: limit)
+            }
+            await #expect(throws: ObjectStorageError.noSuchBucket) { try await store.list(bucket, within: limit) }
+            await #expect(throws: ObjectStorageError.noSuchBucket) {
+                try await store.put(name, ObjectWrite(ByteBuffer()), within: limit)
+            }
+        }
+    }
+
+    @Test(arguments: [-3600.0, 3600])
+    func aClockThatIsAnHourOffIsCorrected(offset: TimeInterval) async throws {
+        let now = { @Sendable in Date().addingTimeInterval(offset) }
+        try await real.run(now: now) { store, bucket, sent in
+            let name = try name("skew", in: bucket)
+            try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
+            #expect(sent.operations == [.put, .put])
+            _ = try await store.get(name, maxBytes: 1, within: limit)
+            #expect(sent.operations == [.put, .put, .get])
+        }
+        try await real.run(now: now) { store, bucket, sent in
+            _ = try await store.head(name("skew", in: bucket), within: limit)
+            #expect(sent.operations == [.head, .head])
+        }
+    }
+
+    @Test func aStoreThatIsPausedMeetsTheTimeLimitAndRecovers() async throws {
+        try await real.run { store, bucket, _ in
+            let name = try name("pause", in: bucket)
+            try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
+            kill(real.gatewayPID, SIGSTOP)
+            defer { kill(real.gatewayPID, SIGCONT) }
+            await #expect(throws: ObjectStorageError.timedOut(.response)) {
+                try await store.get(name, maxBytes: 1, within: .milliseconds(200))
+            }
+            await #expect(throws: ObjectStorageError.timedOut(.response)) {
+                try await store.put(name, ObjectWrite(ByteBuffer(string: "y")), within: .milliseconds(200))
+            }
+            kill(real.gatewayPID, SIGCONT)
+            _ = try await store.get(name, maxBytes: 1, within: limit)
+        }
+    }
+}
