@@ -95,19 +95,18 @@ package final class ObjectStore: Sendable {
 
     /// Writes an object, all of it or nothing, and replaces an existing one unless ``ObjectWrite/onlyIfAbsent`` is set.
     ///
-    /// - Returns: the new object's ETag.
+    /// - Returns: the new object's ETag, if the store sends one.
     @discardableResult
     package func put(
         _ name: ObjectName, _ write: ObjectWrite, within limit: Duration
-    ) async throws(ObjectStorageError) -> String {
+    ) async throws(ObjectStorageError) -> String? {
         var request = StoreRequest(.put, .PUT, bucket: name.bucket, key: name.key, body: write.body)
         request.fields = try write.fields()
         return try await executor.execute(request, within: limit, accepting: [200]) {
             answer, _ throws(AttemptFailure) in
-            // A web server that answers everything with a page has not stored the object.
-            guard let etag = answer.fields[.eTag] else { throw AttemptFailure(.notS3(status: answer.status)) }
+            guard answer.isFromStore else { throw AttemptFailure(.notS3(status: answer.status)) }
             try await answer.drain()
-            return etag
+            return answer.fields[.eTag]
         }
     }
 

@@ -84,6 +84,11 @@ struct HostileStoreTests {
         #expect(delete == .notS3(status: 200))
     }
 
+    @Test func anObjectWithoutETagIsAnAnswer() async throws {
+        // JuiceFS sends none.
+        #expect(try await getError { _ in [.respond(fields: ["x-amz-request-id: 1"], body: "x")] } == nil)
+    }
+
     @Test func codesOfErrorsAreBounded() async throws {
         let long = String(repeating: "A", count: 65)
         #expect(try await getError { _ in Reply.error("403 Forbidden", long) } == .forbidden(code: nil))

@@ -22,10 +22,15 @@ extension StoreRequest {
 }
 
 extension HTTPTransport.Answer {
-    /// Checks that a success is an object that is not too large. Every store sends an ETag, and hardly any web server
-    /// with the pages that it answers unknown paths with.
+    /// Whether the answer has an ETag or one of S3's own fields, as those of all stores have. The page with which a web
+    /// server answers every path hardly has.
+    var isFromStore: Bool {
+        fields[.eTag] != nil || fields.contains { $0.name.canonicalName.hasPrefix("x-amz-") }
+    }
+
+    /// Checks that a success is an object that is not too large.
     func checkObject(maxBytes: Int) throws(AttemptFailure) {
-        guard fields[.eTag] != nil else { throw AttemptFailure(.notS3(status: status)) }
+        guard isFromStore else { throw AttemptFailure(.notS3(status: status)) }
         if let length = fields[.contentLength].flatMap(Int.init(digits:)), length > maxBytes {
             throw AttemptFailure(.tooLarge(limitBytes: maxBytes))
         }

@@ -36,7 +36,4 @@ package struct RetryPolicy: Hashable, Sendable {
         let pause = max(min(doubled, maxPause) * random, retryAfter ?? .zero)
         return pause < remaining ? pause : nil
     }
-
-    /// Whether an answer of this status may differ next time.
-    static func isWorthRetrying(status: Int) -> Bool { [429, 500, 503].contains(status) }
 }
