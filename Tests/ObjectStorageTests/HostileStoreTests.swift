@@ -201,6 +201,39 @@ struct HostileStoreTests {
         }
     }
 
+    @Test func credentialsThatHangMeetTheTimeLimit() async throws {
+        let clock = LimitClock()
+        let (silence, writer) = AsyncStream<Never>.makeStream()
+        let load = { @Sendable () async throws(CredentialsError) -> Credentials in
+            clock.pass()
+            for await _ in silence {}
+            throw .notFound
+        }
+        let credentials = RenewingCredentials(load: load, now: { Date() })
+        try await StubStore.run(clock: clock, credentials: credentials) { _ in
+            Reply.object("")
+        } testing: { stub in
+            await #expect(throws: ObjectStorageError.timedOut(.credentials)) {
+                try await stub.store.head(.media("k"), within: limit)
+            }
+            #expect(stub.origin.connectionCount == 0)
+        }
+        writer.finish()
+    }
+
+    @Test func withoutCredentialsNothingIsSent() async throws {
+        let load = { @Sendable () async throws(CredentialsError) -> Credentials in throw .profileNotFound("work") }
+        let credentials = RenewingCredentials(load: load, now: { Date() }, logger: .silent)
+        try await StubStore.run(credentials: credentials) { _ in
+            Reply.object("")
+        } testing: { stub in
+            await #expect(throws: ObjectStorageError.credentials(.profileNotFound("work"))) {
+                try await stub.store.head(.media("k"), within: limit)
+            }
+            #expect(stub.origin.connectionCount == 0)
+        }
+    }
+
     @Test func cancelingTheTaskEndsTheOperation() async throws {
         try await StubStore.run { _ in
             [.stall]

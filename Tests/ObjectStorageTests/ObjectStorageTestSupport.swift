@@ -1,6 +1,7 @@
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -142,5 +143,31 @@ extension HTTPFields {
             guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { continue }
             append(HTTPField(name: name, value: parts[1].trimmingCharacters(in: .whitespaces)))
         }
+    }
+}
+
+extension Logger {
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Collects log lines.
+struct LogLines: LogHandler {
+    private final class Storage: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private let storage = Storage()
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    var lines: [String] { storage.lines.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        storage.lines.withLock { $0.append("\(event.message)") }
     }
 }

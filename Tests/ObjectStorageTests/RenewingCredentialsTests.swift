@@ -52,9 +52,8 @@ private final class ScriptedSource: Sendable {
         }.get()
     }
 
-    func credentials() -> RenewingCredentials {
-        RenewingCredentials(
-            load: load, now: { self.now }, logger: .init(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    func credentials(logger: Logger = .silent) -> RenewingCredentials {
+        RenewingCredentials(load: load, now: { self.now }, logger: logger)
     }
 }
 
@@ -131,6 +130,25 @@ struct RenewingCredentialsTests {
         #expect(source.loads == 4)
         source.advance(by: RenewingCredentials.pause + 1)
         #expect(try await credentials.credentials().accessKey == "B")
+    }
+
+    @Test func aFailureIsLoggedOnceUntilItEnds() async throws {
+        let source = ScriptedSource()
+        for _ in 0..<3 { source.addFailure() }
+        source.add("A", validFor: 400)
+        source.addFailure()
+        let log = LogLines()
+        let credentials = source.credentials(logger: Logger(label: "test") { _ in log })
+        for _ in 0..<3 {
+            await #expect(throws: CredentialsError.unreachable(.instance)) { try await credentials.credentials() }
+            source.advance(by: RenewingCredentials.pause + 1)
+        }
+        #expect(log.lines == ["credentials of the object store not renewed"])
+        #expect(try await credentials.credentials().accessKey == "A")
+        source.advance(by: 350)
+        #expect(try await credentials.credentials().accessKey == "A")
+        while credentials.isRenewing { await Task.yield() }
+        #expect(log.lines.count == 2)
     }
 
     @Test func credentialsThatTheStoreConsidersExpiredAreReplaced() async throws {
