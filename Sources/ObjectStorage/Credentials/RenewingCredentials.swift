@@ -104,15 +104,15 @@ package final class RenewingCredentials: CredentialsProviding {
     private func renew() async -> Outcome {
         let outcome: Outcome
         do throws(CredentialsError) { outcome = .success(try await load()) } catch { outcome = .failure(error) }
-        let date = now()
-        let isRepeated = state.withLock { state in
-            defer { state.last = (outcome, date) }
-            state.renewal = nil
-            if case .success(let credentials) = outcome { state.current = credentials }
-            return state.last?.outcome == outcome
-        }
+        let isRepeated = state.withLock { $0.last?.outcome == outcome }
         if case .failure(let error) = outcome, error != .canceled, !isRepeated {
             logger.warning("credentials of the object store not renewed", metadata: ["error": "\(error)"])
+        }
+        let date = now()
+        state.withLock { state in
+            state.renewal = nil
+            state.last = (outcome, date)
+            if case .success(let credentials) = outcome { state.current = credentials }
         }
         return outcome
     }
