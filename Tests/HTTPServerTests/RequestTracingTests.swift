@@ -125,7 +125,7 @@ struct RequestTracingTests {
                     : .image(
                         body: ByteBuffer(string: "fast"), cacheStatus: "darkroom;hit;ttl=5;detail=memory",
                         serverTiming: "total;dur=0.1"),
-                metrics: RequestMetrics.discarding().of(route: "/fast"))
+                details: .none, metrics: RequestMetrics.discarding().of(route: "/fast"))
         }
     }
 

@@ -6,9 +6,11 @@ import ServiceLifecycle
 import Synchronization
 
 /// A listener whose failure tells which listener it is.
-struct NamedListener: Service {
+struct NamedListener: Service, CustomStringConvertible {
     let listener: Listener
     let service: ListenerService
+
+    var description: String { "\(listener) \(service)" }
 
     /// Throws a ``ListenerFailure``.
     func run() async throws {

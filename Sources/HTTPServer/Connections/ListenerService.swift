@@ -104,6 +104,11 @@ package struct ListenerService: Service {
     }
 }
 
+extension ListenerService: CustomStringConvertible {
+    /// Without the configuration, which contains secrets: service groups log the services that they run.
+    package var description: String { "listener" }
+}
+
 /// The value of `Date`, formatted once a second.
 private final class DateText: Sendable {
     private let latest = Mutex((second: Int64.min, text: ""))
