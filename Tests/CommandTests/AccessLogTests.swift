@@ -117,7 +117,9 @@ struct AccessLogTests {
     func `No secret that passes is written down, even at trace`(format: String) async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         origin.answer("/gone.jpg?key=secret", .status("404 Not Found"))
-        let server = try await server("--log-format", format, "--log-level", "trace")
+        let server = try await server(
+            "--log-format", format, "--log-level", "trace", "--otlp-endpoint", "http://127.0.0.1:9", "--otlp-headers",
+            "authorization=secret", "--otlp-sample-ratio", "1")
         let withUser = origin.url("/a.jpg?key=secret").replacingOccurrences(of: "//", with: "//user:secret@")
         for source in [
             withUser, origin.url("/gone.jpg?key=secret"), "ftp://secret@a.org/secret", "http://10.0.0.1/?secret",

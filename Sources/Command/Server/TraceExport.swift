@@ -30,8 +30,11 @@ struct TraceExport: Sendable {
 }
 
 /// Delivers spans until all services after it have shut down, and the last spans then.
-struct TraceExportService: Service {
+struct TraceExportService: Service, CustomStringConvertible {
     let exporter: SpanExporter
+
+    /// Without the exporter's header fields, which may be secret: service groups log the services that they run.
+    var description: String { "trace export" }
 
     func run() async throws {
         await withGracefulShutdownHandler {
