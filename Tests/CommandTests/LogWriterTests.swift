@@ -60,9 +60,7 @@ struct LogWriterTests {
         #expect(writer.droppedCount == 0)
     }
 
-    @Test func `a blocked reader stalls no caller, and what was dropped is counted and reported once it reads again`()
-        throws
-    {
+    @Test func `a blocked reader stalls no caller, and what was dropped is counted and reported once it reads again`() {
         let (limit, count) = (80, 1_000)
         let filled = fill()
         let writer = writer(limits: .init(lines: limit, bytes: 1 << 20))
@@ -79,10 +77,11 @@ struct LogWriterTests {
         let lines = lines()
         #expect(lines.count { $0.contains(" info request ") } == count + 1 - dropped)
         #expect(lines.contains { $0.hasSuffix(" critical at last") })
-        let report = try #require(lines.firstIndex { $0.contains(" error log lines dropped ") })
-        #expect(lines[report].hasSuffix(" count=\(dropped)"))
-        #expect(lines.count { $0.contains("dropped") } == 1)
-        #expect(lines.last?.contains("path=/\(count) ") == true && report < lines.count - 1)
+        // Two reports if the writer took its one batch only after lines had been dropped.
+        let reports = lines.filter { $0.contains(" error log lines dropped ") }
+        #expect((1...2).contains(reports.count))
+        #expect(reports.compactMap { $0.split(separator: "=").last.flatMap { Int($0) } }.reduce(0, +) == dropped)
+        #expect(lines.last?.contains("path=/\(count) ") == true)
         #expect(writer.droppedCount == dropped)
     }
 

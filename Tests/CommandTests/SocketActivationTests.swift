@@ -98,6 +98,7 @@ extension DarkroomProcess {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", script, errors.path, "\(sockets.count)", names, binary.path] + arguments
+        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
         process.standardInput = FileHandle(fileDescriptor: sockets[0].socket.descriptor, closeOnDealloc: false)
         process.standardError = FileHandle(
             fileDescriptor: sockets[sockets.count - 1].socket.descriptor, closeOnDealloc: false)
