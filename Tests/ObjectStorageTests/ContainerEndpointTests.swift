@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ContainerEndpointTests {
-    @Test func tasksOfECSAskTheFixedAddress() async throws {
+    @Test func `Tasks of ECS ask the fixed address`() async throws {
         try await withCredentialsEndpoint { _ in
             [.respond(body: credentialsDocument("ECS"))]
         } testing: { endpoint in
@@ -23,7 +23,7 @@ struct ContainerEndpointTests {
         ["AWS_CONTAINER_AUTHORIZATION_TOKEN": "in-variable"],
         ["AWS_CONTAINER_AUTHORIZATION_TOKEN": "in-variable", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/token"],
     ])
-    func podsOfEKSSendTheirToken(variables: [String: String]) async throws {
+    func `Pods of EKS send their token`(variables: [String: String]) async throws {
         try await withCredentialsEndpoint { _ in
             [.respond(body: credentialsDocument("EKS"))]
         } testing: { endpoint in
@@ -40,7 +40,7 @@ struct ContainerEndpointTests {
         "http://169.254.170.2/a", "http://169.254.170.23/a", "http://[fd00:ec2::23]/a", "http://127.0.0.1:8080/a",
         "http://127.1.2.3/a", "http://[::1]/a", "http://localhost/a", "https://credentials.example/a",
     ])
-    func platformsAndTLSAreTrusted(uri: String) throws {
+    func `Platforms and TLS are trusted`(uri: String) throws {
         #expect(try ContainerEndpoint(environment: ["AWS_CONTAINER_CREDENTIALS_FULL_URI": uri], address: "") != nil)
     }
 
@@ -48,14 +48,14 @@ struct ContainerEndpointTests {
         "http://credentials.example/a", "http://169.254.169.254/a", "http://10.0.0.1/a", "http://localhost.example/a",
         "http://[::ffff:127.0.0.1]/a", "http://169.254.170.2.example/a", "http://169.254.170.2@evil.example/a",
     ])
-    func otherEndpointsAreRefused(uri: String) {
+    func `Other endpoints are refused`(uri: String) {
         #expect(throws: CredentialsError.endpointNotAllowed) {
             try ContainerEndpoint(environment: ["AWS_CONTAINER_CREDENTIALS_FULL_URI": uri], address: "")
         }
     }
 
     @Test(arguments: ["two\nlines", "", "a\r\nx: y", "é"])
-    func tokensThatHeaderFieldsCannotCarryAreReported(token: String) async throws {
+    func `Tokens that header fields cannot carry are reported`(token: String) async throws {
         let environment = [
             "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/",
             "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/token",
@@ -70,7 +70,7 @@ struct ContainerEndpointTests {
         #"{"AccessKeyId":"a","SecretAccessKey":"s","Token":"t","Expiration":"soon"}"#,
         #"{"AccessKeyId":"a b","SecretAccessKey":"s","Token":"t","Expiration":"2026-11-22T12:00:00Z"}"#,
     ])
-    func otherDocumentsAreMalformed(body: String) async throws {
+    func `Other documents are malformed`(body: String) async throws {
         try await withCredentialsEndpoint { _ in
             [.respond(body: body)]
         } testing: { endpoint in
@@ -80,7 +80,7 @@ struct ContainerEndpointTests {
         }
     }
 
-    @Test func redirectsAreNotFollowed() async throws {
+    @Test func `Redirects are not followed`() async throws {
         try await withCredentialsEndpoint { _ in
             [.redirect(to: "/other")]
         } testing: { endpoint in

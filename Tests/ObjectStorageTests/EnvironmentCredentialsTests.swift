@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomObjectStorage
 
 struct EnvironmentCredentialsTests {
-    @Test func theEnvironmentTakesPrecedence() async throws {
+    @Test func `The environment takes precedence`() async throws {
         let credentials = try await loadCredentials(
             [
                 "AWS_ACCESS_KEY_ID": "ENV", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t", "HOME": "/h",
@@ -13,18 +13,18 @@ struct EnvironmentCredentialsTests {
     }
 
     @Test(arguments: ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
-    func halfAPairIsReported(variable: String) async {
+    func `Half a pair is reported`(variable: String) async {
         await #expect(throws: CredentialsError.incomplete(.environment)) { try await loadCredentials([variable: "x"]) }
     }
 
     @Test(arguments: ["a b", "a/b", "a,b", "a\r\nx: y", "é"])
-    func keysThatHeaderFieldsCannotCarryAreReported(key: String) async {
+    func `Keys that header fields cannot carry are reported`(key: String) async {
         await #expect(throws: CredentialsError.malformed(.environment)) {
             try await loadCredentials(["AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": "s"])
         }
     }
 
-    @Test func emptyVariablesAreNotSet() async {
+    @Test func `Empty variables are not set`() async {
         await #expect(throws: CredentialsError.notFound) {
             try await loadCredentials([
                 "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_PROFILE": "",
@@ -33,7 +33,7 @@ struct EnvironmentCredentialsTests {
         }
     }
 
-    @Test func keysAppearInNoDescription() throws {
+    @Test func `Keys appear in no description`() throws {
         let credentials = try Credentials(accessKey: "AKIAKEY", secretKey: "hidden", sessionToken: "token")
         var dumped = ""
         dump(credentials, to: &dumped)

@@ -59,19 +59,19 @@ struct HostileStoreTests {
         ),
         ("206 Partial Content", "None", [], .notS3(status: 206)), ("304 Not Modified", "None", [], .notS3(status: 304)),
     ])
-    func errorsAreTyped(status: String, code: String, fields: [String], expected: ObjectStorageError) async throws {
+    func `Errors are typed`(status: String, code: String, fields: [String], expected: ObjectStorageError) async throws {
         #expect(try await getError { _ in Reply.error(status, code, fields: fields) } == expected)
         #expect(!"\(expected)".contains("secret"))
     }
 
     @Test(arguments: ["200 OK", "404 Not Found", "400 Bad Request", "405 Method Not Allowed"])
-    func pagesOfAWebServerAreNoAnswers(status: String) async throws {
+    func `Pages of a web server are no answers`(status: String) async throws {
         let status = status
         let code = try #require(Int(status.prefix(3)))
         #expect(try await getError { _ in [.respond(status, body: Reply.page)] } == .notS3(status: code))
     }
 
-    @Test func aPageIsNoAnswerToWritingAndDeleting() async throws {
+    @Test func `A page is no answer to writing and deleting`() async throws {
         let name = try ObjectName.media("k")
         let page: Script = { _ in [.respond("200 OK", body: Reply.page)] }
         let put = try await error(
@@ -84,12 +84,12 @@ struct HostileStoreTests {
         #expect(delete == .notS3(status: 200))
     }
 
-    @Test func anObjectWithoutETagIsAnAnswer() async throws {
+    @Test func `An object without ETag is an answer`() async throws {
         // JuiceFS sends none.
         #expect(try await getError { _ in [.respond(fields: ["x-amz-request-id: 1"], body: "x")] } == nil)
     }
 
-    @Test func codesOfErrorsAreBounded() async throws {
+    @Test func `Codes of errors are bounded`() async throws {
         let long = String(repeating: "A", count: 65)
         #expect(try await getError { _ in Reply.error("403 Forbidden", long) } == .forbidden(code: nil))
         #expect(try await getError { _ in Reply.error("403 Forbidden", "a\nb") } == .forbidden(code: nil))
@@ -98,7 +98,7 @@ struct HostileStoreTests {
         #expect(redirect == .redirected(region: nil))
     }
 
-    @Test func redirectsAreNotFollowed() async throws {
+    @Test func `Redirects are not followed`() async throws {
         try await StubStore.run { _ in
             [.redirect("307 Temporary Redirect", to: "/media/other")]
         } testing: { stub in
@@ -109,14 +109,14 @@ struct HostileStoreTests {
         }
     }
 
-    @Test func anAnnouncedLengthOverTheLimitIsNotReceived() async throws {
+    @Test func `An announced length over the limit is not received`() async throws {
         let script: Script = { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5368709120\r\n\r\n"), .sendForever("xxxx")]
         }
         #expect(try await getError(script) == .tooLarge(limitBytes: 1000))
     }
 
-    @Test func anEndlessBodyIsCounted() async throws {
+    @Test func `An endless body is counted`() async throws {
         let script: Script = { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\n\r\n"), .sendForever(String(repeating: "x", count: 999))]
         }
@@ -130,7 +130,7 @@ struct HostileStoreTests {
     }
 
     @Test(arguments: ["200 OK", "403 Forbidden", "500 Internal Server Error"])
-    func endlessDocumentsAreNotReceived(status: String) async throws {
+    func `Endless documents are not received`(status: String) async throws {
         let bucket = try BucketName("media")
         let listed = try await error(
             of: { store throws(ObjectStorageError) in _ = try await store.list(bucket, within: limit) },
@@ -139,7 +139,7 @@ struct HostileStoreTests {
         #expect(listed != .canceled)
     }
 
-    @Test func contentCodingsAreNotDecoded() async throws {
+    @Test func `Content codings are not decoded`() async throws {
         try await StubStore.run { _ in
             Reply.object("\u{1f}bomb", fields: ["Content-Encoding: gzip"])
         } testing: {
@@ -150,7 +150,7 @@ struct HostileStoreTests {
         }
     }
 
-    @Test func interimResponsesAreSkipped() async throws {
+    @Test func `Interim responses are skipped`() async throws {
         try await StubStore.run { request in
             [.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")] + Reply.object("x")
         } testing: { stub in
@@ -166,12 +166,12 @@ struct HostileStoreTests {
         "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 70_000))\r\n\r\n",
     ])
-    func whatIsNotHTTPIsMalformed(bytes: String) async throws {
+    func `What is not HTTP is malformed`(bytes: String) async throws {
         #expect(try await getError { _ in [.send(bytes), .stall] } == .unreachable(.malformed))
     }
 
     @Test(arguments: [TestOrigin.Step.stall, .drip])
-    func aStoreThatHangsMeetsTheTimeLimit(step: TestOrigin.Step) async throws {
+    func `A store that hangs meets the time limit`(step: TestOrigin.Step) async throws {
         let clock = LimitClock()
         try await StubStore.run(
             clock: clock
@@ -187,7 +187,7 @@ struct HostileStoreTests {
         }
     }
 
-    @Test func aStoreThatNeverAnswersMeetsTheTimeLimit() async throws {
+    @Test func `A store that never answers meets the time limit`() async throws {
         let clock = LimitClock()
         try await StubStore.run(clock: clock) { _ in
             [.stall]
@@ -201,7 +201,7 @@ struct HostileStoreTests {
         }
     }
 
-    @Test func credentialsThatHangMeetTheTimeLimit() async throws {
+    @Test func `Credentials that hang meet the time limit`() async throws {
         let clock = LimitClock()
         let (silence, writer) = AsyncStream<Never>.makeStream()
         let load = { @Sendable () async throws(CredentialsError) -> Credentials in
@@ -221,7 +221,7 @@ struct HostileStoreTests {
         writer.finish()
     }
 
-    @Test func withoutCredentialsNothingIsSent() async throws {
+    @Test func `Without credentials nothing is sent`() async throws {
         let load = { @Sendable () async throws(CredentialsError) -> Credentials in throw .profileNotFound("work") }
         let credentials = RenewingCredentials(load: load, now: { Date() }, logger: .silent)
         try await StubStore.run(credentials: credentials) { _ in
@@ -234,7 +234,7 @@ struct HostileStoreTests {
         }
     }
 
-    @Test func cancelingTheTaskEndsTheOperation() async throws {
+    @Test func `Canceling the task ends the operation`() async throws {
         try await StubStore.run { _ in
             [.stall]
         } testing: { stub in
@@ -247,7 +247,7 @@ struct HostileStoreTests {
         }
     }
 
-    @Test func aRefusedConnectionIsReported() async throws {
+    @Test func `A refused connection is reported`() async throws {
         let store = try ObjectStore(
             ObjectStoreSettings(endpoint: ObjectStoreEndpoint(parsing: "http://127.0.0.1:1"), region: "us-east-1"),
             credentials: StaticCredentials(.test), eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
@@ -257,7 +257,7 @@ struct HostileStoreTests {
         await store.shutdown()
     }
 
-    @Test func anUnknownHostIsReported() async throws {
+    @Test func `An unknown host is reported`() async throws {
         let store = try ObjectStore(
             ObjectStoreSettings(endpoint: ObjectStoreEndpoint(parsing: "http://store.invalid"), region: "us-east-1"),
             credentials: StaticCredentials(.test), eventLoopGroup: MultiThreadedEventLoopGroup.singleton)

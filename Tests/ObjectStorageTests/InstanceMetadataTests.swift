@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct InstanceMetadataTests {
-    @Test func theRoleIsAskedForWithASessionToken() async throws {
+    @Test func `The role is asked for with a session token`() async throws {
         let script: @Sendable (TestOrigin.Request) -> [TestOrigin.Step] = { request in
             switch (request.method, request.target) {
             case ("PUT", "/latest/api/token"): [.respond(body: "session-token")]
@@ -27,11 +27,11 @@ struct InstanceMetadataTests {
         }
     }
 
-    @Test func nothingAnswersOutsideOfEC2() async {
+    @Test func `Nothing answers outside of EC2`() async {
         await #expect(throws: CredentialsError.notFound) { try await loadCredentials([:]) }
     }
 
-    @Test func theFirstVersionIsNotUsed() async throws {
+    @Test func `The first version is not used`() async throws {
         let script: @Sendable (TestOrigin.Request) -> [TestOrigin.Step] = { request in
             request.method == "PUT" ? [.respond("403 Forbidden")] : [.respond(body: "role")]
         }
@@ -44,7 +44,7 @@ struct InstanceMetadataTests {
     }
 
     @Test(arguments: ["..", "", "."])
-    func aRoleIsAName(role: String) async throws {
+    func `A role is a name`(role: String) async throws {
         let script: @Sendable (TestOrigin.Request) -> [TestOrigin.Step] = { request in
             [.respond(body: request.method == "PUT" ? "token" : role)]
         }
@@ -55,7 +55,7 @@ struct InstanceMetadataTests {
         }
     }
 
-    @Test func aServiceThatHangsIsUnreachable() async throws {
+    @Test func `A service that hangs is unreachable`() async throws {
         try await withCredentialsEndpoint { _ in
             [.stall]
         } testing: { service in

@@ -12,7 +12,7 @@ struct ObjectListTests {
 
     init() throws { bucket = try BucketName("media") }
 
-    @Test func pagesAreFollowedUntilTheEnd() async throws {
+    @Test func `Pages are followed until the end`() async throws {
         try await StubStore.run { request in
             request.target.contains("continuation-token=t%2F1")
                 ? Reply.list(["p/c"]) : Reply.list(["p/a", "p/b"], next: "t/1")
@@ -31,7 +31,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func aListingEndsAtItsLimit() async throws {
+    @Test func `A listing ends at its limit`() async throws {
         try await StubStore.run { _ in
             Reply.list(["a", "b", "c"], next: "more")
         } testing: { stub in
@@ -45,7 +45,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func objectsHaveTheirAttributes() async throws {
+    @Test func `Objects have their attributes`() async throws {
         let body = """
             <?xml version="1.0" encoding="UTF-8"?>
             <ListBucketResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated><Contents>
@@ -68,7 +68,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func keysAreTakenLiterallyIfTheStoreDoesNotEncodeThem() async throws {
+    @Test func `Keys are taken literally if the store does not encode them`() async throws {
         try await StubStore.run { _ in
             Reply.list(["a+b%2F"])
         } testing: { stub in
@@ -77,7 +77,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func keysUpToTheStartAreLeftOutIfTheStoreIgnoresIt() async throws {
+    @Test func `Keys up to the start are left out if the store ignores it`() async throws {
         try await StubStore.run { _ in
             Reply.list(["a", "b", "c"])
         } testing: { stub in
@@ -86,7 +86,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func aTokenThatRepeatsEndsTheListing() async throws {
+    @Test func `A token that repeats ends the listing`() async throws {
         try await StubStore.run { _ in
             Reply.list([], next: "again")
         } testing: { stub in
@@ -97,7 +97,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func endlessPagesEndAtTheLimitOfObjects() async throws {
+    @Test func `Endless pages end at the limit of objects`() async throws {
         try await StubStore.run {
             Reply.list(["k\($0.index)"], next: "t\($0.index)")
         } testing: { stub in
@@ -107,7 +107,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func endlessEmptyPagesEndAtTheTimeLimit() async throws {
+    @Test func `Endless empty pages end at the time limit`() async throws {
         try await StubStore.run {
             Reply.list([], next: "t\($0.index)")
         } testing: { stub in
@@ -125,7 +125,7 @@ struct ObjectListTests {
         "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>other</Key><Size>1</Size></Contents></ListBucketResult>",
         "\u{1f}\u{8b}gzip",
     ])
-    func otherDocumentsAreNotListings(body: String) async throws {
+    func `Other documents are not listings`(body: String) async throws {
         try await StubStore.run { _ in
             [.respond(body: body)]
         } testing: { stub in
@@ -135,7 +135,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func batchesOfAThousandKeysAreDeleted() async throws {
+    @Test func `Batches of a thousand keys are deleted`() async throws {
         try await StubStore.run { _ in
             [.respond(body: "<DeleteResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>")]
         } testing: { stub in
@@ -154,7 +154,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func keysThatXMLCannotContainAreDeletedOneByOne() async throws {
+    @Test func `Keys that XML cannot contain are deleted one by one`() async throws {
         try await StubStore.run { request in
             request.method == "DELETE"
                 ? [.send("HTTP/1.1 204 No Content\r\n\r\n")] : [.respond(body: "<DeleteResult/>")]
@@ -165,7 +165,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func keysThatAreNotDeletedAreReported() async throws {
+    @Test func `Keys that are not deleted are reported`() async throws {
         let body = """
             <DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code><Message>m</Message></Error>
             <Error><Key>b</Key><Code>NoSuchKey</Code></Error><Error><Key>c</Key><Code>SlowDown</Code></Error></DeleteResult>
@@ -184,7 +184,7 @@ struct ObjectListTests {
     }
 
     @Test(arguments: [Reply.page, "", "<DeleteResult><Error><Key>other</Key></Error></DeleteResult>"])
-    func otherDocumentsAreNotResultsOfDeleting(body: String) async throws {
+    func `Other documents are not results of deleting`(body: String) async throws {
         try await StubStore.run { _ in
             [.respond(body: body)]
         } testing: { stub in

@@ -20,7 +20,7 @@ struct ObjectStorageErrorTests {
         }.map { .credentials($0) }
         + [.notFound, .profileNotFound("p"), .endpointNotAllowed, .canceled].map { .credentials($0) }
 
-    @Test func descriptionsAreDifferentSentences() {
+    @Test func `Descriptions are different sentences`() {
         let descriptions = Self.errors.map(\.description)
         #expect(Set(descriptions).count == descriptions.count)
         for text in descriptions {

@@ -11,7 +11,7 @@ import Testing
 struct ObjectStoreTests {
     private let limit = Duration.seconds(30)
 
-    @Test func getSendsASignedRequestAndReturnsTheObject() async throws {
+    @Test func `Get sends a signed request and returns the object`() async throws {
         try await StubStore.run { _ in
             Reply.object("picture", fields: ["x-amz-meta-hash: abc"])
         } testing: { stub in
@@ -30,7 +30,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func keysAreSentByteForByte() async throws {
+    @Test func `Keys are sent byte for byte`() async throws {
         let keys = ["..", ".", "a/../b", "a//b", "/a", "//", "%2F", "a+b", "?x=1#y", "\u{1}"]
         try await StubStore.run { _ in
             Reply.object("")
@@ -45,7 +45,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func rangesAndConditionsAreSent() async throws {
+    @Test func `Ranges and conditions are sent`() async throws {
         try await StubStore.run { _ in
             [.respond("206 Partial Content", fields: ["ETag: \"e\"", "Content-Range: bytes 2-4/9"], body: "cde")]
         } testing: { stub in
@@ -65,7 +65,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func anUnmodifiedObjectIsNotDelivered() async throws {
+    @Test func `An unmodified object is not delivered`() async throws {
         try await StubStore.run { request in
             request.fields["if-none-match"] == nil
                 ? Reply.object("x") : [.notModified(fields: ["ETag: \"e\"", "Cache-Control: max-age=9"])]
@@ -83,7 +83,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func partsArriveInOrderWithTheAttributesFirst() async throws {
+    @Test func `Parts arrive in order with the attributes first`() async throws {
         let chunks = "5\r\nabcde\r\n3\r\nfgh\r\n0\r\n\r\n"
         try await StubStore.run { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nTransfer-Encoding: chunked\r\n\r\n"), .send(chunks)]
@@ -101,7 +101,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func anErrorOfTheReceiverEndsTheOperation() async throws {
+    @Test func `An error of the receiver ends the operation`() async throws {
         try await StubStore.run { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 9\r\n\r\nabc"), .stall]
         } testing: { stub in
@@ -116,7 +116,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func putSendsBodyMetadataAndCondition() async throws {
+    @Test func `Put sends body, metadata and condition`() async throws {
         try await StubStore.run { _ in
             Reply.object("")
         } testing: { stub in
@@ -141,7 +141,7 @@ struct ObjectStoreTests {
         ["": "v"], ["a b": "v"], ["A": "v"], ["a": "line\nbreak"], ["a": " v"], ["a": "é"],
         ["a": String(repeating: "v", count: 2048)],
     ])
-    func metadataThatHTTPOrS3DoesNotAllowIsNotSent(metadata: [String: String]) async throws {
+    func `Metadata that HTTP or S3 does not allow is not sent`(metadata: [String: String]) async throws {
         try await StubStore.run { _ in
             Reply.object("")
         } testing: { stub in
@@ -152,7 +152,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func headReadsAttributesOfALargeObjectWithoutItsBytes() async throws {
+    @Test func `Head reads attributes of a large object without its bytes`() async throws {
         try await StubStore.run { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5368709120\r\n\r\n")]
         } testing: { stub in
@@ -166,7 +166,7 @@ struct ObjectStoreTests {
     }
 
     @Test(arguments: ["204 No Content", "404 Not Found"])
-    func deletingSucceedsWithAndWithoutAnObject(status: String) async throws {
+    func `Deleting succeeds with and without an object`(status: String) async throws {
         try await StubStore.run { _ in
             status.hasPrefix("204")
                 ? [.send("HTTP/1.1 204 No Content\r\n\r\n")] : Reply.error(status, "NoSuchKey")
@@ -176,7 +176,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func connectionsAreUsedAgain() async throws {
+    @Test func `Connections are used again`() async throws {
         try await StubStore.run { request in
             request.method == "DELETE" ? [.send("HTTP/1.1 204 No Content\r\n\r\n")] : Reply.object("")
         } testing: { stub in
@@ -190,7 +190,7 @@ struct ObjectStoreTests {
         }
     }
 
-    @Test func afterShutdownOperationsFailAtOnce() async throws {
+    @Test func `After shutdown operations fail at once`() async throws {
         try await StubStore.run { _ in
             Reply.object("")
         } testing: { stub in

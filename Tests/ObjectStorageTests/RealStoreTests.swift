@@ -68,7 +68,7 @@ struct RealStoreTests {
     }
 
     @Test(arguments: [ObjectStoreEndpoint.Addressing.path, .virtualHost])
-    func writesReadsAndDeletes(addressing: ObjectStoreEndpoint.Addressing) async throws {
+    func `Writes reads and deletes`(addressing: ObjectStoreEndpoint.Addressing) async throws {
         try await real.run(addressing: addressing) { store, bucket, _ in
             let name = try name("a.txt", in: bucket)
             let write = ObjectWrite(
@@ -91,7 +91,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func rangesAreRead() async throws {
+    @Test func `Ranges are read`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("range", in: bucket)
             try await store.put(name, ObjectWrite(ByteBuffer(string: "0123456789")), within: limit)
@@ -108,7 +108,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func validatorsRevalidate() async throws {
+    @Test func `Validators revalidate`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("validators", in: bucket)
             let etag = try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
@@ -130,7 +130,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func onlyTheFirstOfTwoConditionalWritesWins() async throws {
+    @Test func `Only the first of two conditional writes wins`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("once", in: bucket)
             try await store.put(name, ObjectWrite(ByteBuffer(string: "first"), onlyIfAbsent: true), within: limit)
@@ -142,7 +142,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func keysOfAnyKindAreKept() async throws {
+    @Test func `Keys of any kind are kept`() async throws {
         let keys = [
             "..", ".", "a/../b", "../a", "a//b", "/a", "a/", "%2F", "%", "a b", "a+b", "é", "e\u{301}", "/\u{301}",
             "日本語/画像.jpg", "😀", "?x=1&y#z", "a&b<c>\"'", "\u{1}", "a\nb", "a\rb\tc", "\\", "*()!';:@$,=[]{}^`|~",
@@ -170,7 +170,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func listsInPagesFromAnywhere() async throws {
+    @Test func `Lists in pages from anywhere`() async throws {
         try await real.run { store, bucket, sent in
             let keys = try (0..<1005).map { try ObjectKey(folder + String($0 + 10_000)) }
             for start in stride(from: 0, to: keys.count, by: 16) {
@@ -198,7 +198,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func largeObjectsStream() async throws {
+    @Test func `Large objects stream`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("large", in: bucket)
             let bytes = ByteBuffer(bytes: (0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
@@ -211,7 +211,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func wrongCredentialsAreReportedWithTheirCode() async throws {
+    @Test func `Wrong credentials are reported with their code`() async throws {
         let code = { (text: String) in ObjectStorageError.forbidden(code: S3ErrorCode(text)) }
         let wrongSecret = try Credentials(accessKey: real.accessKey, secretKey: "wrong")
         let wrongKey = try Credentials(accessKey: "UNKNOWN", secretKey: "wrong")
@@ -224,7 +224,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func missingBucketsAreReported() async throws {
+    @Test func `Missing buckets are reported`() async throws {
         try await real.run { store, _, _ in
             let bucket = try BucketName("no-such-bucket")
             let name = try name("a", in: bucket)
@@ -239,7 +239,7 @@ struct RealStoreTests {
     }
 
     @Test(arguments: [-3600.0, 3600])
-    func aClockThatIsAnHourOffIsCorrected(offset: TimeInterval) async throws {
+    func `A clock that is an hour off is corrected`(offset: TimeInterval) async throws {
         let now = { @Sendable in Date().addingTimeInterval(offset) }
         try await real.run(now: now) { store, bucket, sent in
             let name = try name("skew", in: bucket)
@@ -254,7 +254,7 @@ struct RealStoreTests {
         }
     }
 
-    @Test func aStoreThatIsPausedMeetsTheTimeLimitAndRecovers() async throws {
+    @Test func `A store that is paused meets the time limit and recovers`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("pause", in: bucket)
             try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)

@@ -66,7 +66,7 @@ extension RenewingCredentials {
 
 @Suite(.timeLimit(.minutes(1)))
 struct RenewingCredentialsTests {
-    @Test func credentialsAreLoadedOnce() async throws {
+    @Test func `Credentials are loaded once`() async throws {
         let source = ScriptedSource()
         source.add("A", validFor: nil)
         let credentials = source.credentials()
@@ -76,7 +76,7 @@ struct RenewingCredentialsTests {
         #expect(source.loads == 1)
     }
 
-    @Test func manyCallersWaitForOneLoad() async throws {
+    @Test func `Many callers wait for one load`() async throws {
         let source = ScriptedSource(gated: true)
         source.add("A", validFor: 3600)
         let credentials = source.credentials()
@@ -89,7 +89,7 @@ struct RenewingCredentialsTests {
         #expect(source.loads == 1)
     }
 
-    @Test func theyAreRenewedInTheBackgroundBeforeTheyExpire() async throws {
+    @Test func `They are renewed in the background before they expire`() async throws {
         let source = ScriptedSource(gated: true)
         source.add("A", validFor: 3600)
         source.add("B", validFor: 7200)
@@ -107,7 +107,7 @@ struct RenewingCredentialsTests {
         #expect(source.loads == 2)
     }
 
-    @Test func oldCredentialsAreUsedWhileRenewalsFailUntilTheyExpire() async throws {
+    @Test func `Old credentials are used while renewals fail until they expire`() async throws {
         let source = ScriptedSource()
         source.add("A", validFor: 3600)
         for _ in 0..<3 { source.addFailure() }
@@ -132,7 +132,7 @@ struct RenewingCredentialsTests {
         #expect(try await credentials.credentials().accessKey == "B")
     }
 
-    @Test func aFailureIsLoggedOnceUntilItEnds() async throws {
+    @Test func `A failure is logged once until it ends`() async throws {
         let source = ScriptedSource()
         for _ in 0..<3 { source.addFailure() }
         source.add("A", validFor: 400)
@@ -151,7 +151,7 @@ struct RenewingCredentialsTests {
         #expect(log.lines.count == 2)
     }
 
-    @Test func credentialsThatTheStoreConsidersExpiredAreReplaced() async throws {
+    @Test func `Credentials that the store considers expired are replaced`() async throws {
         let source = ScriptedSource()
         source.add("A", validFor: nil)
         source.add("B", validFor: nil)
@@ -165,7 +165,7 @@ struct RenewingCredentialsTests {
         #expect(source.loads == 2)
     }
 
-    @Test func aCanceledCallerLeavesTheLoadToTheOthers() async throws {
+    @Test func `A canceled caller leaves the load to the others`() async throws {
         let source = ScriptedSource(gated: true)
         source.add("A", validFor: nil)
         let credentials = source.credentials()

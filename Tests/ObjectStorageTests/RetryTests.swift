@@ -8,20 +8,20 @@ import Testing
 
 struct RetryPolicyTests {
     @Test(arguments: [(1, 0.0, 0), (1, 1, 50), (2, 1, 100), (2, 0.5, 50), (3, 1, 200), (9, 1, 2000), (70, 1, 2000)])
-    func pausesAreRandomUpToALimitThatDoubles(attempt: Int, random: Double, milliseconds: Int) {
+    func `Pauses are random up to a limit that doubles`(attempt: Int, random: Double, milliseconds: Int) {
         let policy = RetryPolicy(maxAttempts: 100)
         let pause = policy.pause(afterAttempt: attempt, random: random, retryAfter: nil, remaining: .seconds(60))
         #expect(pause == .milliseconds(milliseconds))
     }
 
-    @Test func theStoreMayAskForALongerPause() {
+    @Test func `The store may ask for a longer pause`() {
         let policy = RetryPolicy()
         let pause = { policy.pause(afterAttempt: 1, random: 1, retryAfter: $0, remaining: .seconds(60)) }
         #expect(pause(.seconds(5)) == .seconds(5))
         #expect(pause(.zero) == .milliseconds(50))
     }
 
-    @Test func thereIsNoPauseBeyondTheLimits() {
+    @Test func `There is no pause beyond the limits`() {
         let policy = RetryPolicy(maxAttempts: 2)
         #expect(policy.pause(afterAttempt: 2, random: 0, retryAfter: nil, remaining: .seconds(60)) == nil)
         #expect(policy.pause(afterAttempt: 1, random: 1, retryAfter: nil, remaining: .milliseconds(50)) == nil)
@@ -36,7 +36,7 @@ struct RetryTests {
     @Test(arguments: [
         "429 Too Many Requests", "500 Internal Server Error", "503 Service Unavailable", "503 Slow Down",
     ])
-    func anAnswerThatMayDifferIsRetried(status: String) async throws {
+    func `An answer that may differ is retried`(status: String) async throws {
         let clock = PauseClock()
         try await StubStore.run(
             retries: RetryPolicy(), clock: clock
@@ -54,7 +54,7 @@ struct RetryTests {
         "400 Bad Request", "403 Forbidden", "404 Not Found", "409 Conflict", "412 Precondition Failed",
         "501 Not Implemented", "502 Bad Gateway", "504 Gateway Timeout", "507 Insufficient Storage",
     ])
-    func otherAnswersAreNotRetried(status: String) async throws {
+    func `Other answers are not retried`(status: String) async throws {
         try await StubStore.run { _ in
             Reply.error(status, "Other")
         } testing: { stub in
@@ -64,7 +64,7 @@ struct RetryTests {
     }
 
     @Test(arguments: [TestOrigin.Step.reset, .close])
-    func aResetConnectionIsRetried(step: TestOrigin.Step) async throws {
+    func `A reset connection is retried`(step: TestOrigin.Step) async throws {
         try await StubStore.run {
             $0.index < 2 ? [step] : Reply.object("x")
         } testing: { stub in
@@ -74,7 +74,7 @@ struct RetryTests {
         }
     }
 
-    @Test func resetsAreReportedAfterAllAttempts() async throws {
+    @Test func `Resets are reported after all attempts`() async throws {
         try await StubStore.run { _ in
             [.reset]
         } testing: { stub in
@@ -85,7 +85,7 @@ struct RetryTests {
         }
     }
 
-    @Test func aBodyThatBreaksOffIsReadAgainIntoMemory() async throws {
+    @Test func `A body that breaks off is read again into memory`() async throws {
         try await StubStore.run { request in
             request.index == 0
                 ? [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5\r\n\r\nhe"), .close]
@@ -96,7 +96,7 @@ struct RetryTests {
         }
     }
 
-    @Test func whatWasDeliveredIsNotReadAgain() async throws {
+    @Test func `What was delivered is not read again`() async throws {
         try await StubStore.run { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5\r\n\r\nhe"), .close]
         } testing: { stub in
@@ -107,7 +107,7 @@ struct RetryTests {
         }
     }
 
-    @Test func retryAfterIsObeyedUpToTheTimeLimit() async throws {
+    @Test func `Retry after is obeyed up to the time limit`() async throws {
         let clock = PauseClock()
         try await StubStore.run(
             clock: clock
@@ -123,7 +123,7 @@ struct RetryTests {
         }
     }
 
-    @Test func theTimeLimitEndsAPause() async throws {
+    @Test func `The time limit ends a pause`() async throws {
         let clock = LimitClock()
         try await StubStore.run(
             retries: RetryPolicy(firstPause: .seconds(5), maxPause: .seconds(5)), clock: clock
@@ -135,7 +135,7 @@ struct RetryTests {
         }
     }
 
-    @Test func aSkewedClockIsCorrectedOnce() async throws {
+    @Test func `A skewed clock is corrected once`() async throws {
         let clock = Mutex<[String]>([])
         let epoch = { @Sendable in Date(timeIntervalSince1970: 0) }
         try await StubStore.run(now: epoch) { request in
@@ -151,7 +151,7 @@ struct RetryTests {
         }
     }
 
-    @Test func aStoreThatIsNeverContentWithTheTimeIsNotAskedForever() async throws {
+    @Test func `A store that is never content with the time is not asked forever`() async throws {
         try await StubStore.run { _ in
             Reply.error("403 Forbidden", "RequestTimeTooSkewed", fields: ["Date: Fri, 31 Dec 9999 23:59:59 GMT"])
         } testing: { stub in
@@ -163,7 +163,7 @@ struct RetryTests {
     }
 
     @Test(arguments: ["Date: yesterday", "X: y"])
-    func withoutADateTheClockIsKept(field: String) async throws {
+    func `Without a date the clock is kept`(field: String) async throws {
         try await StubStore.run { _ in
             Reply.error("403 Forbidden", "RequestTimeTooSkewed", fields: [field])
         } testing: { stub in
@@ -174,7 +174,7 @@ struct RetryTests {
         }
     }
 
-    @Test func expiredCredentialsAreRenewedOnce() async throws {
+    @Test func `Expired credentials are renewed once`() async throws {
         let loads = Mutex(0)
         let load = { @Sendable () async throws(CredentialsError) in
             let number = loads.withLock { loads in

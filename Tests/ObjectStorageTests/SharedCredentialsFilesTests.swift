@@ -40,7 +40,7 @@ struct SharedCredentialsFilesTests {
         (["AWS_PROFILE": "x", "AWS_SHARED_CREDENTIALS_FILE": "/other"], "X", "x"),
         (["AWS_PROFILE": "x", "AWS_SHARED_CREDENTIALS_FILE": "~/.aws/../../other"], "X", "x"),
     ])
-    func theProfileIsRead(environment: [String: String], key: String, secret: String) async throws {
+    func `The profile is read`(environment: [String: String], key: String, secret: String) async throws {
         var files = files
         files["/h/.aws/../../other"] = files["/other"]
         let credentials = try await loadCredentials(environment.merging(["HOME": "/h"]) { $1 }, files: files)
@@ -55,12 +55,12 @@ struct SharedCredentialsFilesTests {
         (["AWS_SHARED_CREDENTIALS_FILE": "/missing"], .unreadable(.sharedFiles, path: "/missing")),
         (["AWS_PROFILE": "role"], .notFound), (["AWS_PROFILE": "empty"], .notFound),
     ])
-    func mistakesAreReported(environment: [String: String], error: CredentialsError) async {
+    func `Mistakes are reported`(environment: [String: String], error: CredentialsError) async {
         let environment = environment.merging(["HOME": "/h", "AWS_EC2_METADATA_DISABLED": "true"]) { $1 }
         await #expect(throws: error) { try await loadCredentials(environment, files: files) }
     }
 
-    @Test func withoutFilesTheNextSourceIsAsked() async {
+    @Test func `Without files the next source is asked`() async {
         await #expect(throws: CredentialsError.notFound) {
             try await loadCredentials(["HOME": "/h", "AWS_EC2_METADATA_DISABLED": "TRUE"])
         }

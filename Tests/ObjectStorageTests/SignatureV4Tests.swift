@@ -52,7 +52,7 @@ struct SignatureV4Tests {
     }
 
     @Test(arguments: examples)
-    func signsTheExamplesOfTheDocumentation(example: Example) throws {
+    func `Signs the examples of the documentation`(example: Example) throws {
         let signature = SignatureV4(credentials: try credentials(), region: "us-east-1")
         let hash = PayloadHash.of(Array(example.body.utf8))
         let fields = signature.sign(
@@ -70,7 +70,7 @@ struct SignatureV4Tests {
         if let requestHash = example.requestHash { #expect(PayloadHash.of(Array(request.text.utf8)) == requestHash) }
     }
 
-    @Test func writesTheCanonicalRequestOfTheDocumentation() {
+    @Test func `Writes the canonical request of the documentation`() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         let request = CanonicalRequest(
             method: "GET", path: "/", parameters: [("prefix", "J"), ("max-keys", "2")],
@@ -90,7 +90,7 @@ struct SignatureV4Tests {
         #expect(request.text == expected)
     }
 
-    @Test func signsTheTokenOfTemporaryCredentials() throws {
+    @Test func `Signs the token of temporary credentials`() throws {
         let signature = SignatureV4(credentials: try credentials(token: "the-token"), region: "us-east-1")
         let fields = signature.sign(
             method: "GET", path: "/", parameters: [], fields: [host], payloadHash: PayloadHash.of([]), at: date)
@@ -102,17 +102,17 @@ struct SignatureV4Tests {
     @Test(arguments: [
         ("a b", "", "a%20b="), ("q", "a+b&c=d/é", "q=a%2Bb%26c%3Dd%2F%C3%A9"), ("q", "~-._", "q=~-._"),
     ])
-    func encodesParametersOnce(name: String, value: String, expected: String) {
+    func `Encodes parameters once`(name: String, value: String, expected: String) {
         #expect(CanonicalRequest.query([(name, value)]) == expected)
     }
 
-    @Test func sortsParametersByTheirEncodedNamesAndThenValues() {
+    @Test func `Sorts parameters by their encoded names and then values`() {
         let query = CanonicalRequest.query([("b", "2"), ("é", "1"), ("a", "2"), ("a", "1"), ("A", "3")])
         #expect(query == "%C3%A9=1&A=3&a=1&a=2&b=2")
     }
 
     @Test(arguments: [("a  b   c", "a b c"), ("a b", "a b"), ("", "")])
-    func runsOfSpacesBecomeOne(value: String, canonical: String) {
+    func `Runs of spaces become one`(value: String, canonical: String) {
         #expect(SignedField("x", value).canonicalValue == canonical)
     }
 }

@@ -38,17 +38,17 @@ struct TLSTests {
         try await body(file.path)
     }
 
-    @Test func authoritiesOfTheSettingsAreTrusted() async throws {
+    @Test func `Authorities of the settings are trusted`() async throws {
         try await withCertificate { try await head(host: "trusted.test", certificateAuthorities: $0) }
     }
 
-    @Test func othersAreNot() async throws {
+    @Test func `Others are not`() async throws {
         await #expect(throws: ObjectStorageError.unreachable(.certificate)) {
             try await head(host: "trusted.test", certificateAuthorities: nil)
         }
     }
 
-    @Test func certificatesAreForTheirHostOnly() async throws {
+    @Test func `Certificates are for their host only`() async throws {
         try await withCertificate { path in
             await #expect(throws: ObjectStorageError.unreachable(.certificate)) {
                 try await head(host: "other.test", certificateAuthorities: path)
@@ -57,7 +57,7 @@ struct TLSTests {
     }
 
     @Test(arguments: ["/missing", "/dev/null"])
-    func aFileWithoutCertificatesIsReported(path: String) async {
+    func `A file without certificates is reported`(path: String) async {
         await #expect(throws: ObjectStorageError.invalidRequest(.certificates)) {
             try await head(host: "trusted.test", certificateAuthorities: path)
         }

@@ -20,7 +20,7 @@ struct WebIdentityTests {
         </AssumeRoleWithWebIdentityResponse>
         """
 
-    @Test func theTokenIsExchangedForCredentials() async throws {
+    @Test func `The token is exchanged for credentials`() async throws {
         try await withCredentialsEndpoint { _ in
             [.respond(body: Self.answer)]
         } testing: { service in
@@ -43,7 +43,7 @@ struct WebIdentityTests {
         (nil, "https://sts.amazonaws.com/"), ("eu-west-1", "https://sts.eu-west-1.amazonaws.com/"),
         ("cn-north-1", "https://sts.cn-north-1.amazonaws.com.cn/"),
     ])
-    func theServiceIsThatOfTheRegion(region: String?, url: String) throws {
+    func `The service is that of the region`(region: String?, url: String) throws {
         let environment = environment.merging(region.map { ["AWS_REGION": $0] } ?? [:]) { $1 }
         #expect(try WebIdentity(environment: environment)?.service == url)
     }
@@ -55,7 +55,7 @@ struct WebIdentityTests {
         (["AWS_ENDPOINT_URL_STS": "local:///a"], .malformed(.webIdentity)),
         (["AWS_ENDPOINT_URL_STS": "http://127.0.0.1:1"], .unreachable(.webIdentity)),
     ])
-    func mistakesAreReported(change: [String: String], error: CredentialsError) async {
+    func `Mistakes are reported`(change: [String: String], error: CredentialsError) async {
         await #expect(throws: error) {
             try await loadCredentials(environment.merging(change) { $1 }, files: ["/token": "t"])
         }
@@ -64,7 +64,7 @@ struct WebIdentityTests {
     @Test(arguments: [
         ("403 Forbidden", CredentialsError.refused(.webIdentity, status: 403)), ("200 OK", .malformed(.webIdentity)),
     ])
-    func otherAnswersAreReported(status: String, error: CredentialsError) async throws {
+    func `Other answers are reported`(status: String, error: CredentialsError) async throws {
         try await withCredentialsEndpoint { _ in
             [.respond(status, body: Reply.page)]
         } testing: { service in

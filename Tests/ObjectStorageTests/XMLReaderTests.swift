@@ -5,7 +5,7 @@ import Testing
 struct XMLReaderTests {
     private func root(_ text: String) throws -> XMLElement { try XMLDocument.root(of: Array(text.utf8)) }
 
-    @Test func readsElementsTextAndReferences() throws {
+    @Test func `Reads elements text and references`() throws {
         let root = try root(
             """
             \u{feff}<?xml version="1.0" encoding="UTF-8"?>
@@ -24,25 +24,25 @@ struct XMLReaderTests {
         "<?xml?><?target?><a/>", "<!DOCTYPE html><html></html>", "<html><body><p>unclosed</body></html>",
         "<a b=\"1\"c=\"2\"/>",
     ])
-    func otherTextIsRefused(text: String) {
+    func `Other text is refused`(text: String) {
         #expect(throws: XMLFault.self) { try root(text) }
     }
 
-    @Test func bytesThatAreNotUTF8AreRefused() {
+    @Test func `Bytes that are not UTF 8 are refused`() {
         #expect(throws: XMLFault.self) { try XMLDocument.root(of: Array("<a>".utf8) + [0xff] + Array("</a>".utf8)) }
     }
 
-    @Test func entitiesOfTheDocumentAreNotExpanded() {
+    @Test func `Entities of the document are not expanded`() {
         let bomb = #"<!DOCTYPE a [<!ENTITY b "xxxxxxxxxx"><!ENTITY c "&b;&b;&b;">]><a>&c;</a>"#
         #expect(throws: XMLFault.self) { try root(bomb) }
     }
 
-    @Test func depthIsLimited() {
+    @Test func `Depth is limited`() {
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(throws: XMLFault(offset: 48)) { try root(deep) }
     }
 
-    @Test func theNumberOfElementsIsLimited() throws {
+    @Test func `The number of elements is limited`() throws {
         let many = { "<a>" + String(repeating: "<b/>", count: $0) + "</a>" }
         #expect(try root(many(32_767)).children.count == 32_767)
         #expect(throws: XMLFault.self) { try root(many(32_768)) }
@@ -51,13 +51,13 @@ struct XMLReaderTests {
     @Test(arguments: [
         ("a&<>b", "a&amp;&lt;&gt;b"), ("\r\n\t", "&#13;&#10;&#9;"), ("é😀", "é😀"),
     ])
-    func textIsEscaped(text: String, escaped: String) throws {
+    func `Text is escaped`(text: String, escaped: String) throws {
         #expect(XMLText.escaped(text) == escaped)
         #expect(try root("<a>\(escaped)</a>").text == text)
     }
 
     @Test(arguments: ["\u{1}", "a\u{1f}", "\u{ffff}", "\u{fffe}"])
-    func textThatXMLCannotContainIsNotEscaped(text: String) {
+    func `Text that XML cannot contain is not escaped`(text: String) {
         #expect(XMLText.escaped(text) == nil)
     }
 }
