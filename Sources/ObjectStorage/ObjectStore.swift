@@ -18,7 +18,7 @@ package final class ObjectStore: Sendable {
     ///   - now: the time that requests are signed with.
     ///   - random: from 0 to 1, for pauses.
     ///   - addresses: addresses of hosts, in place of those that DNS knows.
-    ///   - onRequest: called for every request that is sent, attempts after the first included.
+    ///   - onRequest: called for each request sent, retries included.
     /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region or the certificates are not usable.
     package init(
         _ settings: ObjectStoreSettings, credentials: any CredentialsProviding, eventLoopGroup: any EventLoopGroup,
