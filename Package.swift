@@ -136,8 +136,8 @@ let package = Package(
             dependencies: [
                 "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb", "DarkroomHTTPServer",
                 "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms", "DarkroomStore",
-                "DarkroomMachine", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching", argumentParser,
-                asyncHTTPClient, coreMetrics, httpTypes,
+                "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
                 serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, serviceContext,
                 unixSignals, yams,
             ],

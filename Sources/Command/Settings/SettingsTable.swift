@@ -6,6 +6,7 @@ struct SettingsTable: Sendable {
     let listeners = ListenerSettings()
     let access = AccessSettings()
     let origins = OriginSettings()
+    let objectStorage = ObjectStorageSettings()
     let cache = CacheSettings()
     let freshness = FreshnessSettings()
     let limits = LimitSettings()
