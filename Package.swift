@@ -99,7 +99,9 @@ let package = Package(
         room(
             "ObjectStorage", sees: ["Network", "HTTPCaching"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
-        room("Store", sees: ["Eviction", "Machine"], packages: [grdb, nioCore, crypto, logging]),
+        room(
+            "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
+            packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin", sees: ["Network", "HTTPCaching", "Machine"],
             packages: [
@@ -108,8 +110,8 @@ let package = Package(
             ]),
         room(
             "Pipeline",
-            sees: ["Transforms", "Store", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
-            packages: [nioCore, nioPosix, crypto, distributedTracing, httpTypes, logging]),
+            sees: ["Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
+            packages: [nioCore, nioFoundation, nioPosix, crypto, distributedTracing, httpTypes, logging]),
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",

@@ -27,7 +27,9 @@ public final class ImagePipeline: Sendable {
     let resolver: ImageResolver
     private let deadlines: DeadlineTimer
     private let delegate: any ImagePipelineDelegate
-    private let purger: Purger
+    let purger: Purger
+    /// Nil without a shared tier.
+    let follower: PurgeFollower?
     private let encoderEpoch = EncoderEpoch.current
     private let logger: Logger
 
@@ -43,11 +45,27 @@ public final class ImagePipeline: Sendable {
     ///   - now: the wall clock, for ages.
     ///   - clock: the clock of the request timeout.
     ///   - random: 0..<1, for the jitter of the backoff after failures.
-    public init(
+    public convenience init(
         configuration: PipelineConfiguration = PipelineConfiguration(), origin: any OriginFetching,
         memory: MemoryStore, disk: (any Storing)? = nil, processing: any ImageProcessing = InProcessImageProcessor(),
         delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
         keyFilter: any CacheKeyFilter = CanonicalURLFilter(), logger: Logger = Logger(label: "darkroom.pipeline"),
+        now: @escaping @Sendable () -> Date = { Date() }, clock: any Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.init(
+            configuration: configuration, origin: origin, memory: memory, disk: disk, shared: nil,
+            processing: processing, delegate: delegate, keyFilter: keyFilter, logger: logger, now: now, clock: clock,
+            random: random)
+    }
+
+    /// Creates a pipeline that may share a tier with other servers.
+    ///
+    /// - Parameter shared: the third tier, which the caller closes; nil = none.
+    package init(
+        configuration: PipelineConfiguration, origin: any OriginFetching, memory: MemoryStore,
+        disk: (any Storing)?, shared: SharedStore?, processing: any ImageProcessing,
+        delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(), keyFilter: any CacheKeyFilter, logger: Logger,
         now: @escaping @Sendable () -> Date = { Date() }, clock: any Clock<Duration> = ContinuousClock(),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
@@ -56,11 +74,13 @@ public final class ImagePipeline: Sendable {
         self.keyFilter = keyFilter
         self.logger = logger
         let parts = PipelineParts(
-            configuration: configuration, origin: origin, memory: memory, disk: disk, processing: processing,
-            delegate: delegate, now: now, clock: clock, random: random)
+            configuration: configuration, origin: origin, memory: memory, disk: disk, shared: shared,
+            processing: processing, delegate: delegate, keyFilter: keyFilter, logger: logger, now: now, clock: clock,
+            random: random)
         resolver = parts.resolver
         deadlines = parts.deadlines
         purger = parts.purger
+        follower = parts.follower
     }
 
     /// Creates a pipeline that downloads over HTTP and HTTPS from public addresses and caches in memory.
@@ -121,6 +141,7 @@ public final class ImagePipeline: Sendable {
         for request: ImageRequest, reporter: ImageTaskReporter?
     ) async throws(PipelineError) -> ImageResponse {
         var stopwatch = Stopwatch()
+        if let follower, follower.isBehind { await follower.poll() }
         let request = resolve(request, reporter: reporter)
         var response: ImageResponse
         if let found = resolver.imageInMemory(for: request) {
@@ -218,7 +239,7 @@ public final class ImagePipeline: Sendable {
     public func location(of request: ImageRequest) async -> CacheLocation {
         var request = resolve(request)
         request.input.cache.query = .all
-        return await CachedState(of: request, in: resolver.caches).location
+        return await CachedState(of: request, in: resolver.caches, now: resolver.now()).location
     }
 
     /// Explains how a request would be answered at this moment, and why: its keys, caches, freshness and plan. Nothing
@@ -252,32 +273,7 @@ public final class ImagePipeline: Sendable {
     /// The pixel queue's load at this moment.
     public var load: PipelineLoad { resolver.producer.pixels.queue.load }
 
-    // MARK: Maintenance
-
-    /// Purges sources from the caches, along with their remembered failures. Work in progress for them is answered but
-    /// not stored.
-    ///
-    /// - Parameters:
-    ///   - soft: marks the sources as stale instead of removing them.
-    ///   - dryRun: reports what would be purged without purging it.
-    ///   - tiers: the tiers to purge. Purging a single tier is meant for `.everything`.
-    @discardableResult
-    public func purge(
-        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
-    ) async -> PurgeReport {
-        await purger.purge(target, soft: soft, dryRun: dryRun, tiers: tiers, keyFilter: keyFilter)
-    }
-
-    /// Removes the disk entries that are older than the disk tier keeps them.
-    @discardableResult
-    public func removeExpired() async -> PurgeReport {
-        await purger.removeExpired()
-    }
-
-    /// Evicts from memory, decoded images included, until this fraction, 0 to 1, of the bytes held is left.
-    public func shrinkMemory(toFraction fraction: Double) {
-        purger.shrinkMemory(toFraction: fraction)
-    }
+    // MARK: Shutdown
 
     /// Ends the pixel threads after the jobs that they run; waiting jobs fail with ``PipelineError/cancelled``, and
     /// background work is canceled. Called when the pipeline is released.

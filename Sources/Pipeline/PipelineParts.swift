@@ -3,6 +3,7 @@ import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
 import Foundation
+import Logging
 
 /// The parts of a pipeline, wired together.
 struct PipelineParts {
@@ -10,20 +11,27 @@ struct PipelineParts {
     /// The timer of the request timeout.
     let deadlines: DeadlineTimer
     let purger: Purger
+    /// Nil without a shared tier.
+    let follower: PurgeFollower?
 
     /// The budget of the records as a fraction of the memory tier's: one sixteenth.
     private static let recordsDivisor = 16
 
     init(
         configuration: PipelineConfiguration, origin: any OriginFetching, memory: MemoryStore,
-        disk: (any Storing)?, processing: any ImageProcessing, delegate: any ImagePipelineDelegate,
-        now: @escaping @Sendable () -> Date, clock: any Clock<Duration>, random: @escaping @Sendable () -> Double
+        disk: (any Storing)?, shared: SharedStore?, processing: any ImageProcessing,
+        delegate: any ImagePipelineDelegate,
+        keyFilter: any CacheKeyFilter, logger: Logger, now: @escaping @Sendable () -> Date,
+        clock: any Clock<Duration>, random: @escaping @Sendable () -> Double
     ) {
         deadlines = DeadlineTimer(configuration.requestTimeout, clock: clock)
         let policy = configuration.freshness
         let caches = PipelineCaches(
             memory: memory, disk: disk,
-            records: SourceRecords(budgetBytes: memory.budgetBytes / Self.recordsDivisor, disk: disk, policy: policy))
+            shared: shared.map { SharedTier($0, policy: policy) },
+            records: SourceRecords(
+                budgetBytes: memory.budgetBytes / Self.recordsDivisor, disk: disk, suspectsDisk: shared != nil,
+                policy: policy))
         let writer = CacheWriter(caches: caches)
         let failures = FailureMemory(policy: policy, random: random)
         let pixels = PixelWork(
@@ -41,7 +49,14 @@ struct PipelineParts {
             producer: VariantProducer(
                 pixels: pixels, caches: caches, writer: writer, failures: failures, now: now),
             background: BackgroundWork(deadlines: deadlines), now: now)
-        purger = Purger(
+        let purger = Purger(
             origin: origin, caches: caches, failures: failures, processing: processing, policy: policy, now: now)
+        self.purger = purger
+        follower = caches.shared.map { shared in
+            PurgeFollower(shared, caches: caches, logger: logger) { target, isSoft, order in
+                _ = await purger.purge(
+                    target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], keyFilter: keyFilter, order: order)
+            }
+        }
     }
 }

@@ -118,9 +118,8 @@ struct CacheModeTests {
     /// The tiers that have entries after a request: Glide's disk strategies and SDWebImage's store cache types.
     @Test(
         arguments: [
-            (TierSelection.all, TierSet.all, TierSet.all), (.memory, .memory, .memory),
-            (.originals, .all, TierSet()),
-            (.variants, TierSet(), .all), (.none, TierSet(), TierSet()),
+            (TierSelection.all, [.memory, .disk], [.memory, .disk]), (.memory, .memory, .memory),
+            (.originals, [.memory, .disk], []), (.variants, [], [.memory, .disk]), (.none, [], []),
         ] as [(TierSelection, TierSet, TierSet)])
     func `Each tier selection stores what it says`(choice: TierSelection, original: TierSet, variant: TierSet)
         async throws

@@ -13,6 +13,8 @@ import Testing
 /// Explanations of requests, and that they have no side effects.
 @Suite(.timeLimit(.minutes(2)))
 struct ExplanationTests {
+    private static let both: TierSet = [.memory, .disk]
+
     private func explain(
         _ bench: Bench, width: Int = 20, mode: CacheMode = .default, directives: HTTPFields = [:], fetch: Bool = false
     ) async throws -> Explanation {
@@ -66,7 +68,7 @@ struct ExplanationTests {
         let before = bench.memory.statistics
         bench.wall.advance(seconds: 30)
         let explanation = try await explain(bench)
-        #expect(tiers(explanation) == [.all, .all, .all])
+        #expect(tiers(explanation) == [Self.both, Self.both, Self.both])
         #expect(explanation.freshness.evaluation.decision == .use)
         #expect(explanation.freshness.lifetime == .seconds(100))
         #expect(explanation.freshness.age == .seconds(30))
@@ -75,11 +77,11 @@ struct ExplanationTests {
         #expect(bench.memory.statistics == before)
         #expect(bench.origin.fetches.value == 1)
         let other = try await explain(bench, width: 10)
-        #expect(tiers(other) == [.all, .all, []])
+        #expect(tiers(other) == [Self.both, Self.both, []])
         #expect(other.keys.original == explanation.keys.original)
         #expect(other.keys.variant != explanation.keys.variant)
         bench.memory.removeEverything()
-        #expect(tiers(try await explain(bench)) == [.all, .disk, .disk])
+        #expect(tiers(try await explain(bench)) == [Self.both, .disk, .disk])
         #expect(bench.memory.statistics.entries == 0)
     }
 
@@ -90,8 +92,8 @@ struct ExplanationTests {
         bench.wall.advance(seconds: 11)
         try await bench.ask(width: 10)
         await bench.settle()
-        #expect(tiers(try await explain(bench)) == [.all, .all, []])
-        #expect(tiers(try await explain(bench, width: 10)) == [.all, .all, .all])
+        #expect(tiers(try await explain(bench)) == [Self.both, Self.both, []])
+        #expect(tiers(try await explain(bench, width: 10)) == [Self.both, Self.both, Self.both])
     }
 
     @Test(arguments: [
@@ -240,7 +242,7 @@ struct SourceEntriesTests {
         let statistics = bench.memory.statistics
         let entries = await bench.pipeline.entries(of: .example)
         #expect(entries.entries.map(\.kind) == [.record, .original, .variant, .variant])
-        #expect(entries.entries.allSatisfy { $0.tiers == .all && $0.age == .seconds(7) && $0.bytes != nil })
+        #expect(entries.entries.allSatisfy { $0.tiers == [.memory, .disk] && $0.age == .seconds(7) && $0.bytes != nil })
         #expect(entries.entries.dropFirst(2).map { $0.hits ?? -1 }.sorted() == [0, 2])
         #expect(entries.entries.dropFirst(2).allSatisfy { $0.format == .png })
         #expect(entries.record?.remaining == .seconds(70))

@@ -19,7 +19,8 @@ struct SourceRecordTests {
             url: source, status: .ok, headers: fields, body: ByteBuffer(string: "x"), requestedAt: WallClock.start,
             receivedAt: WallClock.start, sentFields: [.accept: "image/*", .userAgent: "darkroom"])
         return SourceRecord(
-            of: answer, for: source, requestedAt: .now, content: StoreKey(hashing: Array("x".utf8)), policy: Self.policy
+            of: answer, for: source, requestedAt: .now, content: StoreKey(hashing: Array("x".utf8)), replacing: nil,
+            policy: Self.policy
         )
     }
 

@@ -6,6 +6,8 @@ import DarkroomWeb
 struct Caches: Sendable {
     let memory: MemoryStore
     let disk: DiskStore?
+    /// Nil = not shared with other servers.
+    let shared: SharedStore?
     /// 0 = disabled.
     let diskBudgetBytes: Int
     let decodedBudgetBytes: Int

@@ -21,7 +21,8 @@ struct ServerMetrics: Sendable {
 
     /// - Parameter isReady: whether `/health/ready` would answer 200.
     func families(isReady: Bool) -> [MetricFamily] {
-        serverFamilies(isReady: isReady) + traceFamilies + cacheFamilies + loadFamilies + prefetchFamilies
+        serverFamilies(isReady: isReady) + traceFamilies + cacheFamilies + sharedFamilies + loadFamilies
+            + prefetchFamilies
             + workerFamilies + process.families
     }
 

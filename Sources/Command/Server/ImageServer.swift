@@ -26,7 +26,7 @@ struct ImageServer {
     /// Nil = no spans are recorded.
     private let traces: TraceExport?
     private let registry = PrometheusRegistry(
-        help: [Observability.help, MeteredOrigin.help, MeteredProcessing.help].reduce(into: [:]) {
+        help: [Observability.help, MeteredOrigin.help, MeteredProcessing.help, SharedBackend.help].reduce(into: [:]) {
             $0.merge($1) { first, _ in first }
         })
 
@@ -58,9 +58,10 @@ struct ImageServer {
         // Pixels: worker processes or this process.
         let pixels = try await PixelBackend(settings, logger: logger)
 
-        // Stores: memory, disk, decoded originals.
+        // Stores: memory, disk, a store shared with other servers, decoded originals.
         let disk = try await openDisk()
-        let caches = caches(disk, pixels)
+        let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
+        let caches = caches(disk, shared, pixels)
 
         // Origins: remote hosts and local files.
         let client = GuardedHTTPClient(
@@ -70,7 +71,10 @@ struct ImageServer {
         // The pipeline over these, and prefetching on top of it.
         let pipeline = ImagePipeline(
             configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
-            processing: MeteredProcessing(pixels.processing, metrics: registry), keyFilter: keyFilter, logger: logger)
+            shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
+            keyFilter: keyFilter, logger: logger)
+        // What others have purged while this server was away must not be served.
+        if shared?.isReachable == true { await pipeline.carryOutPurges() }
         let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
 
         // The listeners, and the upkeep beside them.
@@ -91,6 +95,7 @@ struct ImageServer {
         pixels.stop()
         await client.shutdown()
         await disk?.close()
+        await shared?.shutdown()
         if let failure { throw failure }
     }
 
@@ -114,9 +119,9 @@ struct ImageServer {
         logger.info("limits of this process", metadata: metadata)
     }
 
-    private func caches(_ disk: DiskStore?, _ pixels: PixelBackend) -> Caches {
+    private func caches(_ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend) -> Caches {
         Caches(
-            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk,
+            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk, shared: shared?.store,
             diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
             decoded: pixels.decoded)
     }
@@ -136,7 +141,11 @@ struct ImageServer {
             logger: logger)
         // As the first service it ends last, so that it delivers the spans of the last requests too.
         let export = traces.map { TraceExportService(exporter: $0.exporter) }
-        return [export].compactMap(\.self) + [memory, ExpiryUpkeep(pipeline: pipeline)]
+        let purges = caches.shared.map {
+            PurgeUpkeep(pipeline: pipeline, interval: $0.configuration.purgeInterval)
+        }
+        let others: [(any Service)?] = [export, purges]
+        return others.compactMap(\.self) + [memory, ExpiryUpkeep(pipeline: pipeline)]
     }
 
     private func listeners(

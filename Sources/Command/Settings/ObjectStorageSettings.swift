@@ -1,5 +1,6 @@
 import DarkroomNetwork
 import DarkroomObjectStorage
+import DarkroomStore
 
 struct ObjectStorageSettings: SettingTheme {
     static let title = "Object storage"
@@ -16,6 +17,51 @@ struct ObjectStorageSettings: SettingTheme {
     let pathStyle = Setting(
         "s3-path-style", .optional(.boolean), default: nil, shownAs: "true with s3-endpoint, else false",
         help: "Whether requests name the bucket in the path of the URL (true) or in its host (false).")
+    let sharedStore = Setting(
+        "shared-store", .optional(.storeFolder), default: nil,
+        help: """
+            Folder of the store that several servers use as a cache behind their own, and through which a purge reaches \
+            all of them. By default, none.
+            """)
+    let sharedStoreTimeout = Setting(
+        "shared-store-timeout", .duration(), default: shared.timeout,
+        help: "Maximum time to look for an image in shared-store. After it, the request continues as a miss.")
+    let sharedStoreOriginals = Setting(
+        "shared-store-originals", .boolean, default: shared.storesOriginals,
+        help: "Whether originals are kept in shared-store too, besides the images made from them.")
+    let sharedStoreMinCost = Setting(
+        "shared-store-min-cost-ms", .integer(0...60_000), default: 0,
+        help: "Processing time in milliseconds from which an image is worth being kept in shared-store.")
+    let purgePoll = Setting(
+        "purge-poll", .duration(), default: shared.purgeInterval,
+        help: "How often each server looks for the purges of the others in shared-store.")
+
+    private static let shared = SharedStoreConfiguration()
+}
+
+/// A folder of an object store.
+struct StoreFolderName: Hashable, Sendable {
+    let bucket: BucketName
+    /// Without slashes at both ends; empty for the whole bucket.
+    let folder: String
+}
+
+extension SettingKind where Value == StoreFolderName {
+    /// `s3://bucket` or `s3://bucket/folder`.
+    fileprivate static var storeFolder: SettingKind {
+        SettingKind("s3://BUCKET/FOLDER", "s3:// with a bucket and a folder such as s3://media/darkroom") { name in
+            name.folder.isEmpty ? "s3://\(name.bucket)" : "s3://\(name.bucket)/\(name.folder)"
+        } parse: { text in
+            guard text.hasPrefix("s3://"), text.utf8.count <= 512, !text.utf8.contains(0) else { return nil }
+            let parts = text.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let bucket = try? BucketName(String(parts[0])) else { return nil }
+            var folder = parts.count > 1 ? parts[1] : ""
+            if folder.hasSuffix("/") { folder = folder.dropLast() }
+            let segments = folder.split(separator: "/", omittingEmptySubsequences: false)
+            guard folder.isEmpty || !segments.contains("") else { return nil }
+            return StoreFolderName(bucket: bucket, folder: String(folder))
+        }
+    }
 }
 
 extension SettingKind where Value == String {
@@ -27,6 +73,16 @@ extension SettingKind where Value == String {
 }
 
 extension Settings {
+    var sharedStoreConfiguration: SharedStoreConfiguration {
+        var configuration = SharedStoreConfiguration()
+        configuration.timeout = self.objectStorage.sharedStoreTimeout
+        configuration.storesOriginals = self.objectStorage.sharedStoreOriginals
+        configuration.minCost = .milliseconds(self.objectStorage.sharedStoreMinCost)
+        configuration.purgeInterval = self.objectStorage.purgePoll
+        if let maxAge = self.cache.maxAge { configuration.maxAge = maxAge }
+        return configuration
+    }
+
     /// How to reach the store of `s3-endpoint`.
     var objectStore: ObjectStoreSettings {
         get throws(SettingError) {

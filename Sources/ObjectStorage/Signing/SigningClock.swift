@@ -15,7 +15,9 @@ final class SigningClock: Sendable {
         self.system = system
     }
 
-    var now: Date { system().addingTimeInterval(offset.withLock { $0 }) }
+    var now: Date { system().addingTimeInterval(correction) }
+
+    var correction: TimeInterval { offset.withLock { $0 } }
 
     /// Adopts the store's time.
     func correct(to storeDate: Date) {

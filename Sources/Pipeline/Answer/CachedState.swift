@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
+import Foundation
 import NIOCore
 
 /// What the caches have for one request, found without a side effect: no entry counts as used or is promoted.
@@ -17,7 +18,7 @@ struct CachedState {
     /// The request's record, original and variant, with all tiers that have them.
     private(set) var entries: [CachedEntry]
 
-    init(of request: ResolvedRequest, in caches: PipelineCaches) async {
+    init(of request: ResolvedRequest, in caches: PipelineCaches, now: Date) async {
         let keys = request.keys
         let tiers = request.cache.query
         let inMemory = caches.records.peek(keys.source)
@@ -27,9 +28,15 @@ struct CachedState {
         var entry = CachedEntry(kind: .record, keys.record)
         if let inMemory { entry.add(.memory, bytes: inMemory.costBytes) }
         if let onDisk { entry.add(.disk, bytes: onDisk.bytes.readableBytes) }
+        let readsShared = tiers.union.contains(.shared)
+        let shared = readsShared ? await caches.shared?.look(for: request, known: nil) : nil
+        if let newest = shared?.record {
+            entry.add(.shared, bytes: newest.bytes.readableBytes)
+            if record.map({ $0.freshness.remaining(at: now) <= .zero }) ?? true { record = newest }
+        }
         entries = [entry]
-        await findOriginal(keys.original, tiers.originals, caches)
-        await findVariant(keys.variant, tiers.variants, caches)
+        await findOriginal(request, tiers.originals, caches)
+        await findVariant(keys.variant, tiers.variants, caches, inSharedTier: shared?.variant)
         if let document = request.placeholderRequest, let record {
             hasPlaceholders = await caches.peek(document.keys.variant).contains { tier, found in
                 tiers.variants.isSuperset(of: tier.set) && VariantRecord(found.metadata)?.content == record.content
@@ -44,8 +51,9 @@ struct CachedState {
     }
 
     private mutating func findOriginal(
-        _ key: EntryKey, _ readable: TierSet, _ caches: PipelineCaches
+        _ request: ResolvedRequest, _ readable: TierSet, _ caches: PipelineCaches
     ) async {
+        let key = request.keys.original
         var entry = CachedEntry(kind: .original, key)
         if let record {
             for (tier, found) in await caches.peek(key) where OriginalLookup.content(of: found) == record.content {
@@ -53,16 +61,22 @@ struct CachedState {
                 guard original == nil, readable.isSuperset(of: tier.set) else { continue }
                 original = Original(body: found.content, record: record, tier: tier)
             }
+            if readable.contains(.shared), original == nil,
+                let body = await caches.shared?.original(of: request, record)
+            {
+                entry.add(.shared, bytes: body.count)
+                original = Original(body: body, record: record, tier: .shared)
+            }
         }
         entries.append(entry)
     }
 
     private mutating func findVariant(
-        _ key: EntryKey, _ readable: TierSet, _ caches: PipelineCaches
+        _ key: EntryKey, _ readable: TierSet, _ caches: PipelineCaches, inSharedTier shared: StoredEntry?
     ) async {
         var entry = CachedEntry(kind: .variant, key)
         if let record {
-            for (tier, found) in await caches.peek(key) {
+            for (tier, found) in await caches.peek(key) + (shared.map { [(.shared, $0)] } ?? []) {
                 guard let metadata = VariantRecord(found.metadata), metadata.content == record.content else { continue }
                 entry.add(tier, bytes: found.content.count)
                 entry.format = metadata.format

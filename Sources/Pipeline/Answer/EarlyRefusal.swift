@@ -21,13 +21,20 @@ extension ImagePipeline {
 extension ImageResolver {
     /// Why a request would be refused that no cache can answer and that starts a fetch.
     fileprivate func earlyRefusal(of request: ResolvedRequest) -> Admission.Refusal? {
-        guard caches.recordAtHand(for: request) == nil, isAbsentFromDisk(request) else { return nil }
+        guard caches.recordAtHand(for: request) == nil, isAbsentFromDisk(request), !mayBeShared(request) else {
+            return nil
+        }
         var resolution = Resolution(stored: nil, isSelected: true, demands: request.demands, now: now())
         if case .lookUp(.originFailure) = resolution.next().step {
             resolution.record(failures.peek(request, now: now()), of: .originFailure)
         }
         guard case .fetch(let mode, _) = resolution.next().step else { return nil }
         return fetcher.refusal(of: request, mode)
+    }
+
+    /// The shared tier may have the image, which costs no pixel work then.
+    private func mayBeShared(_ request: ResolvedRequest) -> Bool {
+        caches.shared != nil && request.cache.query.union.contains(.shared)
     }
 
     private func isAbsentFromDisk(_ request: ResolvedRequest) -> Bool {

@@ -17,6 +17,7 @@ extension ImagePipeline {
     /// What is stored, purged and fresh is judged at each call. The chain and the key of the source are those of the
     /// moment when the lookup was made.
     package func imageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
+        if let follower, follower.isBehind { return nil }
         if let image = resolver.imageInMemory(for: lookup.request) { return image }
         var request = lookup.request
         request.epoch = resolver.caches.epochs.current(of: request.keys.source)

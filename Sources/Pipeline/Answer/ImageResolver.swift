@@ -24,7 +24,7 @@ struct ImageResolver: Sendable {
         /// The document that holds the placeholders.
         var placeholders: VariantLookup.Found?
         var original: Original?
-        /// What was found on disk before; nothing from the time on that the origin was contacted.
+        /// What was found on disk and in the shared tier before.
         var prior = DiskFindings()
         var report = CacheReport()
         var stopwatch = Stopwatch()
@@ -94,11 +94,39 @@ struct ImageResolver: Sendable {
     private func resolve(
         _ request: ResolvedRequest, _ prior: DiskFindings
     ) async throws(PipelineError) -> ImageResponse {
-        let known = await caches.record(for: request, prior: prior)
+        var (known, prior) = (await caches.record(for: request, prior: prior), prior)
+        if await mayLookInSharedTier(request, known) {
+            known = await lookInSharedTier(request, known, &prior)
+        }
         let isSelected = await fetcher.isSelected(known, for: request)
         var resolution = Resolution(
             stored: known?.freshness, isSelected: isSelected, demands: request.demands, now: now())
         return try await carryOut(&resolution, request, known, prior)
+    }
+
+    /// Whether the shared tier may know more of the source than the nearer ones, before the origin is asked.
+    private func mayLookInSharedTier(_ request: ResolvedRequest, _ known: SourceRecord?) async -> Bool {
+        guard caches.shared != nil, request.cache.query.union.contains(.shared),
+            !request.cache.policy.mode.ignoresStored
+        else { return false }
+        guard let known else { return true }
+        let isSelected = await fetcher.isSelected(known, for: request)
+        let decision = CacheEvaluation(
+            stored: known.freshness, isSelected: isSelected, policy: request.cache.policy, now: now()
+        ).decision
+        return decision != .use && decision != .useAndRevalidate
+    }
+
+    /// - Returns: the newest record that is known now.
+    private func lookInSharedTier(
+        _ request: ResolvedRequest, _ known: SourceRecord?, _ prior: inout DiskFindings
+    ) async -> SourceRecord? {
+        guard let shared = caches.shared else { return known }
+        let found = await shared.look(for: request, known: known)
+        prior.sharedVariant = .looked(found.variant)
+        guard let record = found.record else { return known }
+        await caches.adopt(record, request)
+        return record
     }
 
     private func carryOut(
@@ -162,7 +190,7 @@ struct ImageResolver: Sendable {
         }
         findings.record = answer.record
         findings.original = answer.original
-        findings.prior = DiskFindings()
+        findings.prior = DiskFindings(sharedVariant: findings.prior.sharedVariant)
         resolution.recordAnswer(isVerified: answer.isVerified, hasContent: answer.original != nil)
     }
 
@@ -223,6 +251,13 @@ struct ImageResolver: Sendable {
         // Revalidation is pointless if its result may not be stored.
         guard !request.cache.store.union.isEmpty, failures.current(of: request, now: now()) == nil else { return }
         background.run(request.keys.source) { () async throws(PipelineError) in
+            var prior = DiskFindings()
+            if caches.shared != nil, request.cache.query.union.contains(.shared),
+                let record = await lookInSharedTier(request, known, &prior),
+                record.freshness.remaining(at: now()) > .zero
+            {
+                return
+            }
             var resolution = Resolution(revalidating: known.freshness, demands: request.demands, now: now())
             _ = try await carryOut(&resolution, request, known)
         }

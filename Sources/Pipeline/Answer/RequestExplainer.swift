@@ -13,7 +13,7 @@ struct RequestExplainer: Sendable {
     func explain(
         _ request: ResolvedRequest, keys: Explanation.Keys, fetch: Bool
     ) async throws(PipelineError) -> Explanation {
-        let state = await CachedState(of: request, in: resolver.caches)
+        let state = await CachedState(of: request, in: resolver.caches, now: resolver.now())
         let (decision, known, original) = try await self.decision(on: request, state)
         let available = fetch ? try await download(decision, request, known, original) : original
         let plan = try await self.plan(available, request, decision)

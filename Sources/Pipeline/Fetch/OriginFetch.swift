@@ -102,7 +102,7 @@ struct OriginFetch: Sendable {
         let content = cacheable ?? accepted
         let record = SourceRecord(
             of: content, for: request.source, requestedAt: sentAt,
-            content: StoreKey(of: content.content), policy: policy)
+            content: StoreKey(of: content.content), replacing: known, policy: policy)
         if undecodable?.record.content == record.content { try refuse(undecodable, now: record, request) }
         let isVerified = known.map { $0.isVerified && $0.content == record.content } ?? false
         if isVerified { record.markVerified() }

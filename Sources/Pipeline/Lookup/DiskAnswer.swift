@@ -1,6 +1,6 @@
 import DarkroomStore
 
-/// What a lookup on disk has found for a request, so that the steps that follow don't look again.
+/// What lookups on disk and in the shared tier have found for a request, so that the steps that follow don't look again.
 struct DiskFindings: Sendable {
     /// What is known of an entry.
     enum Finding<Value: Sendable>: Sendable {
@@ -11,6 +11,7 @@ struct DiskFindings: Sendable {
 
     var record = Finding<SourceRecord>.unknown
     var variant = Finding<StoredEntry>.unknown
+    var sharedVariant = Finding<StoredEntry>.unknown
 }
 
 // Answers from disk, without a task, a deadline or a second lookup: a disk that doesn't answer counts as a miss after a

@@ -2,7 +2,8 @@ import DarkroomMachine
 import DarkroomStore
 import NIOCore
 
-/// Looks for the bytes of a source whose content is known: in work under way, in memory, then on disk.
+/// Looks for the bytes of a source whose content is known: in work under way, in memory, on disk, then in the
+/// shared tier.
 struct OriginalLookup: Sendable {
     let caches: PipelineCaches
 
@@ -18,13 +19,20 @@ struct OriginalLookup: Sendable {
         {
             return Original(body: entry.content, record: record, tier: .memory)
         }
-        guard tiers.contains(.disk), let entry = await caches.disk?.entry(for: key),
+        if tiers.contains(.disk), let entry = await caches.disk?.entry(for: key),
             Self.content(of: entry) == record.content
-        else { return nil }
-        if entry.content.count <= Self.maxMemoryBytes, request.cache.store.originals.contains(.memory) {
-            caches.promote(entry, for: key, request)
+        {
+            if entry.content.count <= Self.maxMemoryBytes, request.cache.store.originals.contains(.memory) {
+                caches.promote(entry, for: key, request)
+            }
+            return Original(body: entry.content, record: record, tier: .disk)
         }
-        return Original(body: entry.content, record: record, tier: .disk)
+        guard tiers.contains(.shared), let body = await caches.shared?.original(of: request, record) else { return nil }
+        let original = Original(body: body, record: record, tier: .shared)
+        var nearer = request.cache.store.originals
+        if body.count > Self.maxMemoryBytes { nearer.remove(.memory) }
+        await caches.adopt(Self.entry(original), for: key, request, in: nearer)
+        return original
     }
 
     /// Looks in work under way only.

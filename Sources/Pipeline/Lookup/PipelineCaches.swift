@@ -1,9 +1,10 @@
 import DarkroomStore
 
-/// The caches of a pipeline: both tiers, the parsed records, and the originals that work is under way for.
+/// The caches of a pipeline: its tiers, the parsed records, and the originals that work is under way for.
 struct PipelineCaches: Sendable {
     let memory: MemoryStore
     let disk: (any Storing)?
+    let shared: SharedTier?
     let records: SourceRecords
     let originalsInUse = OriginalsInUse()
     let epochs = PurgeEpochs()
@@ -33,6 +34,36 @@ struct PipelineCaches: Sendable {
         let source = request.keys.source
         if isCurrent(request) { records.promote(record, for: source) }
         if !isCurrent(request) { records.remove([source]) }
+    }
+
+    /// Copies a record from the shared tier to the nearer ones, unless a purge intervened.
+    func adopt(_ record: SourceRecord, _ request: ResolvedRequest) async {
+        let source = request.keys.source
+        let tiers = request.cache.store.union.subtracting(.shared)
+        if isCurrent(request) { records.store(record, for: source, in: tiers) }
+        if !isCurrent(request) { await withdraw(source) }
+    }
+
+    /// Copies an entry from the shared tier to the nearer ones, unless a purge intervened.
+    func adopt(
+        _ entry: StoredEntry, for key: EntryKey, _ request: ResolvedRequest, in tiers: TierSet
+    ) async {
+        guard isCurrent(request) else { return }
+        if tiers.contains(.memory) { memory.store(entry, for: key) }
+        if tiers.contains(.disk) { disk?.store(entry, for: key) }
+        if !isCurrent(request) { await withdraw(key.source) }
+    }
+
+    /// Removes what was stored while a purge intervened.
+    func withdraw(_ source: StoreKey) async {
+        removeFromMemory(source)
+        await disk?.removeAll(ofSources: [source])
+    }
+
+    func removeFromMemory(_ source: StoreKey) {
+        originalsInUse.remove([source])
+        records.remove([source])
+        memory.removeAll(ofSources: [source])
     }
 
     /// Copies an entry from disk to memory, unless a purge intervened.

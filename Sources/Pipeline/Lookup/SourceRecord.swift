@@ -31,11 +31,15 @@ final class SourceRecord: Sendable {
     /// When the origin was asked; nil for a record read from disk. The response's dates cannot order two responses,
     /// because wall clocks jump.
     let requestedAt: ContinuousClock.Instant?
+    /// The least order of the record in the shared tier, in milliseconds since 1970: that which it has there, or one
+    /// that makes it later than the record that it replaces, whatever the clocks say.
+    let leastOrder: Int64
     private let verified: Atomic<Bool>
 
     init(
         url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
-        policy: FreshnessPolicy, requestedAt: ContinuousClock.Instant? = nil, isVerified: Bool = true
+        policy: FreshnessPolicy, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64 = 0,
+        isVerified: Bool = true
     ) {
         self.url = url
         self.host = host
@@ -47,20 +51,24 @@ final class SourceRecord: Sendable {
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
         self.requestedAt = requestedAt
+        self.leastOrder = leastOrder
         verified = Atomic(isVerified)
     }
 
     /// Creates the record of a response with content.
+    ///
+    /// - Parameter known: the record that it replaces.
     convenience init(
         of response: OriginResponse, for source: SourceURL, requestedAt: ContinuousClock.Instant, content: StoreKey,
-        policy: FreshnessPolicy
+        replacing known: SourceRecord?, policy: FreshnessPolicy
     ) {
         self.init(
             url: source.canonical, host: source.hostName, answeredURL: response.url.canonical,
             response: StoredResponse(
                 status: response.status.code, fields: response.headers, sent: response.sentFields,
                 requestedAt: response.requestedAt, receivedAt: response.receivedAt),
-            content: content, policy: policy, requestedAt: requestedAt, isVerified: false)
+            content: content, policy: policy, requestedAt: requestedAt, leastOrder: known?.nextOrder ?? 0,
+            isVerified: false)
     }
 
     /// Whether the content is known to decode. Nothing of it is stored before.
@@ -70,11 +78,18 @@ final class SourceRecord: Sendable {
 
     /// The same content with the metadata of another response.
     func with(
-        _ response: StoredResponse, requestedAt: ContinuousClock.Instant? = nil, policy: FreshnessPolicy
+        _ response: StoredResponse, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64? = nil,
+        policy: FreshnessPolicy
     ) -> SourceRecord {
         SourceRecord(
             url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
-            requestedAt: requestedAt ?? self.requestedAt, isVerified: isVerified)
+            requestedAt: requestedAt ?? self.requestedAt, leastOrder: leastOrder ?? self.leastOrder,
+            isVerified: isVerified)
+    }
+
+    /// The least order of a record that replaces this one.
+    private var nextOrder: Int64 {
+        max(Int64((response.requestedAt.timeIntervalSince1970 * 1000).rounded()), leastOrder) + 1
     }
 
     /// The same content, freshened by a 304 (RFC 9111 §4.3.4).
@@ -85,7 +100,7 @@ final class SourceRecord: Sendable {
             response.freshened(
                 by: answer.headers, sent: answer.sentFields, requestedAt: answer.requestedAt,
                 receivedAt: answer.receivedAt),
-            requestedAt: requestedAt, policy: policy)
+            requestedAt: requestedAt, leastOrder: nextOrder, policy: policy)
     }
 
     /// The record's entry on disk: metadata without a body.

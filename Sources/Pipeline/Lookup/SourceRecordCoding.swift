@@ -26,7 +26,9 @@ extension SourceRecord {
     }
 
     /// Decodes a record; nil if the bytes are of another revision or malformed.
-    convenience init?(_ bytes: ByteBuffer, policy: FreshnessPolicy) {
+    ///
+    /// - Parameter leastOrder: the order of a record from the shared tier.
+    convenience init?(_ bytes: ByteBuffer, leastOrder: Int64 = 0, policy: FreshnessPolicy) {
         var bytes = bytes
         guard bytes.readInteger(as: UInt8.self) == Self.revision,
             let content = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)),
@@ -41,7 +43,8 @@ extension SourceRecord {
         response.requestFields = requestFields
         response.staleSince = staleSince
         self.init(
-            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy)
+            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
+            leastOrder: leastOrder)
     }
 }
 

@@ -12,18 +12,23 @@ final class SourceRecords: Sendable {
     /// The records read from disk last, by which the same bytes need not be decoded again. What is on disk decides.
     private let decoded: Mutex<SieveTable<StoreKey, Decoded>>
     private static let decodedBytes = 1 << 20
+    /// Whether sources on disk may have been purged by another server while this one was away.
+    private let suspectsDisk: Atomic<Bool>
 
     private struct Decoded: Sendable {
         let bytes: ByteBuffer
-        let isRestored: Bool
+        let isSuspect: Bool
         let record: SourceRecord
     }
 
-    /// - Parameter budgetBytes: the budget of the parsed records; with 0 they are read from disk each time.
-    init(budgetBytes: Int, disk: (any Storing)?, policy: FreshnessPolicy) {
+    /// - Parameters:
+    ///   - budgetBytes: the budget of the parsed records; with 0 they are read from disk each time.
+    ///   - suspectsDisk: whether records on disk count as stale until ``trustDisk()`` is called.
+    init(budgetBytes: Int, disk: (any Storing)?, suspectsDisk: Bool = false, policy: FreshnessPolicy) {
         table = Mutex(SieveTable(budgetBytes: budgetBytes))
         self.disk = disk
         self.policy = policy
+        self.suspectsDisk = Atomic(suspectsDisk)
         decoded = Mutex(SieveTable(budgetBytes: disk == nil ? 0 : Self.decodedBytes))
     }
 
@@ -39,26 +44,30 @@ final class SourceRecords: Sendable {
 
     /// Decodes the record in an entry from disk.
     ///
-    /// A record that the store has restored may be older than what was known of the source: it is stale, so that the
-    /// origin is asked before it is used.
+    /// A record that the store has restored may be older than what was known of the source, and one that was on disk
+    /// while this server was away may have been purged: it is stale, so that the origin is asked before it is used.
     func decode(_ entry: StoredEntry, of source: StoreKey) -> SourceRecord? {
+        let isSuspect = entry.isRestored || suspectsDisk.load(ordering: .acquiring)
         if let known = decoded.withLock({ $0.value(for: source) }), known.bytes == entry.metadata,
-            known.isRestored == entry.isRestored
+            known.isSuspect == isSuspect
         {
             return known.record
         }
         guard var record = SourceRecord(entry.metadata, policy: policy) else { return nil }
-        if entry.isRestored, record.response.staleSince == nil {
+        if isSuspect, record.response.staleSince == nil {
             var response = record.response
             response.staleSince = response.receivedAt
             record = record.with(response, policy: policy)
         }
-        let known = Decoded(bytes: entry.metadata, isRestored: entry.isRestored, record: record)
+        let known = Decoded(bytes: entry.metadata, isSuspect: isSuspect, record: record)
         let cost = record.costBytes + entry.metadata.readableBytes
         let freed = decoded.withLock { $0.insert(known, cost: cost, for: source) }
         _ = consume freed
         return record
     }
+
+    /// Purges of other servers are known from now on.
+    func trustDisk() { suspectsDisk.store(false, ordering: .releasing) }
 
     /// Reads disk only.
     func onDisk(_ source: StoreKey) async -> SourceRecord? {

@@ -1,7 +1,7 @@
 import DarkroomStore
 import NIOCore
 
-/// Looks for a finished variant: in memory, then on disk.
+/// Looks for a finished variant: in memory, on disk, then in the shared tier.
 struct VariantLookup: Sendable {
     let caches: PipelineCaches
 
@@ -20,13 +20,28 @@ struct VariantLookup: Sendable {
     ///   - prior: what an earlier lookup on disk has found, if there was one.
     func find(_ request: ResolvedRequest, of content: StoreKey, prior: DiskFindings = DiskFindings()) async -> Found? {
         if let found = inMemory(request, of: content) { return found }
-        guard request.cache.query.variants.contains(.disk) else { return nil }
-        let entry: StoredEntry?
-        switch prior.variant {
-        case .looked(let found): entry = found
-        case .unknown: entry = await caches.disk?.entry(for: request.keys.variant)
+        if request.cache.query.variants.contains(.disk) {
+            let entry: StoredEntry?
+            switch prior.variant {
+            case .looked(let found): entry = found
+            case .unknown: entry = await caches.disk?.entry(for: request.keys.variant)
+            }
+            if let found = entry.flatMap({ onDisk($0, request, of: content) }) { return found }
         }
-        return entry.flatMap { onDisk($0, request, of: content) }
+        return await inSharedTier(request, of: content, prior)
+    }
+
+    /// Looks in the shared tier only. What is found is copied to the nearer tiers.
+    private func inSharedTier(_ request: ResolvedRequest, of content: StoreKey, _ prior: DiskFindings) async -> Found? {
+        guard let shared = caches.shared, request.cache.query.variants.contains(.shared) else { return nil }
+        let entry: StoredEntry?
+        switch prior.sharedVariant {
+        case .looked(let found): entry = found
+        case .unknown: entry = await shared.variant(of: request)
+        }
+        guard let entry, let found = Self.usable(entry, of: content, .shared) else { return nil }
+        await caches.adopt(entry, for: request.keys.variant, request, in: request.cache.store.variants)
+        return found
     }
 
     /// Looks in memory only, without suspending.

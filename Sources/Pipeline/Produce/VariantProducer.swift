@@ -76,7 +76,8 @@ struct VariantProducer: Sendable {
         // If only the header was read, the rest may be damaged: neither the original nor the result is stored.
         let isVerified = image.isProven || original.tier != nil
         if isVerified { original.record.markVerified() }
-        let isStored = isVerified ? await writer.store(entry, from: original, for: request) : false
+        let isStored =
+            isVerified ? await writer.store(entry, from: original, cost: processTime, for: request) : false
         timings.store = stopwatch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }

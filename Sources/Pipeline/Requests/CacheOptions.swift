@@ -37,15 +37,15 @@ public struct TierSelection: Hashable, Sendable {
         self.variants = variants
     }
 
-    /// Memory and disk for originals and variants.
+    /// All tiers for originals and variants.
     public static let all = TierSelection(originals: .all, variants: .all)
     /// No tier.
     public static let none = TierSelection(originals: [], variants: [])
     /// Memory for originals and variants (SDWebImage's `cacheMemoryOnly`).
     public static let memory = TierSelection(originals: .memory, variants: .memory)
-    /// Both tiers for originals, none for variants.
+    /// All tiers for originals, none for variants.
     public static let originals = TierSelection(originals: .all, variants: [])
-    /// Both tiers for variants, none for originals.
+    /// All tiers for variants, none for originals.
     public static let variants = TierSelection(originals: [], variants: .all)
 
     /// The tiers selected for originals, for variants, or for both.
@@ -64,8 +64,10 @@ public struct TierSet: OptionSet, Hashable, Sendable {
 
     /// The tier in this process's memory.
     public static let memory = TierSet(rawValue: 1)
-    /// The tier that outlives the process.
+    /// The tier on this machine's disk.
     public static let disk = TierSet(rawValue: 2)
-    /// Both tiers.
-    public static let all: TierSet = [.memory, .disk]
+    /// The tier that several servers share.
+    public static let shared = TierSet(rawValue: 4)
+    /// All tiers.
+    public static let all: TierSet = [.memory, .disk, .shared]
 }

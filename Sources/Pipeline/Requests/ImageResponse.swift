@@ -43,9 +43,15 @@ public struct ImageResponse: Sendable {
 public struct CacheReport: Hashable, Sendable {
     /// A tier in which an entry was found.
     public enum Tier: String, Sendable {
-        case memory, disk
+        case memory, disk, shared
 
-        var set: TierSet { self == .memory ? .memory : .disk }
+        var set: TierSet {
+            switch self {
+            case .memory: .memory
+            case .disk: .disk
+            case .shared: .shared
+            }
+        }
     }
 
     /// The tier that had the variant; nil if it was made for this request.

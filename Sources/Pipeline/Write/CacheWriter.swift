@@ -16,19 +16,27 @@ struct CacheWriter: Sendable {
         let tiers = request.cache.store.union
         guard !tiers.isEmpty, caches.accepts(record, request) else { return }
         caches.records.store(record, for: request.keys.source, in: tiers)
+        if tiers.contains(.shared) {
+            caches.shared?.store(record, of: request.keys.source) { caches.isCurrent(request) }
+        }
         await withdrawIfPurged(request)
     }
 
     /// Stores a variant and the original that it was made from, which is known to decode.
     ///
-    /// - Returns: whether a tier accepted the variant; with `waitsForDisk`, whether the disk has it.
-    func store(_ variant: StoredEntry, from original: Original, for request: ResolvedRequest) async -> Bool {
+    /// - Parameter cost: the time that making the variant took; nil if another request has written it to the shared
+    ///   tier.
+    /// - Returns: whether a nearer tier accepted the variant; with `waitsForDisk`, whether the disk has it.
+    func store(
+        _ variant: StoredEntry, from original: Original, cost: Duration? = nil, for request: ResolvedRequest
+    ) async -> Bool {
         guard original.mayBeStored, caches.accepts(original.record, request) else { return false }
         let options = request.cache
         // The record has no file; if the store's index is lost, this copy makes the variant usable again.
         var variant = variant
         variant.companion = .init(original.record.entry, for: request.keys.record.entry)
         store(original, in: options.store, request)
+        if let cost { share(variant, from: original, cost, request) }
         // A later process would take the record on disk for the source's current one.
         if original.replacesKnown, options.store.union == .memory { await disk?.remove(request.keys.record) }
         var isStored = false
@@ -73,13 +81,24 @@ struct CacheWriter: Sendable {
         await disk?.removeAll(ofSources: [source])
         // From here on no request copies to memory what it read from disk before.
         caches.epochs.advance(source)
-        removeFromMemory(source)
+        caches.removeFromMemory(source)
+        caches.shared?.remove(source)
     }
 
-    private func removeFromMemory(_ source: StoreKey) {
-        caches.originalsInUse.remove([source])
-        caches.records.remove([source])
-        caches.memory.removeAll(ofSources: [source])
+    /// Queues what the request stores in the shared tier.
+    private func share(
+        _ variant: StoredEntry, from original: Original, _ cost: Duration, _ request: ResolvedRequest
+    ) {
+        let tiers = request.cache.store
+        guard let shared = caches.shared, tiers.union.contains(.shared) else { return }
+        let storesBytes =
+            shared.store.configuration.storesOriginals && original.tier == nil
+            && original.claimBytes(tiers.originals.intersection(.shared)) == .shared
+        shared.store(
+            original.record, of: request.keys.source,
+            variant: tiers.variants.contains(.shared) ? (request.keys.variant, variant, cost) : nil,
+            original: storesBytes ? original : nil
+        ) { caches.isCurrent(request) }
     }
 
     /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record nothing.
@@ -87,14 +106,14 @@ struct CacheWriter: Sendable {
         guard original.tier == nil else { return }
         var entry = OriginalLookup.entry(original)
         entry.companion = .init(original.record.entry, for: request.keys.record.entry)
-        let claimed = original.claimBytes(tiers.originals)
+        let claimed = original.claimBytes(tiers.originals.subtracting(.shared))
         let isSmall = original.body.count <= min(OriginalLookup.maxMemoryBytes, caches.memory.budgetBytes)
         if claimed.contains(.memory), isSmall { caches.memory.store(entry, for: request.keys.original) }
         if claimed.contains(.disk), let disk, !isSmall {
             write(original, entry, to: disk, request)
         } else {
             if claimed.contains(.disk) { disk?.store(entry, for: request.keys.original) }
-            if isSmall || tiers.originals.isEmpty { original.markStored() }
+            if isSmall || tiers.originals.subtracting(.shared).isEmpty { original.markStored() }
         }
         caches.records.store(
             original.record, for: request.keys.source, in: original.claimRecord(tiers.union))
@@ -113,8 +132,6 @@ struct CacheWriter: Sendable {
     }
 
     private func withdrawIfPurged(_ request: ResolvedRequest) async {
-        guard !caches.isCurrent(request) else { return }
-        removeFromMemory(request.keys.source)
-        await disk?.removeAll(ofSources: [request.keys.source])
+        if !caches.isCurrent(request) { await caches.withdraw(request.keys.source) }
     }
 }

@@ -35,6 +35,16 @@ public struct PurgeReport: Hashable, Sendable {
     public var entries = 0
     /// The size of these entries in bytes.
     public var bytes = 0
+    /// When servers that share a tier with this one carry the purge out; nil if none do.
+    public var propagation: Propagation?
+
+    /// How a purge reaches other servers.
+    public enum Propagation: Hashable, Sendable {
+        /// All of them carry it out within this time.
+        case within(Duration)
+        /// The shared tier does not work at present, so the others were not told. The purge has to be repeated.
+        case failed
+    }
 
     /// Creates an empty report.
     public init() {}

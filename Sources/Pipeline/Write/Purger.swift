@@ -17,13 +17,19 @@ struct Purger: Sendable {
     /// The number of sources that a report lists.
     private static let listedSources = 1_000
 
+    /// - Parameter order: the order of the purge in the shared tier; nil if it does not concern that.
+    /// - Returns: the report, and the sources that were found.
     func purge(
-        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, keyFilter: any CacheKeyFilter
-    ) async -> PurgeReport {
-        if !dryRun { invalidateWork(target, keyFilter) }
+        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, keyFilter: any CacheKeyFilter,
+        order: Int64? = nil
+    ) async -> (report: PurgeReport, sources: [StoreKey]) {
+        if !dryRun {
+            invalidateWork(target, keyFilter)
+            if let order { outdate(target, keyFilter, order: order, isSoft: soft) }
+        }
         let sources = await sources(of: target, tiers, keyFilter)
         let report = await report(on: sources, tiers, named: dryRun)
-        guard !dryRun else { return report }
+        guard !dryRun else { return (report, sources) }
         if soft {
             for source in sources { await markStale(source) }
         } else if case .everything = target {
@@ -31,7 +37,7 @@ struct Purger: Sendable {
         } else {
             await remove(sources, tiers)
         }
-        return report
+        return (report, sources)
     }
 
     func removeExpired() async -> PurgeReport {
@@ -72,6 +78,14 @@ struct Purger: Sendable {
         }
     }
 
+    /// From here on, what the shared tier has of these sources is not used. Follows the invalidation of work, since work
+    /// that is current stores records that this does not concern.
+    private func outdate(_ target: PurgeTarget, _ keyFilter: any CacheKeyFilter, order: Int64, isSoft: Bool) {
+        var source: StoreKey?
+        if case .source(let url) = target { source = RequestKeys.source(keyFilter.identity(of: url)) }
+        caches.shared?.horizon.add(target, source: source, order: order, isSoft: isSoft)
+    }
+
     private func sources(
         of target: PurgeTarget, _ tiers: TierSet, _ keyFilter: any CacheKeyFilter
     ) async -> [StoreKey] {
@@ -85,6 +99,7 @@ struct Purger: Sendable {
         }
         if tiers.contains(.disk), let disk = caches.disk {
             found.formUnion(await disk.sources(matching: target.query))
+            found.remove(PurgeFollower.positionKey.source)
         }
         return Array(found)
     }

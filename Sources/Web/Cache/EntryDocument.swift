@@ -7,13 +7,15 @@ struct EntryDocument: Encodable {
     let key: String
     let memory: Bool
     let disk: Bool
+    /// Nil if the entry is not in a tier that several servers share.
+    let shared: Bool?
     let bytes: Int?
     let ageSeconds: Double?
     let hits: Int?
     let format: String?
 
     enum CodingKeys: String, CodingKey {
-        case entry, key, memory, disk, bytes, hits, format
+        case entry, key, memory, disk, shared, bytes, hits, format
         case ageSeconds = "age_seconds"
     }
 
@@ -22,6 +24,7 @@ struct EntryDocument: Encodable {
         key = entry.key
         memory = entry.tiers.contains(.memory)
         disk = entry.tiers.contains(.disk)
+        shared = entry.tiers.contains(.shared) ? true : nil
         bytes = entry.bytes
         ageSeconds = entry.age?.inSeconds
         hits = entry.hits

@@ -31,7 +31,9 @@ struct PurgeEndpoint: Sendable {
         } catch {
             throw Problem(error)
         }
-        return .json(PurgeDocument(try await run(query), of: query))
+        let report = try await run(query)
+        guard report.propagation != .failed else { throw .purgeNotShared }
+        return .json(PurgeDocument(report, of: query))
     }
 
     private func run(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
@@ -70,6 +72,8 @@ struct PurgeDocument: Codable, Hashable {
     var bytes: Int
     var isDryRun: Bool
     var isSoft: Bool
+    /// Seconds until every server that shares a store with this one has carried the purge out; nil if none does.
+    var propagation: Int?
     /// The matching sources; only for a dry run.
     var list: [Source]?
 
@@ -77,7 +81,7 @@ struct PurgeDocument: Codable, Hashable {
         case sources, entries, bytes
         case isDryRun = "dry_run"
         case isSoft = "soft"
-        case list
+        case propagation, list
     }
 
     init(_ report: PurgeReport, of query: PurgeQuery) {
@@ -86,6 +90,7 @@ struct PurgeDocument: Codable, Hashable {
         bytes = report.bytes
         isDryRun = query.isDryRun
         isSoft = query.isSoft
+        if case .within(let duration)? = report.propagation { propagation = Int((duration / .seconds(1)).rounded(.up)) }
         guard query.isDryRun else { return }
         list = report.sources.prefix(Self.maxListed).map {
             Source(url: $0.url.isEmpty ? nil : $0.url, entries: $0.entries, bytes: $0.bytes)

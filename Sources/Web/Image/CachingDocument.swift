@@ -11,10 +11,13 @@ struct CachingDocument: Encodable, Hashable {
     struct Location: Encodable, Hashable {
         let memory: Bool
         let disk: Bool
+        /// Nil if the entry is not in a tier that several servers share.
+        let shared: Bool?
 
         init(_ tiers: TierSet) {
             memory = tiers.contains(.memory)
             disk = tiers.contains(.disk)
+            shared = tiers.contains(.shared) ? true : nil
         }
     }
 

@@ -8,6 +8,7 @@ struct ImageMetrics: Sendable {
     enum Outcome: String, CaseIterable {
         case memoryHit = "hit_memory"
         case diskHit = "hit_disk"
+        case sharedHit = "hit_shared"
         /// The variant was produced from a cached original.
         case originalHit = "hit_original"
         /// The origin confirmed the cached entry.
@@ -21,13 +22,13 @@ struct ImageMetrics: Sendable {
         case failure
 
         /// Whether a fresh variant was cached.
-        var isHit: Bool { self == .memoryHit || self == .diskHit }
+        var isHit: Bool { [.memoryHit, .diskHit, .sharedHit].contains(self) }
     }
 
     /// The help text of each metric by its name.
     static let help = [
         "darkroom_image_answers_total":
-            "Image requests by result: hit_memory, hit_disk, hit_original (produced from a cached original), "
+            "Image requests by result: hit_memory, hit_disk, hit_shared, hit_original (produced from a cached original), "
             + "revalidated, miss, stale, fallback or failure.",
         "darkroom_image_stage_duration_seconds":
             "Time in each stage of successful image requests: fetch (from the origin or the cached original), "
@@ -93,6 +94,7 @@ extension ImageMetrics.Outcome {
             switch cache.variant {
             case .memory?: self = .memoryHit
             case .disk?: self = .diskHit
+            case .shared?: self = .sharedHit
             case nil: self = .originalHit
             }
         }

@@ -30,8 +30,10 @@ extension CacheReport {
         switch (variant, original) {
         case (.memory?, _): "memory"
         case (.disk?, _): "disk"
+        case (.shared?, _): "shared"
         case (nil, .memory?): "original-memory"
         case (nil, .disk?): "original-disk"
+        case (nil, .shared?): "original-shared"
         case (nil, nil): "original-miss"
         }
     }

@@ -9,7 +9,7 @@ extension ProblemKind {
         .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge, .bodyTooLarge, .targetTooLong,
         .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .malformedRequest, .headTooLarge,
         .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
-        .originTimeout, .timeout, .notCached, .loop,
+        .purgeNotShared, .originTimeout, .timeout, .notCached, .loop,
     ]
 }
 
@@ -177,6 +177,13 @@ extension ProblemKind {
         remedy:
             "Let the load balancer use other servers, and check the volume of 'cache-dir': the log has the error. "
             + "The server recovers automatically when the volume does.")
+
+    static let purgeNotShared = ProblemKind(
+        "purge-not-shared", .serviceUnavailable, title: "The purge did not reach the other servers",
+        cause:
+            "This server carried the purge out, but the store through which the others learn of it failed, or denied "
+            + "the write.",
+        remedy: "Repeat the purge until it succeeds. The operator's log has the store's error; see 'shared-store'.")
 
     static let timeout = ProblemKind(
         "timeout", .gatewayTimeout, title: "The image took too long",

@@ -29,6 +29,10 @@ extension Problem {
         "The volume or directory of the disk cache is failing: images are served, but nothing is stored on disk.",
         retryAfterSeconds: 5)
 
+    static let purgeNotShared = Problem(
+        .purgeNotShared, "The purge was carried out here, but other servers may still serve the images; repeat it.",
+        retryAfterSeconds: 5)
+
     static let adminDisabled = Problem(
         .adminDisabled, "The server has no admin token; its operator can set 'admin-token' or 'admin-port'.")
 

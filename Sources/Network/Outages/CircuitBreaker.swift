@@ -1,14 +1,14 @@
-/// The circuit breaker of one host and port: whether it may be asked, judging by recent failures.
+/// The circuit breaker of one server: whether it may be asked, judging by recent failures.
 ///
 ///     closed ── 5 failures in a row ──▶ open ── pause ends ──▶ half open
 ///       ▲                                ▲  ▲                   │ │ │
 ///       │                                │  └── probe inconclusive ─┘ │ │
 ///       │                                └────── probe failed ────┘ │  (twice the pause)
 ///       └───────────────── any answer ──────────────────────────────┘
-struct CircuitBreaker: Hashable, Sendable {
-    typealias Instant = ContinuousClock.Instant
+package struct CircuitBreaker: Hashable, Sendable {
+    package typealias Instant = ContinuousClock.Instant
 
-    enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// Requests pass. Counts the failures since the last answer.
         case closed(failures: Int)
         /// Requests are refused until the instant. The first request after it is the probe.
@@ -17,20 +17,20 @@ struct CircuitBreaker: Hashable, Sendable {
         case halfOpen(probe: UInt64)
     }
 
-    enum Admission: Hashable, Sendable {
+    package enum Admission: Hashable, Sendable {
         case granted(Permit)
         /// The request must not be sent now.
         case refused(retryAfter: Duration)
     }
 
     /// The permission for one request, ended by ``record(_:of:at:random:)``.
-    enum Permit: Hashable, Sendable {
+    package enum Permit: Hashable, Sendable {
         case ordinary
         case probe(UInt64)
     }
 
     /// The outcome of a request as far as reachability is concerned.
-    enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// The host answered in HTTP, with any status.
         case answered
         /// No connection was established, or it closed before an answer.
@@ -40,29 +40,34 @@ struct CircuitBreaker: Hashable, Sendable {
     }
 
     /// A change of state that is logged.
-    enum Change: Hashable, Sendable {
+    package enum Change: Hashable, Sendable {
         case outageBegan(pause: Duration)
         case outageEnded
     }
 
-    private(set) var state = State.closed(failures: 0)
+    package private(set) var state = State.closed(failures: 0)
     /// The number of pauses since the last answer.
     private var pauses = 0
+    private let longestPause: Duration
 
-    static let failureThreshold = 5
-    static let shortestPause = Duration.seconds(1)
-    static let longestPause = Duration.seconds(60)
+    /// - Parameter longestPause: what pauses grow to. Default: 60 s.
+    package init(longestPause: Duration = .seconds(60)) {
+        self.longestPause = longestPause
+    }
+
+    package static let failureThreshold = 5
+    package static let shortestPause = Duration.seconds(1)
     /// The fraction by which a pause may be shorter or longer, so that servers do not retry at the same time.
-    static let jitter = 0.2
+    package static let jitter = 0.2
 
     /// Whether no failure is recorded, so that the breaker can be discarded.
-    var isHealthy: Bool { state == .closed(failures: 0) }
+    package var isHealthy: Bool { state == .closed(failures: 0) }
 
     /// Whether an outage has begun and the host has not answered since.
-    var isOutage: Bool { pauses > 0 }
+    package var isOutage: Bool { pauses > 0 }
 
     /// How long to wait before the next request, or nil if one may be sent now. Takes no permit.
-    func refusal(at now: Instant) -> Duration? {
+    package func refusal(at now: Instant) -> Duration? {
         switch state {
         case .closed: nil
         case .open(let end): end > now ? now.duration(to: end) : nil
@@ -73,7 +78,7 @@ struct CircuitBreaker: Hashable, Sendable {
     /// Asks for a permit.
     ///
     /// - Parameter ticket: a number that is unique among probes.
-    mutating func admit(at now: Instant, ticket: UInt64) -> Admission {
+    package mutating func admit(at now: Instant, ticket: UInt64) -> Admission {
         if let wait = refusal(at: now) { return .refused(retryAfter: wait) }
         guard case .open = state else { return .granted(.ordinary) }
         state = .halfOpen(probe: ticket)
@@ -85,10 +90,10 @@ struct CircuitBreaker: Hashable, Sendable {
     /// A request that began before an outage may end during it: an answer ends the outage, and a failure is ignored.
     ///
     /// - Parameter random: 0 to 1, the jitter of a pause that begins now.
-    mutating func record(_ outcome: Outcome, of permit: Permit, at now: Instant, random: Double) -> Change? {
+    package mutating func record(_ outcome: Outcome, of permit: Permit, at now: Instant, random: Double) -> Change? {
         switch (outcome, state) {
         case (.answered, _):
-            defer { self = CircuitBreaker() }
+            defer { self = CircuitBreaker(longestPause: longestPause) }
             return isOutage ? .outageEnded : nil
         case (.failed, .closed(let failures)) where failures + 1 < Self.failureThreshold:
             state = .closed(failures: failures + 1)
@@ -106,7 +111,7 @@ struct CircuitBreaker: Hashable, Sendable {
 
     private mutating func beginPause(at now: Instant, random: Double) -> Duration {
         let doubled = Self.shortestPause * (1 << min(pauses, 6))
-        let pause = min(doubled, Self.longestPause) * (1 + Self.jitter * (2 * random - 1))
+        let pause = min(doubled, longestPause) * (1 + Self.jitter * (2 * random - 1))
         pauses += 1
         state = .open(until: now + pause)
         return pause

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DarkroomOrigin
+@testable import DarkroomNetwork
 
 struct CircuitBreakerTests {
     enum Step: Sendable {

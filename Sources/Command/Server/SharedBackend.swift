@@ -1,0 +1,97 @@
+import CoreMetrics
+import DarkroomObjectStorage
+import DarkroomPipeline
+import DarkroomStore
+import Foundation
+import Logging
+import NIOPosix
+import ServiceLifecycle
+
+/// The tier that several servers share, and the client of its object store.
+struct SharedBackend: Sendable {
+    let store: SharedStore
+    /// Whether the store answered at the start.
+    let isReachable: Bool
+    private let client: ObjectStore
+
+    static let help = [
+        "darkroom_shared_store_requests_total": "Requests to the object store, by operation; retries are included."
+    ]
+    /// The time that the store has to answer before the server starts without it.
+    private static let startLimit = Duration.seconds(5)
+
+    /// Nil if the settings name no shared store.
+    ///
+    /// Throws if the store refuses to be used as the settings say. If it does not answer, the server starts without it.
+    init?(_ settings: Settings, metrics: any MetricsFactory, logger: Logger) async throws(SettingError) {
+        guard let folder = settings.objectStorage.sharedStore else { return nil }
+        let counters = Dictionary(
+            uniqueKeysWithValues: ObjectStoreOperation.allCases.map { operation in
+                let dimensions = [("operation", operation.name)]
+                return (
+                    operation,
+                    Counter(label: "darkroom_shared_store_requests_total", dimensions: dimensions, factory: metrics)
+                )
+            })
+        let group = MultiThreadedEventLoopGroup.singleton
+        let setting = SettingsTable.all.objectStorage.sharedStore.name
+        let location = try settings.objectStore
+        do throws(ObjectStorageError) {
+            client = try ObjectStore(
+                location,
+                credentials: RenewingCredentials(
+                    environment: ProcessInfo.processInfo.environment, eventLoopGroup: group, logger: logger),
+                eventLoopGroup: group, onRequest: { counters[$0]?.increment() })
+        } catch {
+            throw SettingError("\(setting): \(error)")
+        }
+        store = SharedStore(
+            StoreFolder(client, bucket: folder.bucket, folder: folder.folder), settings.sharedStoreConfiguration,
+            logger: logger)
+        do throws(ObjectStorageError) {
+            try await store.check(within: Self.startLimit)
+            isReachable = true
+        } catch {
+            guard error.isTemporary else { throw SettingError("\(setting): \(error)") }
+            logger.error("starting without the shared store", metadata: ["reason": "\(error)"])
+            isReachable = false
+        }
+    }
+
+    /// Finishes queued writes.
+    func shutdown() async {
+        await store.close()
+        await client.shutdown()
+    }
+}
+
+extension ObjectStorageError {
+    /// Whether the same request may succeed later without a change of settings.
+    fileprivate var isTemporary: Bool {
+        switch self {
+        case .slowDown, .unavailable, .timedOut, .unreachable, .canceled: true
+        default: false
+        }
+    }
+}
+
+extension ObjectStoreOperation {
+    /// The operation in metrics.
+    fileprivate var name: String { self == .deleteBatch ? "delete_batch" : rawValue }
+}
+
+/// Carries out the purges of other servers that share the store.
+struct PurgeUpkeep: Service {
+    let pipeline: ImagePipeline
+    let interval: Duration
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let next = ContinuousClock.now + interval
+                await pipeline.carryOutPurges()
+                try? await Task.sleep(until: next)
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import DarkroomObjectStorage
+import DarkroomStore
+import Foundation
+import Logging
+import NIOCore
+import Synchronization
+
+/// Carries purges between servers: appends those of this server to the purge log in the shared tier, and carries out
+/// those that other servers have appended.
+///
+/// The log is read again and again from a while before its end, since a purge may appear there late: clocks differ, and
+/// writes take time. How far it was read is kept on disk, so that a server that was away carries out what it missed.
+final class PurgeFollower: Sendable {
+    /// Carries a purge out in memory and on disk. Its order counts from before anything is removed.
+    typealias Carry = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
+
+    /// How far back the log is read each time. Stores accept clocks that differ by 15 minutes.
+    static let overlap = Int64(20 * 60_000)
+    /// How long purges of single sources are kept. A server that was away for longer forgets everything.
+    static let retention = Int64(7 * 86_400_000)
+    /// What is added to the time of a purge to get its order: what servers with clocks ahead fetched before the purge
+    /// has to be outdated too.
+    static let clockTolerance = Int64(15_000)
+    /// With more purges to carry out at once, everything is removed instead.
+    private static let maxPurges = 10_000
+    /// A purge that cannot be read so often counts as one of everything.
+    private static let maxAttempts = 3
+
+    private struct State {
+        /// The purges that were carried out, as far as the log is read again.
+        var seen: Set<PurgeLog.Name> = []
+        var attempts: [PurgeLog.Name: Int] = [:]
+        /// The time until which the log was read; nil = never.
+        var position: Int64?
+        var savedPosition: Int64 = 0
+        var cleanedAt: Int64 = 0
+        /// When this process last tried to read the log.
+        var triedAt: ContinuousClock.Instant?
+    }
+
+    let shared: SharedTier
+    private let log: PurgeLog
+    private let caches: PipelineCaches
+    private let interval: Duration
+    private let carry: Carry
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let polls = Coalescer<Bool, Bool>()
+
+    init(
+        _ shared: SharedTier, caches: PipelineCaches, logger: Logger,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, carry: @escaping Carry
+    ) {
+        self.shared = shared
+        self.caches = caches
+        interval = shared.store.configuration.purgeInterval
+        self.carry = carry
+        self.instant = instant
+        self.logger = logger
+        log = PurgeLog(shared.store)
+    }
+
+    /// The time after which every server that reads the log has carried out a purge.
+    var propagation: Duration { interval + .seconds(1) }
+
+    /// Whether this process was suspended: it has not even tried to read the log for longer than that takes.
+    var isBehind: Bool {
+        guard let triedAt = state.withLock({ $0.triedAt }) else { return false }
+        return triedAt.duration(to: instant()) > interval + Self.pollLimit + .seconds(1)
+    }
+
+    private static let pollLimit = Duration.seconds(2)
+    private static let firstPollLimit = Duration.seconds(30)
+
+    // MARK: This server's purges
+
+    /// Announces a purge to the other servers, and removes its sources from the shared tier.
+    ///
+    /// - Parameters:
+    ///   - order: see ``order``.
+    ///   - sources: those that are known to be concerned.
+    /// - Returns: whether the other servers will carry it out.
+    func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, sources: [StoreKey]) async -> Bool {
+        let isOne = if case .source = target { true } else { false }
+        let name = PurgeLog.Name(time: order - Self.clockTolerance, isLasting: !isOne)
+        do throws(ObjectStorageError) {
+            // Marks in the store first: who carries the purge out must not find the source there again.
+            for source in isOne ? sources : [] {
+                if isSoft {
+                    try await shared.markStale(source, order: order)
+                } else {
+                    try await shared.store.remove([source], order: order)
+                }
+            }
+            try await log.append(PurgeMessage(target, isSoft: isSoft).bytes, as: name)
+        } catch {
+            logger.error("a purge did not reach the other servers", metadata: ["reason": "\(error)"])
+            return false
+        }
+        state.withLock { _ = $0.seen.insert(name) }
+        if !isOne, !isSoft { for source in sources { shared.store.removeSoon(source, order: order) } }
+        return true
+    }
+
+    /// The order of a purge that begins now.
+    var order: Int64 { shared.store.milliseconds + Self.clockTolerance }
+
+    // MARK: Other servers' purges
+
+    /// Reads the log and carries out what is new. Several callers share one read.
+    ///
+    /// - Returns: whether the log could be read.
+    @discardableResult
+    func poll() async -> Bool {
+        let urgency = Urgency(.high)
+        let result = try? await polls.value(for: true, urgency: urgency) { [self] _ throws(PipelineError) in
+            await pollOnce()
+        }.value
+        return result ?? false
+    }
+
+    private func pollOnce() async -> Bool {
+        let started = shared.store.milliseconds
+        do throws(ObjectStorageError) {
+            try await read(at: started)
+        } catch {
+            state.withLock { $0.triedAt = instant() }
+            logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
+            return false
+        }
+        state.withLock { state in
+            state.triedAt = instant()
+            state.position = started
+        }
+        caches.records.trustDisk()
+        await savePosition(started)
+        return true
+    }
+
+    private func read(at now: Int64) async throws(ObjectStorageError) {
+        let position = state.withLock(\.position)
+        let isFirst = position == nil
+        let saved = isFirst ? await savedPosition() : position
+        let listed = try await log.names(
+            since: position.map { $0 - Self.overlap }, within: isFirst ? Self.firstPollLimit : Self.pollLimit)
+        if let saved, isFirst, now - saved > Self.retention - Self.overlap {
+            await carry(.everything, false, -1)
+        }
+        let seen = state.withLock(\.seen)
+        // Purges of single sources that were carried out before, or that concern nothing that this server may have.
+        let oldest = saved.map { $0 - Self.overlap } ?? (caches.disk == nil ? now - Self.overlap : 0)
+        let new = listed.filter { !seen.contains($0) && ($0.isLasting || $0.time >= oldest) }
+        guard new.count <= Self.maxPurges else {
+            await carry(.everything, false, now + Self.clockTolerance)
+            return state.withLock { $0.seen = Set(listed) }
+        }
+        try await carryOut(new)
+        state.withLock { state in
+            state.seen = state.seen.intersection(listed)
+            state.attempts = state.attempts.filter { listed.contains($0.key) }
+        }
+        try await clean(listed, now: now)
+    }
+
+    private func carryOut(_ names: [PurgeLog.Name]) async throws(ObjectStorageError) {
+        for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
+            let names = names[batch..<min(batch + Self.concurrency, names.count)]
+            let messages = await withTaskGroup(
+                of: (PurgeLog.Name, Result<ByteBuffer?, ObjectStorageError>).self
+            ) { [log] group in
+                for name in names {
+                    group.addTask {
+                        (name, await Result { () async throws(ObjectStorageError) in try await log.purge(name) })
+                    }
+                }
+                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            for name in names.sorted() {
+                guard let message = try messages[name]?.get() else {
+                    await carryOutUnreadable(name)
+                    continue
+                }
+                await carryOut(name, PurgeMessage(message))
+            }
+        }
+    }
+
+    private static let concurrency = 16
+
+    private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?) async {
+        let order = name.time + Self.clockTolerance
+        if let message, let target = message.target {
+            await carry(target, message.isSoft, order)
+        } else {
+            await carry(.everything, false, order)
+        }
+        state.withLock { _ = $0.seen.insert(name) }
+    }
+
+    /// A damaged purge may be readable the next time; it may also have been deleted, since it is old.
+    private func carryOutUnreadable(_ name: PurgeLog.Name) async {
+        let attempts = state.withLock { state in
+            state.attempts[name, default: 0] += 1
+            return state.attempts[name] ?? 0
+        }
+        guard attempts >= Self.maxAttempts else { return }
+        logger.warning("a purge in the shared store is damaged: removing everything")
+        await carryOut(name, nil)
+    }
+
+    /// Deletes purges that no server needs any more, once an hour.
+    private func clean(_ names: [PurgeLog.Name], now: Int64) async throws(ObjectStorageError) {
+        let isDue = state.withLock { state in
+            guard now - state.cleanedAt >= 3_600_000 else { return false }
+            defer { state.cleanedAt = now }
+            return state.cleanedAt > 0
+        }
+        shared.horizon.removeSources(upTo: now - Self.overlap)
+        guard isDue else { return }
+        let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
+        let all = try await log.names(since: nil, within: Self.firstPollLimit)
+        try await log.delete(all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) })
+    }
+}
+
+// MARK: The position on disk
+
+extension PurgeFollower {
+    /// The entry that holds the position. No source has its key.
+    static let positionKey: EntryKey = {
+        let key = StoreKey(hashing: "position in the purge log".utf8)
+        return EntryKey(source: key, entry: key)
+    }()
+
+    private func savedPosition() async -> Int64? {
+        var bytes = await caches.disk?.peek(Self.positionKey)?.metadata
+        return bytes?.readInteger(as: Int64.self)
+    }
+
+    /// Saves the position once a minute: what is read again does no harm.
+    private func savePosition(_ position: Int64) async {
+        let isDue = state.withLock { state in
+            guard position - state.savedPosition >= 60_000 else { return false }
+            state.savedPosition = position
+            return true
+        }
+        guard isDue else { return }
+        let entry = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position))
+        caches.disk?.store(entry, for: Self.positionKey)
+    }
+}
+
+extension Result where Failure == ObjectStorageError, Success: Sendable {
+    fileprivate init(catching operation: () async throws(ObjectStorageError) -> Success) async {
+        do throws(ObjectStorageError) {
+            self = .success(try await operation())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import DarkroomObjectStorage
+package import NIOCore
+
+/// The purges of all servers, in the shared tier: one small object each, named by the time of the purge.
+package struct PurgeLog: Sendable {
+    private let store: SharedStore
+    /// The time for each request to the store.
+    private let limit: Duration
+
+    /// - Parameter limit: the time for each request to the store. Default: 2 s.
+    package init(_ store: SharedStore, limit: Duration = .seconds(2)) {
+        self.store = store
+        self.limit = limit
+    }
+
+    /// The name of a purge.
+    package struct Name: Hashable, Comparable, Sendable {
+        /// The time of the purge in milliseconds since 1970, by the purging server's idea of the store's time.
+        package let time: Int64
+        /// Whether the purge also concerns what is stored later on by servers that do not know it yet, since its
+        /// sources are not known one by one. It is kept as long as objects are.
+        package let isLasting: Bool
+        fileprivate let number: UInt64
+
+        /// A new name.
+        package init(time: Int64, isLasting: Bool) {
+            self.time = max(time, 0)
+            self.isLasting = isLasting
+            number = .random(in: 0 ... .max)
+        }
+
+        fileprivate init?(_ name: String) {
+            guard name.hasPrefix(SharedName.purges) else { return nil }
+            let parts = name.dropFirst(SharedName.purges.count).split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
+                let time = Int64(parts[0], radix: 16), time >= 0, let number = UInt64(parts[1], radix: 16),
+                ["l", "s"].contains(parts[2])
+            else { return nil }
+            (self.time, self.number, isLasting) = (time, number, parts[2] == "l")
+        }
+
+        fileprivate var text: String {
+            let digits = RecordVersion.digits
+            return "\(SharedName.purges)\(digits(UInt64(time)))-\(digits(number))-\(isLasting ? "l" : "s")"
+        }
+
+        /// Protects a purge from being copied to another name.
+        fileprivate var key: EntryKey {
+            let key = StoreKey(hashing: text.utf8)
+            return EntryKey(source: key, entry: key)
+        }
+
+        package static func < (left: Name, right: Name) -> Bool {
+            (left.time, left.number) < (right.time, right.number)
+        }
+    }
+
+    /// Appends a purge.
+    package func append(_ purge: ByteBuffer, as name: Name) async throws(ObjectStorageError) {
+        let head = SharedObject.Head(
+            kind: .purge, key: name.key, writtenAt: name.time,
+            record: SharedRecord(order: name.time, metadata: ByteBuffer()), metadata: purge,
+            bodyDigest: StoreKey(hashing: []))
+        try await store.bucket.write(name.text, SharedObject.encode(head, ByteBuffer()), within: limit)
+    }
+
+    /// The purges since this time, oldest first; nil = all.
+    package func names(since time: Int64?, within limit: Duration) async throws(ObjectStorageError) -> [Name] {
+        let start = time.map { SharedName.purges + RecordVersion.digits(UInt64(max($0, 0))) }
+        let names = try await store.bucket.list(
+            SharedName.purges, after: start, maxKeys: Self.maxPurges, within: limit)
+        return names.compactMap { Name($0) }
+    }
+
+    /// More purges are not kept for so long that one listing would not do.
+    package static let maxPurges = 100_000
+
+    /// What is kept of a purge; nil if it is gone or damaged.
+    package func purge(_ name: Name) async throws(ObjectStorageError) -> ByteBuffer? {
+        try await store.object(name.text, .purge, name.key, limit)?.head.metadata
+    }
+
+    /// Deletes purges that no server needs any more.
+    package func delete(_ names: [Name]) async throws(ObjectStorageError) {
+        if !names.isEmpty { try await store.bucket.delete(names.map(\.text), within: limit * 5) }
+    }
+}

@@ -1,0 +1,120 @@
+import DarkroomEviction
+package import DarkroomMachine
+package import NIOCore
+import Synchronization
+
+/// How the shared tier is used.
+package struct SharedStoreConfiguration: Sendable {
+    /// The time for one look, after which the server goes on as if it had found nothing. Default: 1 s.
+    package var timeout = Duration.seconds(1)
+    /// The time for each write, retries included. Default: 15 s.
+    package var writeTimeout = Duration.seconds(15)
+    /// Whether originals are stored too. Default: true.
+    package var storesOriginals = true
+    /// Variants that took less time to make are not stored. Default: 0 s.
+    package var minCost = Duration.zero
+    /// The age from which objects count as missing, and for which purges are kept. Default: 30 days.
+    package var maxAge = Duration.seconds(30 * 86_400)
+    /// The time between two reads of the purge log. Default: 5 s.
+    package var purgeInterval = Duration.seconds(5)
+    /// The largest object that is read, in bytes. Default: 256 MiB.
+    package var maxObjectBytes = 256 << 20
+    /// The most bytes that wait to be written. Default: 64 MiB.
+    package var maxQueuedBytes = 64 << 20
+
+    /// The defaults.
+    package init() {}
+}
+
+/// A source's record in the shared tier.
+package struct SharedRecord: Hashable, Sendable {
+    /// Orders the records of a source across servers: the store's time in milliseconds when the origin was asked, or
+    /// more if the writer knew a later record or purge.
+    package var order: Int64
+    /// The record, opaque to the store.
+    package var metadata: ByteBuffer
+
+    /// A record.
+    package init(order: Int64, metadata: ByteBuffer) {
+        self.order = order
+        self.metadata = metadata
+    }
+
+    var version: RecordVersion {
+        RecordVersion(order: order, digest: StoreKey(hashing: metadata.readableBytesView).leadingWord)
+    }
+}
+
+/// What a look into the shared tier found.
+package struct SharedFindings: Sendable {
+    /// A variant, and the record that it was made with.
+    package struct Variant: Sendable {
+        /// The variant.
+        package let entry: StoredEntry
+        /// The record, which newer ones may have replaced.
+        package let record: SharedRecord
+
+        init(_ object: SharedObject) {
+            entry = StoredEntry(
+                content: object.body, metadata: object.head.metadata, bodyDigest: object.head.bodyDigest)
+            record = object.head.record
+        }
+    }
+
+    /// The newest record; nil if there is none, or none that is newer than the known one.
+    package var record: SharedRecord?
+    /// The variant, whatever its record.
+    package var variant: Variant?
+
+    /// Nothing.
+    package init() {}
+}
+
+/// Objects of one source to write.
+package struct SharedWrite: Sendable {
+    /// The source.
+    package var source: StoreKey
+    /// The source's record, opaque to the store.
+    package var record: ByteBuffer
+    /// A variant.
+    package var variant: (key: EntryKey, entry: StoredEntry)?
+    /// The original and the hash of its bytes.
+    package var original: (content: StoreKey, body: SharedBytes)?
+
+    /// A write of the record alone.
+    package init(of source: StoreKey, record: ByteBuffer) {
+        self.source = source
+        self.record = record
+    }
+
+    var bytes: Int {
+        record.readableBytes + (variant?.entry.content.count ?? 0) + (original?.body.count ?? 0)
+    }
+}
+
+/// The newest record of each source that this server has read from the store or written to it, as far as it remembers.
+final class KnownRecords: Sendable {
+    private static let budgetBytes = 4 << 20
+    private static let costBytes = 128
+
+    private let table = Mutex(SieveTable<StoreKey, RecordVersion>(budgetBytes: budgetBytes))
+
+    /// Whether this version, or a later one, is in the store.
+    func outdates(_ version: RecordVersion, of source: StoreKey) -> Bool {
+        guard let known = table.withLock({ $0.value(for: source) }) else { return false }
+        return known == version || known.order > version.order
+    }
+
+    /// - Returns: the older version that this one replaces; nil if there is none.
+    @discardableResult
+    func insert(_ version: RecordVersion, of source: StoreKey) -> RecordVersion? {
+        table.withLock { table in
+            let known = table.value(for: source)
+            if let known, known == version || known.order > version.order { return nil }
+            _ = table.insert(version, cost: Self.costBytes, for: source)
+            return known
+        }
+    }
+
+    func remove(_ source: StoreKey) { table.withLock { _ = $0.remove(for: source) } }
+}

@@ -1,0 +1,178 @@
+import Crypto
+import DarkroomMachine
+import NIOCore
+import Synchronization
+
+/// The format of an object in the shared tier: a head that says what it is, protected by a hash, and the body, whose
+/// hash is in the head.
+///
+/// Everything that a reader needs is in the object itself, since some stores keep no metadata.
+struct SharedObject: Sendable {
+    enum Kind: UInt8 {
+        case record = 1
+        case original, variant, removal, purge
+    }
+
+    /// What an object says about its body.
+    struct Head: Hashable, Sendable {
+        var kind: Kind
+        var key: EntryKey
+        /// When the object was written, in milliseconds since 1970.
+        var writtenAt: Int64
+        /// The record that the object was made with, or is.
+        var record: SharedRecord
+        /// The entry's own metadata.
+        var metadata = ByteBuffer()
+        var bodyBytes = 0
+        /// The SHA-256 of the body.
+        var bodyDigest: StoreKey
+    }
+
+    private static let mark = [UInt8]("DKRM\u{1}".utf8)
+    /// The mark and the length of the head.
+    static let leadBytes = mark.count + MemoryLayout<UInt32>.size
+    /// No head is longer: the fields of a response and its address are bounded.
+    static let maxHeadBytes = 512 << 10
+    /// What is prepared for an announced body, which need not come.
+    static let maxExpectedBytes = 1 << 20
+
+    let head: Head
+    let body: SharedBytes
+
+    /// The object as bytes.
+    static func encode(_ head: Head, _ body: ByteBuffer) -> ByteBuffer {
+        var fields = ByteBuffer()
+        fields.writeInteger(head.kind.rawValue)
+        fields.writeBytes(head.key.source.bytes)
+        fields.writeBytes(head.key.entry.bytes)
+        fields.writeInteger(head.writtenAt)
+        fields.writeInteger(head.record.order)
+        fields.writeSized(head.record.metadata)
+        fields.writeSized(head.metadata)
+        fields.writeInteger(UInt64(body.readableBytes))
+        fields.writeBytes(head.bodyDigest.bytes)
+        var object = ByteBuffer()
+        object.reserveCapacity(Self.leadBytes + fields.readableBytes + StoreKey.byteCount + body.readableBytes)
+        object.writeBytes(Self.mark)
+        object.writeInteger(UInt32(fields.readableBytes + StoreKey.byteCount))
+        object.writeBuffer(&fields)
+        object.writeBytes(StoreKey(hashing: object.readableBytesView).bytes)
+        object.writeImmutableBuffer(body)
+        return object
+    }
+
+    /// The length of the head, from the first ``leadBytes`` bytes; nil if they do not begin such an object.
+    static func headBytes(_ lead: ByteBuffer) -> Int? {
+        var lead = lead
+        guard lead.readBytes(length: mark.count) == mark, let count = lead.readInteger(as: UInt32.self),
+            count <= maxHeadBytes
+        else { return nil }
+        return Int(count)
+    }
+}
+
+extension SharedObject.Head {
+    /// Decodes the lead and the head that follows it; nil if they are damaged.
+    init?(_ bytes: ByteBuffer) {
+        let protected = bytes.readableBytes - StoreKey.byteCount
+        guard protected > 0, let digest = bytes.getBytes(at: bytes.readerIndex + protected, length: StoreKey.byteCount),
+            StoreKey(hashing: bytes.readableBytesView.prefix(protected)) == StoreKey(digest: digest)
+        else { return nil }
+        var bytes = bytes
+        bytes.moveReaderIndex(forwardBy: SharedObject.leadBytes)
+        guard let kind = bytes.readInteger(as: UInt8.self).flatMap(SharedObject.Kind.init(rawValue:)),
+            let source = bytes.readKey(), let entry = bytes.readKey(),
+            let writtenAt = bytes.readInteger(as: Int64.self), let order = bytes.readInteger(as: Int64.self),
+            let record = bytes.readSized(), let metadata = bytes.readSized(),
+            let bodyBytes = bytes.readInteger(as: UInt64.self).flatMap(Int.init(exactly:)),
+            let bodyDigest = bytes.readKey(), bytes.readableBytes == StoreKey.byteCount
+        else { return nil }
+        self.init(
+            kind: kind, key: EntryKey(source: source, entry: entry), writtenAt: writtenAt,
+            record: SharedRecord(order: order, metadata: record), metadata: metadata, bodyBytes: bodyBytes,
+            bodyDigest: bodyDigest)
+    }
+}
+
+/// Reads an object as it arrives, and hashes the body meanwhile.
+final class SharedObjectReader: Sendable {
+    fileprivate enum Stage {
+        case head(ByteBuffer)
+        case body(SharedObject.Head, SharedBytesWriter)
+        case damaged
+    }
+
+    private let stage = Mutex(Stage.head(ByteBuffer()))
+
+    /// Takes the next bytes.
+    ///
+    /// - Returns: false if the object is damaged.
+    func append(_ part: ByteBuffer) -> Bool {
+        stage.withLock { stage in
+            stage.append(part)
+            if case .damaged = stage { return false }
+            return true
+        }
+    }
+
+    /// The object, if it is complete and intact. Nothing may be appended afterwards.
+    func finish() -> SharedObject? {
+        stage.withLock { stage in
+            guard case .body(let head, let writer) = stage, writer.count == head.bodyBytes else { return nil }
+            stage = .damaged
+            let bytes = writer.finish()
+            return StoreKey(of: bytes) == head.bodyDigest ? SharedObject(head: head, body: bytes) : nil
+        }
+    }
+}
+
+extension SharedObjectReader.Stage {
+    fileprivate mutating func append(_ part: ByteBuffer) {
+        switch self {
+        case .damaged: break
+        case .body(let head, var writer):
+            // Appended in place: the other reference ends first.
+            self = .damaged
+            guard writer.count + part.readableBytes <= head.bodyBytes else { return }
+            if part.readableBytes > 0 { writer.append(part) }
+            self = .body(head, writer)
+        case .head(var bytes):
+            self = .damaged
+            bytes.writeImmutableBuffer(part)
+            appendToHead(bytes)
+        }
+    }
+
+    private mutating func appendToHead(_ bytes: ByteBuffer) {
+        var bytes = bytes
+        guard bytes.readableBytes >= SharedObject.leadBytes else {
+            self = .head(bytes)
+            return
+        }
+        guard let count = SharedObject.headBytes(bytes) else { return }
+        guard bytes.readableBytes >= SharedObject.leadBytes + count else {
+            self = .head(bytes)
+            return
+        }
+        guard let text = bytes.readSlice(length: SharedObject.leadBytes + count), let head = SharedObject.Head(text)
+        else { return }
+        self = .body(head, SharedBytesWriter(expectedBytes: min(head.bodyBytes, SharedObject.maxExpectedBytes)))
+        append(bytes)
+    }
+}
+
+extension ByteBuffer {
+    fileprivate mutating func writeSized(_ bytes: ByteBuffer) {
+        writeInteger(UInt32(bytes.readableBytes))
+        writeImmutableBuffer(bytes)
+    }
+
+    fileprivate mutating func readSized() -> ByteBuffer? {
+        // A copy: a slice would keep the whole part of the transfer in memory.
+        readInteger(as: UInt32.self).flatMap { readSlice(length: Int($0)) }.map { ByteBuffer(buffer: $0) }
+    }
+
+    fileprivate mutating func readKey() -> StoreKey? {
+        readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:))
+    }
+}

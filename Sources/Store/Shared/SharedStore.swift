@@ -1,0 +1,306 @@
+package import DarkroomMachine
+package import DarkroomObjectStorage
+package import Foundation
+package import Logging
+import NIOCore
+import Synchronization
+
+/// The tier that all servers share, in an object store.
+///
+/// It never fails a request: what the store does not deliver in time is a miss, and what it does not take is dropped.
+/// While the store fails, it is asked once in a while only.
+package final class SharedStore: Sendable {
+    let bucket: any ObjectBucket
+    package let configuration: SharedStoreConfiguration
+    let counts = SharedCounts()
+    let now: @Sendable () -> Date
+    private let queue: SharedWriteQueue
+    private let reading: StoreOutage
+    private let writing: StoreOutage
+    /// The newest records that are known to be in the store, so that they are not written again.
+    private let known = KnownRecords()
+
+    /// - Parameters:
+    ///   - now: the wall clock.
+    ///   - clock: measures the pauses of outages.
+    package init(
+        _ bucket: any ObjectBucket, _ configuration: SharedStoreConfiguration = SharedStoreConfiguration(),
+        logger: Logger, now: @escaping @Sendable () -> Date = { Date() },
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.bucket = bucket
+        self.configuration = configuration
+        self.now = now
+        queue = SharedWriteQueue(maxBytes: configuration.maxQueuedBytes)
+        reading = StoreOutage("reading", instant: instant, logger: logger)
+        writing = StoreOutage("writing", instant: instant, logger: logger)
+    }
+
+    /// The store's time in milliseconds since 1970, by which nodes order records and purges.
+    package var milliseconds: Int64 { milliseconds(of: now()) }
+
+    /// A moment of this machine's clock in the store's time.
+    package func milliseconds(of date: Date) -> Int64 {
+        Int64(((date.timeIntervalSince1970 + bucket.clockOffset) * 1000).rounded())
+    }
+
+    /// Asks the store for a list, to find out whether it may be used as the settings say.
+    package func check(within limit: Duration) async throws(ObjectStorageError) {
+        _ = try await bucket.list(SharedName.purges, after: nil, maxKeys: 1, within: limit)
+    }
+
+    /// The counts since the start.
+    package var statistics: SharedStatistics {
+        var statistics = counts.current
+        (statistics.queuedWrites, statistics.queuedBytes) = queue.waiting
+        (statistics.isReadable, statistics.isWritable) = (!reading.isFailing, !writing.isFailing)
+        return statistics
+    }
+
+    /// Waits for the queued writes, and drops those that are left after the limit.
+    package func close(within limit: Duration = .seconds(10)) async { await queue.close(within: limit) }
+
+    /// Returns once all writes that were queued before have ended.
+    package func flush() async { await queue.drain() }
+}
+
+// MARK: Reading
+
+extension SharedStore {
+    /// Looks for the newest record of a source and for a variant, at once. Takes one round trip, or two if the variant
+    /// was made with an older record.
+    ///
+    /// - Parameters:
+    ///   - variant: nil = only the record.
+    ///   - known: a record that need not be delivered again.
+    package func look(
+        for source: StoreKey, variant: EntryKey?, newerThan known: Int64? = nil
+    ) async -> SharedFindings {
+        let findings = await read { limit throws(ObjectStorageError) in
+            async let found = self.variant(variant, limit())
+            let newest = try await newestRecord(of: source, limit())
+            var findings = SharedFindings()
+            findings.variant = try await found.get()
+            guard let newest, newest.digest != nil else { return SharedFindings() }
+            if let made = findings.variant?.record, made.version == newest {
+                findings.record = made
+            } else if newest.order > known ?? -1 {
+                findings.record = try await record(of: source, newest, limit())
+            }
+            return findings
+        }
+        guard let findings else { return SharedFindings() }
+        if let record = findings.record { self.known.insert(record.version, of: source) }
+        counts.countLook(isHit: variant == nil ? findings.record != nil : findings.variant != nil)
+        return findings
+    }
+
+    /// A variant whose record is known already.
+    package func variant(_ key: EntryKey) async -> SharedFindings.Variant? {
+        let found = await read { limit throws(ObjectStorageError) in try await self.variant(key, limit()).get() }
+        guard let found else { return nil }
+        counts.countLook(isHit: found != nil)
+        return found
+    }
+
+    /// The bytes of a source with this content.
+    package func original(of source: StoreKey, content: StoreKey) async -> SharedBytes? {
+        let found = await read { limit throws(ObjectStorageError) in
+            let key = EntryKey(source: source, entry: content)
+            return try await object(
+                SharedName.original(of: source, content: content), .original, key, limit()
+            ).flatMap { $0.head.bodyDigest == content ? $0.body : nil }
+        }
+        guard let found else { return nil }
+        counts.countLook(isHit: found != nil)
+        return found
+    }
+
+    private func variant(
+        _ key: EntryKey?, _ limit: Duration
+    ) async -> Result<SharedFindings.Variant?, ObjectStorageError> {
+        guard let key else { return .success(nil) }
+        do throws(ObjectStorageError) {
+            let object = try await object(SharedName.variant(key), .variant, key, limit)
+            return .success(object.map { SharedFindings.Variant($0) })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func newestRecord(
+        of source: StoreKey, _ limit: Duration
+    ) async throws(ObjectStorageError) -> RecordVersion? {
+        let names = try await bucket.list(
+            SharedName.records(of: source), after: nil, maxKeys: Self.listedRecords, within: limit)
+        let versions = names.compactMap { RecordVersion(ofRecordNamed: $0, of: source) }
+        if versions.count > 1 { deleteSoon(versions.dropFirst().map { SharedName.record(of: source, $0) }) }
+        return versions.first
+    }
+
+    /// More than one record of a source is there only while it is replaced.
+    private static let listedRecords = 4
+
+    private func record(
+        of source: StoreKey, _ version: RecordVersion, _ limit: Duration
+    ) async throws(ObjectStorageError) -> SharedRecord? {
+        let key = EntryKey(source: source, entry: source)
+        let record = try await object(SharedName.record(of: source, version), .record, key, limit)?.head.record
+        return record.flatMap { $0.version == version ? $0 : nil }
+    }
+
+    /// An object, if there is one, and if it is what the name says, intact and not too old.
+    func object(
+        _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ limit: Duration
+    ) async throws(ObjectStorageError) -> SharedObject? {
+        let (reader, maxBytes) = (SharedObjectReader(), configuration.maxObjectBytes)
+        let damaged = ObjectStorageError.tooLarge(limitBytes: maxBytes)
+        do throws(ObjectStorageError) {
+            let isThere = try await bucket.read(name, maxBytes: maxBytes, within: limit) {
+                part throws(ObjectStorageError) in
+                guard reader.append(part) else { throw damaged }
+            }
+            guard isThere else { return nil }
+        } catch {
+            guard error == damaged else { throw error }
+            counts.countDamage()
+            return nil
+        }
+        guard let object = reader.finish(), object.head.kind == kind, object.head.key == key
+        else {
+            counts.countDamage()
+            return nil
+        }
+        return isExpired(object) ? nil : object
+    }
+
+    private func isExpired(_ object: SharedObject) -> Bool {
+        object.head.kind != .purge
+            && milliseconds - object.head.writtenAt > Int64(configuration.maxAge / .milliseconds(1))
+    }
+
+    /// Reads unless the store is failing.
+    ///
+    /// - Parameter body: gets what is left of the time for one look.
+    /// - Returns: nil if the store did not answer in time.
+    func read<Value: Sendable>(
+        _ body: (_ limit: @Sendable () -> Duration) async throws(ObjectStorageError) -> Value
+    ) async -> Value? {
+        guard let permit = reading.admit() else {
+            counts.countSkip()
+            return nil
+        }
+        let end = ContinuousClock.now + configuration.timeout
+        do throws(ObjectStorageError) {
+            let value = try await body { max(.zero, ContinuousClock.now.duration(to: end)) }
+            reading.end(permit)
+            return value
+        } catch {
+            if reading.end(permit, error) { counts.countFailure() }
+            return nil
+        }
+    }
+}
+
+// MARK: Writing
+
+extension SharedStore {
+    /// Queues the objects of a source to be written, or drops them if the queue is full or the store is failing.
+    ///
+    /// - Parameter version: called when the turn has come. Nil if they must not be stored any more, else the record's
+    ///   order.
+    package func store(_ write: SharedWrite, version order: @escaping @Sendable () -> Int64?) {
+        guard !writing.isPausing else { return counts.countDrop() }
+        let isQueued = queue.append(bytes: write.bytes) { [self] in
+            guard let order = order() else { return }
+            await self.write { limit throws(ObjectStorageError) in
+                try await put(write, order: order, within: limit)
+            }
+        }
+        if !isQueued { counts.countDrop() }
+    }
+
+    /// Writes the objects of a source now. The record comes last: without it the others are not used.
+    package func put(
+        _ write: SharedWrite, order: Int64, within limit: Duration
+    ) async throws(ObjectStorageError) {
+        let source = write.source
+        let record = SharedRecord(order: order, metadata: write.record)
+        if let original = write.original {
+            let key = EntryKey(source: source, entry: original.content)
+            let body = original.body.buffer
+            try await put(
+                SharedName.original(of: source, content: original.content), .original, key, record, body,
+                digest: original.content, limit)
+        }
+        if let variant = write.variant {
+            try await put(
+                SharedName.variant(variant.key), .variant, variant.key, record, variant.entry.body,
+                metadata: variant.entry.metadata, digest: variant.entry.bodyDigest, limit)
+        }
+        guard !known.outdates(record.version, of: source) else { return }
+        let key = EntryKey(source: source, entry: source)
+        try await put(SharedName.record(of: source, record.version), .record, key, record, ByteBuffer(), limit)
+        if let replaced = known.insert(record.version, of: source) {
+            try await bucket.delete([SharedName.record(of: source, replaced)], within: limit)
+        }
+    }
+
+    private func put(
+        _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ record: SharedRecord, _ body: ByteBuffer,
+        metadata: ByteBuffer = ByteBuffer(), digest: StoreKey? = nil, _ limit: Duration
+    ) async throws(ObjectStorageError) {
+        let head = SharedObject.Head(
+            kind: kind, key: key, writtenAt: milliseconds, record: record, metadata: metadata,
+            bodyBytes: body.readableBytes, bodyDigest: digest ?? StoreKey(hashing: body.readableBytesView))
+        try await bucket.write(name, SharedObject.encode(head, body), within: limit)
+        counts.countWrite()
+    }
+
+    /// Queues the removal of a source, along with its records up to this order.
+    package func removeSoon(_ source: StoreKey, order: Int64) {
+        _ = queue.append(bytes: 0) { [self] in
+            await write { _ throws(ObjectStorageError) in try await remove([source], order: order) }
+        }
+    }
+
+    /// Removes sources: first marks them as removed, which outdates all records up to this order, then deletes their
+    /// objects.
+    package func remove(_ sources: [StoreKey], order: Int64) async throws(ObjectStorageError) {
+        for source in sources {
+            known.remove(source)
+            let version = RecordVersion(order: order, digest: nil)
+            let mark = SharedName.record(of: source, version)
+            let limit = configuration.writeTimeout
+            try await put(
+                mark, .removal, EntryKey(source: source, entry: source),
+                SharedRecord(order: order, metadata: ByteBuffer()), ByteBuffer(), limit)
+            var names = try await bucket.list(
+                SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
+            // A record that is newer than the mark stays.
+            names.removeAll { name in
+                RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
+            }
+            if !names.isEmpty { try await bucket.delete(names, within: limit) }
+        }
+    }
+
+    private static let deletedAtOnce = 1_000
+
+    private func deleteSoon(_ names: [String]) {
+        _ = queue.append(bytes: 0) { [self] in
+            await write { limit throws(ObjectStorageError) in try await bucket.delete(names, within: limit) }
+        }
+    }
+
+    private func write(_ body: (Duration) async throws(ObjectStorageError) -> Void) async {
+        guard let permit = writing.admit() else { return counts.countDrop() }
+        do throws(ObjectStorageError) {
+            try await body(configuration.writeTimeout)
+            writing.end(permit)
+        } catch {
+            _ = writing.end(permit, error)
+            counts.countDrop()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import DarkroomNetwork
+import DarkroomObjectStorage
+import Logging
+import Synchronization
+
+/// Keeps requests from a store that fails, and logs the begin and the end of each outage.
+final class StoreOutage: Sendable {
+    private static let longestPause = Duration.seconds(8)
+
+    /// What fails: "reading" or "writing".
+    private let activity: String
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let logger: Logger
+    private let state = Mutex((breaker: CircuitBreaker(longestPause: longestPause), ticket: UInt64(0)))
+
+    init(_ activity: String, instant: @escaping @Sendable () -> ContinuousClock.Instant, logger: Logger) {
+        self.activity = activity
+        self.instant = instant
+        self.logger = logger
+    }
+
+    /// Whether an outage has begun and not ended.
+    var isFailing: Bool { state.withLock { $0.breaker.isOutage } }
+
+    /// Whether requests would be refused now.
+    var isPausing: Bool { state.withLock { $0.breaker.refusal(at: instant()) != nil } }
+
+    /// Asks for the permission for one activity; nil while the store is left alone.
+    func admit() -> CircuitBreaker.Permit? {
+        state.withLock { state in
+            state.ticket += 1
+            guard case .granted(let permit) = state.breaker.admit(at: instant(), ticket: state.ticket) else {
+                return nil
+            }
+            return permit
+        }
+    }
+
+    /// Records a success.
+    func end(_ permit: CircuitBreaker.Permit) { record(.answered, permit, nil) }
+
+    /// Records an error.
+    ///
+    /// - Returns: whether the store is to blame.
+    func end(_ permit: CircuitBreaker.Permit, _ error: ObjectStorageError) -> Bool {
+        let outcome = error.outcome
+        record(outcome, permit, error)
+        return outcome == .failed
+    }
+
+    private func record(
+        _ outcome: CircuitBreaker.Outcome, _ permit: CircuitBreaker.Permit, _ error: ObjectStorageError?
+    ) {
+        let change = state.withLock {
+            $0.breaker.record(outcome, of: permit, at: instant(), random: .random(in: 0...1))
+        }
+        switch change {
+        case .outageBegan?:
+            let reason = error.map { "\($0)" } ?? ""
+            logger.warning("shared store: \(activity) fails", metadata: ["reason": "\(reason)"])
+        case .outageEnded?: logger.notice("shared store: \(activity) works again")
+        case nil: break
+        }
+    }
+}
+
+extension ObjectStorageError {
+    /// What the error says about the store as a whole.
+    fileprivate var outcome: CircuitBreaker.Outcome {
+        switch self {
+        case .canceled: .inconclusive
+        case .notFound, .preconditionFailed, .rangeNotSatisfiable, .tooLarge, .invalidRequest: .answered
+        case .credentials, .noSuchBucket, .forbidden, .slowDown, .unavailable, .refused, .redirected, .timedOut,
+            .unreachable, .notS3:
+            .failed
+        }
+    }
+}
