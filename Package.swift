@@ -159,8 +159,8 @@ let package = Package(
                 serviceContext,
             ]),
         tests(
-            of: "Pipeline", sees: ["Vips", "Transforms", "Store", "Origin", "Network", "HTTPCaching"],
-            packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing]),
+            of: "Pipeline", sees: ["Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching"],
+            packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Metrics", packages: [coreMetrics]),
         tests(of: "Tracing", packages: [distributedTracing]),

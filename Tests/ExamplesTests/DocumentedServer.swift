@@ -8,7 +8,7 @@ final class DocumentedServer {
     private let process = Process()
 
     /// Starts the server and returns once it listens.
-    init(_ flags: [String] = []) throws {
+    init(_ flags: [String] = [], environment: [String: String] = [:]) throws {
         folder = try Self.temporaryFolder()
         let output = Pipe()
         process.executableURL = Self.binary
@@ -18,7 +18,10 @@ final class DocumentedServer {
                 "error",
             ]
             + ["--local-root", Document.package.appendingPathComponent("Fixtures/images").path] + flags
-        process.environment = Self.environment.merging(["DARKROOM_ADMIN_TOKEN": Self.token]) { $1 }
+        process.environment = Self.environment.merging(environment) { $1 }.merging(["DARKROOM_ADMIN_TOKEN": Self.token])
+        {
+            $1
+        }
         process.standardOutput = output
         try process.run()
         var text = ""

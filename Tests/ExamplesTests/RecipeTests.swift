@@ -45,8 +45,12 @@ struct RecipeTests {
     }
 
     @Test func `The page on metrics lists every metric with its type and labels`() throws {
-        // Nothing listens for spans, but they are counted.
-        let server = try DocumentedServer(["--otlp-endpoint", "http://127.0.0.1:9"])
+        // Nothing listens for spans and objects, but they are counted.
+        let server = try DocumentedServer(
+            [
+                "--otlp-endpoint", "http://127.0.0.1:9", "--shared-store", "s3://darkroom", "--s3-endpoint",
+                "http://127.0.0.1:9",
+            ], environment: ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"])
         // A hit, and an image that no codec reads, since some series appear with the first event.
         for query in ["local:///sample.jpg&w=20", "local:///sample.jpg&w=20", "local:///hostile/header-only.jpg"] {
             _ = try server.run("curl 'http://127.0.0.1:8080/image?url=\(query)' -o /dev/null", acceptsProblems: true)

@@ -169,5 +169,5 @@ struct PurgeTests {
 }
 
 extension HTTPField.Name {
-    fileprivate static var surrogateKey: HTTPField.Name { HTTPField.Name("Surrogate-Key") ?? .accept }
+    static var surrogateKey: HTTPField.Name { HTTPField.Name("Surrogate-Key") ?? .accept }
 }

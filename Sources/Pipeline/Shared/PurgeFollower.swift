@@ -49,14 +49,13 @@ final class PurgeFollower: Sendable {
     private let polls = Coalescer<Bool, Bool>()
 
     init(
-        _ shared: SharedTier, caches: PipelineCaches, logger: Logger,
-        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, carry: @escaping Carry
+        _ shared: SharedTier, caches: PipelineCaches, logger: Logger, carry: @escaping Carry
     ) {
         self.shared = shared
         self.caches = caches
         interval = shared.store.configuration.purgeInterval
         self.carry = carry
-        self.instant = instant
+        instant = shared.store.instant
         self.logger = logger
         log = PurgeLog(shared.store)
     }
@@ -99,7 +98,9 @@ final class PurgeFollower: Sendable {
             return false
         }
         state.withLock { _ = $0.seen.insert(name) }
-        if !isOne, !isSoft { for source in sources { shared.store.removeSoon(source, order: order) } }
+        guard !isOne, !isSoft else { return true }
+        for source in sources { shared.store.removeSoon(source, order: order) }
+        Task { await shared.sweep(target, upTo: order, logger) }
         return true
     }
 

@@ -3,6 +3,7 @@ import DarkroomMachine
 import DarkroomObjectStorage
 import DarkroomStore
 import Foundation
+import Logging
 
 /// The tier that several servers share, as the pipeline uses it. Requests for the same entries at the same time share
 /// the look.
@@ -114,6 +115,21 @@ final class SharedTier: Sendable {
 
     /// Removes a source whose origin said that it is gone or may not be stored.
     func remove(_ source: StoreKey) { store.removeSoon(source, order: store.milliseconds) }
+
+    /// Deletes the objects of a purge's sources. They are not used in any case; this frees their space.
+    func sweep(_ target: PurgeTarget, upTo order: Int64, _ logger: Logger) async {
+        do throws(ObjectStorageError) {
+            let isMeant = { @Sendable [policy] (found: SharedRecord) in
+                guard let record = SourceRecord(found.metadata, policy: policy) else { return true }
+                return target.matches(url: record.url, host: record.host) || target.matches(tags: record.response.tags)
+            }
+            let deleted = try await store.sweep(
+                upTo: order, within: store.configuration.writeTimeout, isMeant: target == .everything ? nil : isMeant)
+            logger.info("deleted purged objects from the shared store", metadata: ["objects": "\(deleted)"])
+        } catch {
+            logger.warning("purged objects stay in the shared store", metadata: ["reason": "\(error)"])
+        }
+    }
 
     private func order(of record: SourceRecord) -> Int64 {
         max(store.milliseconds(of: record.response.requestedAt), record.leastOrder)

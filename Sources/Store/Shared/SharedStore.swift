@@ -14,6 +14,8 @@ package final class SharedStore: Sendable {
     package let configuration: SharedStoreConfiguration
     let counts = SharedCounts()
     let now: @Sendable () -> Date
+    /// The clock of pauses.
+    package let instant: @Sendable () -> ContinuousClock.Instant
     private let queue: SharedWriteQueue
     private let reading: StoreOutage
     private let writing: StoreOutage
@@ -22,7 +24,7 @@ package final class SharedStore: Sendable {
 
     /// - Parameters:
     ///   - now: the wall clock.
-    ///   - clock: measures the pauses of outages.
+    ///   - instant: the clock of pauses.
     package init(
         _ bucket: any ObjectBucket, _ configuration: SharedStoreConfiguration = SharedStoreConfiguration(),
         logger: Logger, now: @escaping @Sendable () -> Date = { Date() },
@@ -31,6 +33,7 @@ package final class SharedStore: Sendable {
         self.bucket = bucket
         self.configuration = configuration
         self.now = now
+        self.instant = instant
         queue = SharedWriteQueue(maxBytes: configuration.maxQueuedBytes)
         reading = StoreOutage("reading", instant: instant, logger: logger)
         writing = StoreOutage("writing", instant: instant, logger: logger)
@@ -141,7 +144,7 @@ extension SharedStore {
     /// More than one record of a source is there only while it is replaced.
     private static let listedRecords = 4
 
-    private func record(
+    func record(
         of source: StoreKey, _ version: RecordVersion, _ limit: Duration
     ) async throws(ObjectStorageError) -> SharedRecord? {
         let key = EntryKey(source: source, entry: source)

@@ -1,0 +1,201 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomObjectStorage
+import DarkroomStore
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import DarkroomPipeline
+
+/// Purges that reach all servers that share a tier.
+@Suite(.timeLimit(.minutes(2)))
+struct SharedPurgeTests {
+    private static let targets: [PurgeTarget] = [
+        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
+    ]
+
+    private static func cluster(gate: Gate? = nil) throws -> Cluster {
+        var fields = HTTPFields.control("max-age=3600", etag: "a")
+        fields[.surrogateKey] = "shoes summer"
+        return try Cluster(fields, gate: gate)
+    }
+
+    @Test(arguments: targets)
+    func `A purge on one server is carried out by all others`(target: PurgeTarget) async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await first.ask()
+        try await second.ask()
+        let report = await first.pipeline.purge(target)
+        #expect(report.propagation == .within(.seconds(6)))
+        await first.store.flush()
+        #expect(await second.pipeline.carryOutPurges())
+        #expect(second.disk.count <= 1)
+        #expect(try await second.ask().cache.forwarded == .miss)
+        #expect(cluster.origin.fetches.value == 2)
+        // What was fetched after the purge is shared again.
+        #expect(try await first.ask().cache.variant == .shared)
+        #expect(try await cluster.node().tier() == .shared)
+    }
+
+    @Test(arguments: [
+        PurgeTarget.prefix("http://example.org/"), .host("example.org"), .tag("winter"),
+    ])
+    func `A purge leaves other sources alone`(target: PurgeTarget) async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await first.ask()
+        try await second.ask()
+        await first.pipeline.purge(target)
+        await second.pipeline.carryOutPurges()
+        #expect(try await second.tier() == .memory)
+        #expect(try await cluster.node().tier() == .shared)
+    }
+
+    @Test(arguments: targets)
+    func `What is stored late by a server that does not know of the purge is not used`(
+        target: PurgeTarget
+    ) async throws {
+        let gate = Gate()
+        let cluster = try Self.cluster(gate: gate)
+        let (purging, slow) = (await cluster.node(), await cluster.node())
+        let late = Task { try await slow.ask() }
+        await cluster.origin.fetches.reaches(1)
+        cluster.wall.advance(seconds: 5)
+        await purging.pipeline.purge(target)
+        gate.open()
+        _ = try await late.value
+        #expect(cluster.bucket.names.contains { $0.contains("/v-") })
+        #expect(try await purging.ask().cache.forwarded == .miss)
+        let fresh = await cluster.node()
+        #expect(try await fresh.tier() == .shared)
+        #expect(cluster.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: targets)
+    func `A soft purge makes all servers ask the origin again`(target: PurgeTarget) async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await first.ask()
+        try await second.ask()
+        cluster.wall.advance(seconds: 1)
+        await first.pipeline.purge(target, soft: true)
+        await second.pipeline.carryOutPurges()
+        cluster.wall.advance(seconds: 1)
+        #expect(try await second.ask().cache.originStatus == 304)
+        #expect(try await cluster.node().tier() == .shared)
+        #expect(cluster.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: targets)
+    func `A server that was away carries out what it missed before it answers`(target: PurgeTarget) async throws {
+        let cluster = try Self.cluster()
+        let (disk, first) = (MemoryDisk(), await cluster.node())
+        try await cluster.node(disk: disk).ask()
+        cluster.wall.advance(seconds: 1_800)
+        await first.pipeline.purge(target)
+        let back = await cluster.node(disk: disk)
+        #expect(try await back.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `Until a server has read what others purged, it validates what is on its disk`() async throws {
+        let cluster = try Self.cluster()
+        let disk = MemoryDisk()
+        try await cluster.node(disk: disk).ask()
+        cluster.bucket.fail { _, _ in .unreachable(.refused) }
+        let back = await cluster.node(disk: disk)
+        #expect(try await back.ask().cache.originStatus == 304)
+        cluster.bucket.fail(nil)
+    }
+
+    @Test func `A server that was away for longer than purges are kept forgets everything`() async throws {
+        let cluster = try Self.cluster()
+        let disk = MemoryDisk()
+        try await cluster.node(disk: disk).ask()
+        cluster.wall.advance(seconds: 7 * 86_400)
+        _ = await cluster.node(disk: disk)
+        #expect(disk.count <= 1)
+    }
+
+    @Test func `A purge that the store does not take is reported, and carried out here`() async throws {
+        let cluster = try Self.cluster()
+        let node = await cluster.node()
+        try await node.ask()
+        cluster.bucket.fail { operation, _ in operation == .write ? .forbidden(code: nil) : nil }
+        #expect(await node.pipeline.purge(.source(.example)).propagation == .failed)
+        #expect(try await node.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `Emptying one tier of one server concerns no other`() async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await first.ask()
+        try await second.ask()
+        let report = await first.pipeline.purge(.everything, tiers: .memory)
+        #expect(report.propagation == nil)
+        await second.pipeline.carryOutPurges()
+        #expect(try await second.tier() == .memory)
+    }
+
+    @Test func `A server that was suspended reads the purges before it answers`() async throws {
+        let cluster = try Self.cluster()
+        let time = Mutex(ContinuousClock.now)
+        let (first, second) = (
+            await cluster.node(), await cluster.node { time.withLock(\.self) }
+        )
+        try await first.ask()
+        try await second.ask()
+        await first.pipeline.purge(.source(.example))
+        #expect(try await second.tier() == .memory)
+        time.withLock { $0 += .seconds(60) }
+        #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `A damaged purge counts as one of everything once it stays damaged`() async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await second.ask()
+        await first.pipeline.purge(.tag("winter"))
+        let name = try #require(cluster.bucket.names.first { $0.hasPrefix("1/p/") })
+        cluster.bucket[name] = ByteBuffer(string: "x")
+        for _ in 0..<2 { await second.pipeline.carryOutPurges() }
+        #expect(try await second.tier() == .memory)
+        await second.pipeline.carryOutPurges()
+        #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
+    @Test(arguments: [
+        (PurgeTarget.everything, 0), (.host("example.com"), 6), (.prefix("http://example.com/1"), 15),
+        (.tag("winter"), 18),
+    ])
+    func `The objects of a purge are deleted in the background`(target: PurgeTarget, left: Int) async throws {
+        let cluster = try Self.cluster()
+        let node = await cluster.node()
+        for host in ["example.com", "example.org"] {
+            for number in 1...(host == "example.com" ? 4 : 2) { try await node.ask("http://\(host)/\(number).png") }
+        }
+        func objects() -> Int { cluster.bucket.names.filter { $0.hasPrefix("1/s/") }.count }
+        #expect(objects() == 18)
+        // A server that knows none of the sources.
+        await cluster.node().pipeline.purge(target)
+        await until { left == 18 ? cluster.bucket.count(of: .list) > 0 : objects() == left }
+        #expect(objects() == left)
+    }
+
+    @Test func `Old purges are deleted, those of hosts and tags only when no object can be older`() async throws {
+        let cluster = try Self.cluster()
+        let node = await cluster.node()
+        await node.pipeline.purge(.source(.example))
+        await node.pipeline.purge(.tag("shoes"))
+        func purges() -> Int { cluster.bucket.names.filter { $0.hasPrefix("1/p/") }.count }
+        for (days, count) in [(1.0, 2), (7.0, 1), (20.0, 1), (4.0, 0)] {
+            cluster.wall.advance(seconds: days * 86_400)
+            await node.pipeline.carryOutPurges()
+            cluster.wall.advance(seconds: 3_601)
+            await node.pipeline.carryOutPurges()
+            #expect(purges() == count, "\(days)")
+        }
+    }
+}

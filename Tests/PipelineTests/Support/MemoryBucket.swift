@@ -1,0 +1,77 @@
+import DarkroomObjectStorage
+import DarkroomStore
+import Foundation
+import NIOCore
+import Synchronization
+
+/// An object store in a dictionary, which can fail, damage objects, and hold back single operations.
+final class MemoryBucket: ObjectBucket {
+    enum Operation: Hashable { case read, write, delete, list }
+
+    /// Decides whether an operation on a key, or on a prefix, fails.
+    typealias Fault = @Sendable (Operation, String) -> ObjectStorageError?
+
+    let operations = Watched<[Operation: Int]>([:])
+    private let objects = Watched<[String: ByteBuffer]>([:])
+    private let fault = Mutex<Fault?>(nil)
+    private let held = Mutex<[(isMeant: @Sendable (String) -> Bool, gate: Gate)]>([])
+
+    var clockOffset: TimeInterval { 0 }
+
+    var names: [String] { objects.value.keys.sorted() }
+
+    subscript(name: String) -> ByteBuffer? {
+        get { objects.value[name] }
+        set { objects.change { $0[name] = newValue } }
+    }
+
+    func count(of operation: Operation) -> Int { operations.value[operation] ?? 0 }
+
+    /// Makes operations fail from now on; nil = no more.
+    func fail(_ fault: Fault?) { self.fault.withLock { $0 = fault } }
+
+    /// Holds back the next write of such a name, before it takes effect.
+    func holdWrite(at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
+        held.withLock { $0.append((isMeant, gate)) }
+    }
+
+    func read(
+        _ key: String, maxBytes: Int, within limit: Duration,
+        deliver: @escaping @Sendable (ByteBuffer) throws(ObjectStorageError) -> Void
+    ) async throws(ObjectStorageError) -> Bool {
+        try begin(.read, key)
+        guard var object = objects.value[key] else { return false }
+        // In parts that do not respect the object's structure.
+        while let part = object.readSlice(length: min(object.readableBytes, 37)), part.readableBytes > 0 {
+            try deliver(part)
+        }
+        return true
+    }
+
+    func write(_ key: String, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
+        try begin(.write, key)
+        let gate = held.withLock { held -> Gate? in
+            guard let index = held.firstIndex(where: { $0.isMeant(key) }) else { return nil }
+            return held.remove(at: index).gate
+        }
+        await gate?.pass()
+        objects.change { $0[key] = body }
+    }
+
+    func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {
+        for key in keys { try begin(.delete, key) }
+        objects.change { for key in keys { $0[key] = nil } }
+    }
+
+    func list(
+        _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
+    ) async throws(ObjectStorageError) -> [String] {
+        try begin(.list, prefix)
+        return Array(names.filter { $0.hasPrefix(prefix) && $0 > after ?? "" }.prefix(maxKeys))
+    }
+
+    private func begin(_ operation: Operation, _ key: String) throws(ObjectStorageError) {
+        operations.change { $0[operation, default: 0] += 1 }
+        if let error = fault.withLock(\.self)?(operation, key) { throw error }
+    }
+}
