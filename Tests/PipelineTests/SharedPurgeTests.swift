@@ -176,7 +176,7 @@ struct SharedPurgeTests {
         for host in ["example.com", "example.org"] {
             for number in 1...(host == "example.com" ? 4 : 2) { try await node.ask("http://\(host)/\(number).png") }
         }
-        func objects() -> Int { cluster.bucket.names.filter { $0.hasPrefix("1/s/") }.count }
+        @Sendable func objects() -> Int { cluster.bucket.names.filter { $0.hasPrefix("1/s/") }.count }
         #expect(objects() == 18)
         // A server that knows none of the sources.
         await cluster.node().pipeline.purge(target)

@@ -21,7 +21,7 @@ extension SourceEntries {
             contentDigest: digest, fetchedAt: ImageResponse.madeAt, remaining: .milliseconds(12_345),
             originFields: [.cacheControl: "max-age=60", .eTag: "\"a\""])
         let entry = CachedEntry(
-            kind: .variant, key: digest, tiers: .all, bytes: 9, age: .seconds(1), hits: 2, format: .webp)
+            kind: .variant, key: digest, tiers: [.memory, .disk], bytes: 9, age: .seconds(1), hits: 2, format: .webp)
         return SourceEntries(
             url: "https://example.com/a.jpg", key: digest, record: isKnown ? record : nil,
             entries: isKnown ? [entry] : [])

@@ -69,10 +69,7 @@ struct ImageServer {
         let origin = OriginRouter(remote: MeteredOrigin(client, metrics: registry), local: localFiles)
 
         // The pipeline over these, and prefetching on top of it.
-        let pipeline = ImagePipeline(
-            configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
-            shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
-            keyFilter: keyFilter, logger: logger)
+        let pipeline = pipeline(over: origin, caches, pixels)
         // What others have purged while this server was away must not be served.
         if shared?.isReachable == true { await pipeline.carryOutPurges() }
         let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
@@ -124,6 +121,13 @@ struct ImageServer {
             memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk, shared: shared?.store,
             diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
             decoded: pixels.decoded)
+    }
+
+    private func pipeline(over origin: any OriginFetching, _ caches: Caches, _ pixels: PixelBackend) -> ImagePipeline {
+        ImagePipeline(
+            configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
+            shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
+            keyFilter: keyFilter, logger: logger)
     }
 
     private var localFiles: LocalFiles {

@@ -1,6 +1,7 @@
 import DarkroomStore
 
-/// What lookups on disk and in the shared tier have found for a request, so that the steps that follow don't look again.
+/// What lookups on disk and in the shared tier have found for a request, so that the steps that follow don't look
+/// again.
 struct DiskFindings: Sendable {
     /// What is known of an entry.
     enum Finding<Value: Sendable>: Sendable {

@@ -78,8 +78,8 @@ struct Purger: Sendable {
         }
     }
 
-    /// From here on, what the shared tier has of these sources is not used. Follows the invalidation of work, since work
-    /// that is current stores records that this does not concern.
+    /// From here on, what the shared tier has of these sources is not used. Follows the invalidation of work, since
+    /// work that is current stores records that this does not concern.
     private func outdate(_ target: PurgeTarget, _ keyFilter: any CacheKeyFilter, order: Int64, isSoft: Bool) {
         var source: StoreKey?
         if case .source(let url) = target { source = RequestKeys.source(keyFilter.identity(of: url)) }

@@ -64,9 +64,9 @@ final class FakeOrigin: OriginFetching {
     func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        seen.withLock { $0.append(request) }
         // So many requests mean an endless loop.
         guard fetches.add() < 1_000 else { throw .cancelled }
-        seen.withLock { $0.append(request) }
         // The answer is determined when the request arrives.
         let answer = answers.withLock { $0[request.url.path] ?? $0["*"] ?? .status(404) }
         let askedAt = wall.now
