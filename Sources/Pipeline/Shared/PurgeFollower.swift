@@ -69,6 +69,8 @@ final class PurgeFollower: Sendable {
         return triedAt.duration(to: instant()) > interval + Self.pollLimit + .seconds(1)
     }
 
+    private static let appendLimit = Duration.seconds(5)
+    /// The time for one read of the log and of the new purges.
     private static let pollLimit = Duration.seconds(2)
     private static let firstPollLimit = Duration.seconds(30)
 
@@ -92,7 +94,7 @@ final class PurgeFollower: Sendable {
                     try await shared.store.remove([source], order: order)
                 }
             }
-            try await log.append(PurgeMessage(target, isSoft: isSoft).bytes, as: name)
+            try await log.append(PurgeMessage(target, isSoft: isSoft).bytes, as: name, within: Self.appendLimit)
         } catch {
             logger.error("a purge did not reach the other servers", metadata: ["reason": "\(error)"])
             return false
@@ -142,9 +144,10 @@ final class PurgeFollower: Sendable {
     private func read(at now: Int64) async throws(ObjectStorageError) {
         let position = state.withLock(\.position)
         let isFirst = position == nil
+        let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
         let saved = isFirst ? await savedPosition() : position
         let listed = try await log.names(
-            since: position.map { $0 - Self.overlap }, within: isFirst ? Self.firstPollLimit : Self.pollLimit)
+            since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
         if let saved, isFirst, now - saved > Self.retention - Self.overlap {
             await carry(.everything, false, -1)
         }
@@ -156,7 +159,7 @@ final class PurgeFollower: Sendable {
             await carry(.everything, false, now + Self.clockTolerance)
             return state.withLock { $0.seen = Set(listed) }
         }
-        try await carryOut(new)
+        try await carryOut(new, until: end)
         state.withLock { state in
             state.seen = state.seen.intersection(listed)
             state.attempts = state.attempts.filter { listed.contains($0.key) }
@@ -164,15 +167,21 @@ final class PurgeFollower: Sendable {
         try await clean(listed, now: now)
     }
 
-    private func carryOut(_ names: [PurgeLog.Name]) async throws(ObjectStorageError) {
+    private func carryOut(
+        _ names: [PurgeLog.Name], until end: ContinuousClock.Instant
+    ) async throws(ObjectStorageError) {
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
             let names = names[batch..<min(batch + Self.concurrency, names.count)]
             let messages = await withTaskGroup(
                 of: (PurgeLog.Name, Result<ByteBuffer?, ObjectStorageError>).self
             ) { [log] group in
+                let limit = instant().duration(to: end)
                 for name in names {
                     group.addTask {
-                        (name, await Result { () async throws(ObjectStorageError) in try await log.purge(name) })
+                        let purge = await Result { () async throws(ObjectStorageError) in
+                            try await log.purge(name, within: limit)
+                        }
+                        return (name, purge)
                     }
                 }
                 return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -221,7 +230,8 @@ final class PurgeFollower: Sendable {
         guard isDue else { return }
         let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
         let all = try await log.names(since: nil, within: Self.firstPollLimit)
-        try await log.delete(all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) })
+        try await log.delete(
+            all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.firstPollLimit)
     }
 }
 

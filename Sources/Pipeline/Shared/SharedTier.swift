@@ -93,8 +93,11 @@ final class SharedTier: Sendable {
         original: Original? = nil, isCurrent: @escaping @Sendable () -> Bool
     ) {
         var write = SharedWrite(of: source, record: record.bytes)
-        if let variant, variant.cost >= store.configuration.minCost { write.variant = (variant.key, variant.entry) }
-        if let original { write.original = (record.content, original.body) }
+        let limits = store.configuration
+        if let variant, variant.cost >= limits.minCost, variant.entry.content.count <= limits.maxBodyBytes {
+            write.variant = (variant.key, variant.entry)
+        }
+        if let original, original.body.count <= limits.maxBodyBytes { write.original = (record.content, original.body) }
         store.store(write) { [self] in
             // In this order: a purge counts in the epochs before it counts here.
             let order = max(order(of: record), horizon.orders(of: source, record).next)

@@ -4,13 +4,10 @@ package import NIOCore
 /// The purges of all servers, in the shared tier: one small object each, named by the time of the purge.
 package struct PurgeLog: Sendable {
     private let store: SharedStore
-    /// The time for each request to the store.
-    private let limit: Duration
 
-    /// - Parameter limit: the time for each request to the store. Default: 2 s.
-    package init(_ store: SharedStore, limit: Duration = .seconds(2)) {
+    /// The log in this store.
+    package init(_ store: SharedStore) {
         self.store = store
-        self.limit = limit
     }
 
     /// The name of a purge.
@@ -56,7 +53,9 @@ package struct PurgeLog: Sendable {
     }
 
     /// Appends a purge.
-    package func append(_ purge: ByteBuffer, as name: Name) async throws(ObjectStorageError) {
+    package func append(
+        _ purge: ByteBuffer, as name: Name, within limit: Duration
+    ) async throws(ObjectStorageError) {
         let head = SharedObject.Head(
             kind: .purge, key: name.key, writtenAt: name.time,
             record: SharedRecord(order: name.time, metadata: ByteBuffer()), metadata: purge,
@@ -76,12 +75,12 @@ package struct PurgeLog: Sendable {
     package static let maxPurges = 100_000
 
     /// What is kept of a purge; nil if it is gone or damaged.
-    package func purge(_ name: Name) async throws(ObjectStorageError) -> ByteBuffer? {
+    package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
         try await store.object(name.text, .purge, name.key, limit)?.head.metadata
     }
 
     /// Deletes purges that no server needs any more.
-    package func delete(_ names: [Name]) async throws(ObjectStorageError) {
-        if !names.isEmpty { try await store.bucket.delete(names.map(\.text), within: limit * 5) }
+    package func delete(_ names: [Name], within limit: Duration) async throws(ObjectStorageError) {
+        if !names.isEmpty { try await store.bucket.delete(names.map(\.text), within: limit) }
     }
 }

@@ -17,8 +17,8 @@ package struct SharedStoreConfiguration: Sendable {
     package var maxAge = Duration.seconds(30 * 86_400)
     /// The time between two reads of the purge log. Default: 5 s.
     package var purgeInterval = Duration.seconds(5)
-    /// The largest object that is read, in bytes. Default: 256 MiB.
-    package var maxObjectBytes = 256 << 20
+    /// The largest body that is stored and read, in bytes. Default: 32 MiB.
+    package var maxBodyBytes = 32 << 20
     /// The most bytes that wait to be written. Default: 64 MiB.
     package var maxQueuedBytes = 64 << 20
 

@@ -156,7 +156,9 @@ extension SharedStore {
     func object(
         _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ limit: Duration
     ) async throws(ObjectStorageError) -> SharedObject? {
-        let (reader, maxBytes) = (SharedObjectReader(), configuration.maxObjectBytes)
+        let (reader, maxBytes) = (
+            SharedObjectReader(), configuration.maxBodyBytes + SharedObject.leadBytes + SharedObject.maxHeadBytes
+        )
         let damaged = ObjectStorageError.tooLarge(limitBytes: maxBytes)
         do throws(ObjectStorageError) {
             let isThere = try await bucket.read(name, maxBytes: maxBytes, within: limit) {
