@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import clusters
 import manifests
 import monitoring
 import proxies
@@ -22,7 +23,8 @@ def main() -> int:
     failures = 0
     deploy = ROOT / "deploy"
     for name, check in [
-        *manifests.checks(deploy / "kubernetes"), *monitoring.checks(deploy), *proxies.checks(deploy)
+        *manifests.checks(deploy / "kubernetes"), *monitoring.checks(deploy), *proxies.checks(deploy),
+        *clusters.checks(deploy),
     ]:
         try:
             check(server)

@@ -44,7 +44,7 @@ def check(file: Path, start: Callable, is_cache: bool, server: Path) -> None:
         folder, port = Path(name), free_port()
         # nginx as root reads and writes as another user.
         folder.chmod(0o755)
-        with start(folder, text, port, relay.port):
+        with start(folder, replaced(text, "127.0.0.1:8080", f"127.0.0.1:{relay.port}"), port):
             check_images(port, upstream)
             check_client(port, log)
             check_limits(port)
@@ -58,9 +58,8 @@ def check(file: Path, start: Callable, is_cache: bool, server: Path) -> None:
 
 
 @contextmanager
-def nginx(folder: Path, text: str, port: int, upstream: int) -> Iterator[None]:
+def nginx(folder: Path, text: str, port: int) -> Iterator[None]:
     text = replaced(text, "listen 80;", f"listen 127.0.0.1:{port};")
-    text = replaced(text, "server 127.0.0.1:8080;", f"server 127.0.0.1:{upstream};")
     (folder / "darkroom.conf").write_text(text.replace("/var/cache/nginx", f"{folder}/cache"))
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -73,9 +72,8 @@ def nginx(folder: Path, text: str, port: int, upstream: int) -> Iterator[None]:
 
 
 @contextmanager
-def haproxy(folder: Path, text: str, port: int, upstream: int) -> Iterator[None]:
+def haproxy(folder: Path, text: str, port: int) -> Iterator[None]:
     text = replaced(text, "bind :80", f"bind 127.0.0.1:{port}")
-    text = replaced(text, "127.0.0.1:8080", f"127.0.0.1:{upstream}")
     if os.getuid() != 0:
         # Only root can change to another user.
         text = re.sub(r"(?m)^ +(user|group) .*\n", "", text)
@@ -85,9 +83,9 @@ def haproxy(folder: Path, text: str, port: int, upstream: int) -> Iterator[None]
 
 
 @contextmanager
-def caddy(folder: Path, text: str, port: int, upstream: int) -> Iterator[None]:
+def caddy(folder: Path, text: str, port: int) -> Iterator[None]:
     text = replaced(text, "images.example.com {", f"http://127.0.0.1:{port} {{\n\tbind 127.0.0.1")
-    (folder / "Caddyfile").write_text(replaced(text, "127.0.0.1:8080", f"127.0.0.1:{upstream}"))
+    (folder / "Caddyfile").write_text(text)
     command = [program("caddy"), "run", "--config", folder / "Caddyfile", "--adapter", "caddyfile"]
     with proxy(
         command, port, folder, CADDY_ADMIN=f"127.0.0.1:{free_port()}", XDG_DATA_HOME=str(folder),
@@ -149,13 +147,16 @@ def check_images(port: int, upstream: int) -> None:
     expect(ranged.status in (200, 206), ranged)
 
 
-def check_client(port: int, log: Path) -> None:
-    """The log has the address of the client, whatever the client says about itself."""
+def check_client(port: int, *logs: Path) -> None:
+    """The log of one server has the address of the client, whatever the client says about itself."""
     forged = {"X-Forwarded-For": "203.0.113.1", "Forwarded": "for=203.0.113.2", "X-Request-Id": "who-am-i"}
     expect(ask(port, IMAGE + "&blur=1", forged, source=CLIENT).status == 200, "forged")
-    wait_until(lambda: "request-id=who-am-i" in log.read_text())
-    line = next(line for line in log.read_text().splitlines() if "request-id=who-am-i" in line)
-    expect(f"client={CLIENT} " in line, line)
+
+    def lines() -> list[str]:
+        return [line for log in logs for line in log.read_text().splitlines() if "request-id=who-am-i" in line]
+
+    wait_until(lambda: bool(lines()))
+    expect(all(f"client={CLIENT} " in line for line in lines()), f"{lines()}")
 
 
 def check_limits(port: int) -> None:
