@@ -224,8 +224,13 @@ def rendered(base: Path, overlay: Path, server: Path) -> None:
     for resource in resources:
         for version in VERSIONS:
             kubernetes_validate.validate(resource, version, strict=True)
-    deployment = next(one for one in resources if one["kind"] == "Deployment")
-    container, = deployment["spec"]["template"]["spec"]["containers"]
+    deployments = {one["metadata"]["name"]: one for one in resources if one["kind"] == "Deployment"}
+    for deployment in deployments.values():
+        restricted({("Deployment", "darkroom"): deployment}, {})
+    for service in (one for one in resources if one["kind"] == "Service"):
+        owners = [one for one in deployments.values() if service["spec"]["selector"] == one["spec"]["selector"]["matchLabels"]]
+        assert owners, f"The Service {service['metadata']['name']} leads nowhere."
+    container, = deployments["darkroom"]["spec"]["template"]["spec"]["containers"]
     assert "command" in container, "A patch has another name for the container."
     start(base, {one["name"]: one["value"] for one in container["env"] if "value" in one}, server)
 
