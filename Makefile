@@ -20,14 +20,14 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload fuzz docs format \
+.PHONY: help setup release package package-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload cluster fuzz docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
 	@echo '  ROOM=Store limits test to one room. SERVER names the executable that conformance, deploy-check and the proofs drive.'
-	@echo '  SEED makes conformance, chaos and fuzz repeatable.'
+	@echo '  SEED makes conformance, chaos, cluster and fuzz repeatable.'
 
 setup:
 	@scripts/setup.sh
@@ -112,6 +112,11 @@ soak: setup ## Request REQUESTS=50000 different images and check that memory doe
 overload: setup ## Send FACTOR=10 times the load that the server can handle; check goodput, deadlines, fairness, memory
 	$(built)
 	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
+
+cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6
+	@scripts/setup-proxies.sh
+	$(built)
+	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
 fuzz: setup ## Feed mutated input to every parser of untrusted bytes for SECONDS=60
 	swift build --build-tests $(checked)

@@ -1,0 +1,127 @@
+"""A store, an origin, nodes and HAProxy, for one proof."""
+
+import argparse
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from balancer import Balancer
+from faulty import FaultyStore
+from judge import KINDS, Judge, percentile
+from load import Load, Popularity
+from nodes import METRICS, PRODUCED, Node, Settings, ask
+from origin import Origin
+from processes import waited_for
+from server import encoded
+from store import Store
+
+NODES = 3
+PROGRESS_SECONDS = 5
+SHOWN = 5
+
+
+class Result(NamedTuple):
+    figures: dict[str, object]
+    breaches: list[tuple[str, str]]
+    """Kind and text of each."""
+
+
+class Cluster:
+    def __init__(self, arguments: argparse.Namespace, folder: Path, store: Store, name: str) -> None:
+        self.arguments, self.store, self.name = arguments, store, name
+        self.folder = folder / name
+        self.folder.mkdir()
+        self.choice = random.Random(arguments.seed)
+        self.origin = Origin()
+        self.judge = Judge(self.origin, arguments.purge_poll + 1)
+        self.faulty = FaultyStore(store.address, arguments.seed)
+        os.environ.update(store.credentials)
+        self.settings = Settings(
+            arguments.server, store, name, self.faulty.endpoint, arguments.purge_poll, arguments.without)
+        self.nodes: list[Node] = []
+        self.balancer: Balancer | None = None
+
+    @contextmanager
+    def running(self, count: int = NODES, *more: str) -> Iterator["Cluster"]:
+        try:
+            for number in range(1, count + 1):
+                self.join(number, *more)
+            self.balancer = Balancer(self.folder, self.nodes, self.arguments.without)
+            self.wait_until_all_serve()
+            yield self
+        finally:
+            self.end()
+
+    def join(self, number: int, *more: str) -> Node:
+        node = Node(number, self.folder, self.settings, *more)
+        self.nodes.append(node)
+        node.start()
+        node.wait_until_ready()
+        return node
+
+    def wait_until_all_serve(self) -> None:
+        """Until the balancer has each of them."""
+        def homes() -> bool:
+            return len({self.home(source) for source in range(200)}) == len(self.nodes)
+
+        if not waited_for(homes, 20):
+            raise TimeoutError("the balancer does not use all nodes")
+
+    def home(self, source: int) -> str:
+        """The node that answers requests for a source, which its URLs name. This does not touch its cache."""
+        body = ask(self.balancer.port, f"/srcset?url={encoded(self.origin.url(source))}&widths=16").body
+        return next((node.name for node in self.nodes if f"//{node.name}.example".encode() in body), "")
+
+    def load(self, sources: int, seed: int = 0) -> Load:
+        arguments = self.arguments
+        return Load(
+            self.balancer.port, self.origin, self.judge, Popularity(sources), arguments.clients, arguments.seed * 1_000 + seed)
+
+    def metrics(self) -> Counter[str]:
+        """Sums over all nodes that run."""
+        total: Counter[str] = Counter()
+        for node in self.nodes:
+            if node.server:
+                total.update(node.metrics())
+        return total
+
+    def produced(self) -> int:
+        return int(self.metrics()[PRODUCED])
+
+    def tier_metrics(self) -> dict[str, float]:
+        """All series of the shared tier."""
+        wanted = tuple(f"{name}{{" for name in METRICS.values())
+        return {series: value for series, value in sorted(self.metrics().items()) if series.startswith(wanted)}
+
+    def during(self, seconds: float, act: Callable[[], None] | None = None, note: Callable[[], str] = str) -> None:
+        """Lets load go on for a time, acting again and again, with a line of progress every few seconds."""
+        began = shown = time.monotonic()
+        while (now := time.monotonic()) - began < seconds:
+            if act:
+                act()
+            else:
+                time.sleep(min(0.5, seconds))
+            if now - shown > PROGRESS_SECONDS:
+                shown = now
+                self.progress(f"{now - began:.0f} of {seconds:.0f} s", note())
+
+    def progress(self, *parts: str) -> None:
+        recent = [took for began, took in self.judge.seconds if began > time.monotonic() - PROGRESS_SECONDS]
+        counts = ", ".join(f"{count} {kind}" for kind in KINDS if (count := self.judge.count(kind)))
+        told = [*parts, f"{len(self.judge.seconds):,} answers", f"p99 {percentile(recent, 0.99) * 1000:.0f} ms"]
+        told.append(counts or "no breach")
+        print(f"cluster: {self.name}: " + ", ".join(part for part in told if part), flush=True)
+
+    def end(self) -> None:
+        if self.balancer:
+            self.balancer.end()
+        for node in self.nodes:
+            if node.server:
+                node.kill()
+        self.faulty.close()
+        self.origin.close()

@@ -1,0 +1,147 @@
+"""Nodes that are killed, paused and started again, each with the same port and cache."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+from processes import memory_mb, waited_for
+from server import TOKEN, Answer, Server, knows
+
+from store import Store
+
+SHARED_SETTING = "shared-store"
+START_SECONDS, END_SECONDS = 60, 40
+ADMIN = {"Authorization": f"Bearer {TOKEN}"}
+SETTINGS = (
+    *("--allow-networks=127.0.0.0/8", "--trusted-proxies=127.0.0.1/32", "--log-level=info", "--log-hits=false"),
+    # An image may be as old as its origin says, and no older.
+    *("--default-fresh=0s", "--stale-if-error=0s", "--downloads-per-host=64"),
+    # Workers of three nodes share the machine.
+    *("--pixel-workers=1", "--cache-decoded-bytes=4MiB", "--cache-memory-bytes=16MiB", "--cache-disk-bytes=256MiB"),
+)
+# All that the harness knows of the shared tier's names, besides Cache-Status.
+TIER_DETAIL = "shared"
+METRICS = {
+    "requests": "darkroom_shared_store_requests_total",
+    "lookups": "darkroom_shared_store_lookups_total",
+    "dropped": "darkroom_shared_store_dropped_writes_total",
+    "queued": "darkroom_shared_store_queued_writes",
+    "open": "darkroom_shared_store_circuit_open",
+}
+PRODUCED = "darkroom_variants_total"
+SERIES = re.compile(r"(?m)^(\w+)(?:\{(.*)\})? ([-+.e\d]+)$")
+
+
+class Settings:
+    """The settings of all nodes, and what is left out of them."""
+
+    def __init__(self, binary: Path, store: Store, prefix: str, endpoint: str, purge_poll: int, without: set[str]) -> None:
+        self.binary = binary
+        self.is_shared = "shared-store" not in without and knows(binary, SHARED_SETTING)
+        flags = [*SETTINGS, *(["--min-fresh=1h"] if "freshness" in without else [])]
+        self.local_flags = list(flags)
+        if self.is_shared:
+            flags += [
+                f"--{SHARED_SETTING}=s3://{store.bucket}/{prefix}", f"--s3-endpoint=http://{endpoint}",
+                f"--s3-region={store.region}", "--s3-path-style=true",
+                f"--shared-store-timeout={'30s' if 'deadline' in without else '1s'}",
+                f"--purge-poll={'1h' if 'purge-poll' in without else f'{purge_poll}s'}",
+            ]
+        self.flags = flags
+
+
+class Node:
+    def __init__(self, number: int, folder: Path, settings: Settings, *more: str) -> None:
+        self.number, self.settings, self.more = number, settings, more
+        self.folder = folder / f"node{number}"
+        self.folder.mkdir()
+        self.port = free_port()
+        self.server: Server | None = None
+        # The URLs of /srcset then say which node it was.
+        self.name = f"node{number}"
+
+    def start(self) -> None:
+        flags = [*self.settings.flags, f"--public-url=http://{self.name}.example", *self.more]
+        # The last of two equal flags counts, so that of the port here.
+        self.server = Server(self.settings.binary, self.folder, *flags, f"--port={self.port}")
+        self.server.wait_until_it_listens()
+
+    def wait_until_ready(self) -> None:
+        if not waited_for(self.is_ready, START_SECONDS):
+            raise TimeoutError(f"{self.name} is not ready after {START_SECONDS} s: {self.server.log_end()}")
+
+    def is_ready(self) -> bool:
+        with suppress(OSError, HTTPException):
+            return self.ask("/health/ready", timeout=2).status == 200
+        return False
+
+    def kill(self) -> None:
+        """Kills the server alone; its workers end when they notice."""
+        server, self.server = self.server, None
+        with suppress(ProcessLookupError):
+            os.kill(server.process.pid, signal.SIGCONT)
+        server.kill()
+
+    def stop(self) -> None:
+        server, self.server = self.server, None
+        if status := server.stop():
+            raise ChildProcessError(f"{self.name} ended with status {status}: {server.log_end()}")
+
+    def pause(self) -> None:
+        os.kill(self.server.process.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        os.kill(self.server.process.pid, signal.SIGCONT)
+
+    def wipe(self) -> None:
+        shutil.rmtree(self.folder / "cache", ignore_errors=True)
+
+    def ask(self, path: str, method: str = "GET", headers: dict[str, str] | None = None, *, timeout: float = 30) -> Answer:
+        return ask(self.port, path, method, headers, timeout=timeout)
+
+    def memory_mb(self) -> float:
+        return memory_mb(self.server.process.pid).pss if self.server else 0.0
+
+    def metrics(self) -> Counter[str]:
+        """Each series, with its labels, and the sum of each metric."""
+        found: Counter[str] = Counter()
+        with suppress(OSError, HTTPException):
+            text = self.ask("/metrics", headers=ADMIN, timeout=5).body.decode()
+            for name, labels, value in SERIES.findall(text):
+                found[f"{name}{{{labels}}}"] += float(value)
+                found[name] += float(value)
+        return found
+
+
+def ask(port: int, path: str, method: str = "GET", headers: dict[str, str] | None = None, *, timeout: float = 40) -> Answer:
+    """Sends one request on a new connection; raises OSError or HTTPException if no complete response arrives."""
+    began = time.monotonic()
+    with closing(HTTPConnection("127.0.0.1", port, timeout=timeout)) as connection:
+        connection.request(method, path, headers=headers or {})
+        response = connection.getresponse()
+        fields = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, fields, response.read(), time.monotonic() - began)
+
+
+reserved: set[int] = set()
+reserving = threading.Lock()
+
+
+def free_port() -> int:
+    """A port outside of the range of outgoing connections, one of which could take it while its node is down."""
+    with reserving:
+        for port in range(21_000, 31_000):
+            with suppress(OSError):
+                if port not in reserved:
+                    socket.create_server(("127.0.0.1", port)).close()
+                    reserved.add(port)
+                    return port
+    raise OSError("no free port")

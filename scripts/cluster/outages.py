@@ -1,0 +1,111 @@
+"""The store is paused, refuses, is full and damages what is read, under load and purges."""
+
+import argparse
+import time
+from pathlib import Path
+
+from cluster import Cluster, Result
+from judge import percentile
+from store import Store
+
+SOURCES = 3_000
+BASE_SECONDS = 20
+RECOVERY_SECONDS = 40
+# Of the second half of each outage: by then, the store is no longer waited for.
+P99_SECONDS, LATE_SECONDS = 1.0, 8
+MEMORY_FACTOR, MEMORY_MB = 1.3, 48
+
+
+class Outages:
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.store, self.faulty = cluster, cluster.store, cluster.faulty
+        self.figures: dict[str, object] = {}
+        self.memory_mb = 0.0
+
+    def kinds(self):
+        """Name, begin and end of each outage."""
+        return [
+            ("paused", self.store.pause, self.store.go_on),
+            ("refusing", self.refuse, self.accept_again),
+            ("full", self.store.fill, self.store.empty),
+            ("damaging", lambda: self.damage(True), lambda: self.damage(False)),
+        ]
+
+    def refuse(self) -> None:
+        self.faulty.close()
+        self.store.refuse()
+
+    def accept_again(self) -> None:
+        self.store.start()
+        self.faulty.listen()
+
+    def damage(self, is_on: bool) -> None:
+        self.faulty.damages = is_on
+
+    def memory(self) -> float:
+        return sum(node.memory_mb() for node in self.cluster.nodes)
+
+    def go_through(self, name: str, begin, end, seconds: float) -> None:
+        cluster, judge = self.cluster, self.cluster.judge
+        most = 0.0
+
+        def sample() -> None:
+            nonlocal most
+            most = max(most, self.memory())
+            time.sleep(1)
+
+        begin()
+        began = time.monotonic()
+        try:
+            cluster.during(seconds, sample, lambda: f"{name}, {most:.0f} MB")
+        finally:
+            middle, ended = began + seconds / 2, time.monotonic()
+            end()
+        answers = [(at, took) for at, took in judge.seconds if began <= at < ended]
+        late = percentile([took for at, took in answers if at >= middle], 0.99)
+        self.figures |= {
+            f"{name}: answers": len(answers), f"{name}: p99 s": percentile([took for _, took in answers], 0.99),
+            f"{name}: p99 of the second half s": late, f"{name}: memory MB": round(most),
+        }
+        if late > P99_SECONDS:
+            judge.breaches.append(("slow", f"{name}: p99 of the second half {late:.1f} s"))
+        if most > self.memory_mb * MEMORY_FACTOR + MEMORY_MB:
+            judge.breaches.append(("memory", f"{name}: {most:.0f} MB, {self.memory_mb:.0f} before"))
+        self.recover(name)
+
+    def recover(self, name: str) -> None:
+        """The store is used again: new objects appear and lookups find some, on every node."""
+        began, objects = time.monotonic(), len(self.store.keys(self.cluster.name))
+        before = self.faulty.counts["GET 200"]
+
+        def is_used() -> bool:
+            more = len(self.store.keys(self.cluster.name)) > objects + 5
+            return more and self.faulty.counts["GET 200"] > before
+
+        patience = RECOVERY_SECONDS if self.cluster.settings.is_shared else 0
+        while not (used := is_used()) and time.monotonic() - began < patience:
+            time.sleep(0.5)
+        self.figures[f"{name}: used again after s"] = took = time.monotonic() - began
+        self.cluster.progress(f"{name}: {'used again' if used else 'NOT used again'} after {took:.0f} s")
+        if not used:
+            self.cluster.judge.breaches.append(("not used again", name))
+
+
+def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
+    cluster = Cluster(arguments, folder, store, "outages")
+    with cluster.running():
+        judge = cluster.judge
+        judge.late_seconds = LATE_SECONDS
+        outages, load = Outages(cluster), cluster.load(SOURCES)
+        with load.at_work(purging=True):
+            cluster.during(min(BASE_SECONDS, arguments.outage_seconds * 2))
+            outages.memory_mb = outages.memory()
+            base = percentile([took for _, took in judge.seconds], 0.99)
+            for name, begin, end in outages.kinds():
+                outages.go_through(name, begin, end, arguments.outage_seconds)
+        metrics = cluster.tier_metrics()
+    return Result({
+        "answers": len(judge.seconds), "p99 before s": base, "memory before MB": round(outages.memory_mb), **outages.figures,
+        **load.counts, "at the store": dict(cluster.faulty.counts), "metrics": metrics,
+        "tiers": dict(judge.tiers.most_common(6)), "purged content served until s": judge.purged_after,
+    }, judge.breaches)

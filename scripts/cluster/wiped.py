@@ -1,0 +1,51 @@
+"""All local disks are wiped; what was cached comes back from the store."""
+
+import argparse
+import time
+from pathlib import Path
+
+from cluster import Cluster, Result
+from judge import percentile
+from store import Store
+
+# Those whose versions do not follow the clock.
+SOURCES = range(0, 180, 3)
+WIDTHS = (8, 32, 64)
+PURGED = SOURCES[::10]
+
+
+def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
+    cluster = Cluster(arguments, folder, store, "wiped")
+    with cluster.running():
+        load, origin = cluster.load(max(SOURCES) + 1), cluster.origin
+        variants = [(source, width) for source in SOURCES for width in WIDTHS]
+        for source, width in variants:
+            load.request_one(source, width)
+        objects = store.settled("wiped") if cluster.settings.is_shared else 0
+        cluster.progress(f"{len(variants)} variants made, {objects} objects in the store")
+        for source in PURGED:
+            load.purge_one("url", source)
+        for node in cluster.nodes:
+            node.stop()
+            node.wipe()
+        for node in cluster.nodes:
+            node.start()
+            node.wait_until_ready()
+        cluster.wait_until_all_serve()
+        since, first = time.monotonic(), len(cluster.judge.seconds)
+        cluster.judge.tiers.clear()
+        for source, width in variants:
+            load.request_one(source, width)
+        took = [seconds for _, seconds in cluster.judge.seconds[first:]]
+        requests, produced = origin.requests(since), cluster.produced()
+    breaches = cluster.judge.breaches
+    # Nobody has the new versions of those that were purged.
+    if requests > len(PURGED):
+        breaches.append(("origin asked", f"{requests} requests to the origin, {len(PURGED)} of them for purged sources"))
+    if produced > len(PURGED) * len(WIDTHS):
+        breaches.append(("made again", f"{produced} variants made, {len(PURGED) * len(WIDTHS)} of purged sources"))
+    return Result({
+        "variants": len(variants), "objects": objects, "purged sources": len(PURGED), "requests to the origin": requests,
+        "variants made": produced, "p50 ms": percentile(took, 0.5) * 1000, "p99 ms": percentile(took, 0.99) * 1000,
+        "tiers": dict(cluster.judge.tiers.most_common(6)),
+    }, breaches)
