@@ -12,7 +12,8 @@ from pathlib import Path
 from processes import waited_for
 from server import ROOT
 
-from nodes import Node, ask, free_port
+from nodes import Node, ask
+from ports import free_port
 
 SAMPLE = ROOT / "deploy/haproxy/cluster.cfg"
 START_SECONDS = 20

@@ -39,10 +39,9 @@ class Cluster:
         self.choice = random.Random(arguments.seed)
         self.origin = Origin()
         self.judge = Judge(self.origin, arguments.purge_poll + 1)
-        self.faulty = FaultyStore(store.address, arguments.seed)
         os.environ.update(store.credentials)
         self.settings = Settings(
-            arguments.server, store, name, self.faulty.endpoint, arguments.purge_poll, arguments.without)
+            arguments.server, store, name, arguments.purge_poll, arguments.without)
         self.nodes: list[Node] = []
         self.balancer: Balancer | None = None
 
@@ -58,7 +57,8 @@ class Cluster:
             self.end()
 
     def join(self, number: int, *more: str) -> Node:
-        node = Node(number, self.folder, self.settings, *more)
+        faulty = FaultyStore(self.store.address, self.arguments.seed + number)
+        node = Node(number, self.folder, self.settings, faulty, *more)
         self.nodes.append(node)
         node.start()
         node.wait_until_ready()
@@ -90,13 +90,18 @@ class Cluster:
                 total.update(node.metrics())
         return total
 
+    def at_the_store(self) -> Counter[str]:
+        """Requests of all nodes to the store by operation and status, and what was done to the answers."""
+        return sum((node.faulty.counts for node in self.nodes), Counter())
+
     def produced(self) -> int:
         return int(self.metrics()[PRODUCED])
 
     def tier_metrics(self) -> dict[str, float]:
         """All series of the shared tier."""
-        wanted = tuple(f"{name}{{" for name in METRICS.values())
-        return {series: value for series, value in sorted(self.metrics().items()) if series.startswith(wanted)}
+        found = self.metrics()
+        # Sums over labels are in it, too.
+        return {series.removesuffix("{}"): value for series, value in sorted(found.items()) if series.startswith(METRICS) and "{" in series}
 
     def during(self, seconds: float, act: Callable[[], None] | None = None, note: Callable[[], str] = str) -> None:
         """Lets load go on for a time, acting again and again, with a line of progress every few seconds."""
@@ -123,5 +128,5 @@ class Cluster:
         for node in self.nodes:
             if node.server:
                 node.kill()
-        self.faulty.close()
+            node.faulty.close()
         self.origin.close()

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 
-from nodes import free_port
+from ports import free_port
 
 HEAD_BYTES = 65_536
 PATIENCE_SECONDS = 120
@@ -20,6 +20,7 @@ class FaultyStore:
         self.address, self.damages = address, False
         self.choice = random.Random(seed)
         self.counts: Counter[str] = Counter()
+        self.connections: set[socket.socket] = set()
         self.port = free_port()
         self.endpoint = f"127.0.0.1:{self.port}"
         self.listen()
@@ -41,7 +42,21 @@ class FaultyStore:
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
+    def cut(self) -> None:
+        """Ends the connections there are, too."""
+        self.close()
+        for connection in list(self.connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
     def serve(self, client: socket.socket) -> None:
+        self.connections.add(client)
+        try:
+            self.forward(client)
+        finally:
+            self.connections.discard(client)
+
+    def forward(self, client: socket.socket) -> None:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with client, suppress(OSError, ValueError):
             host, _, port = self.address.partition(":")
@@ -110,11 +125,10 @@ class Stream:
         if is_answer and head.split(b" ", 2)[1][:3] in (b"204", b"304"):
             return
         if b"chunked" in fields.get(b"transfer-encoding", b""):
-            while not self.rest.startswith(b"0\r\n\r\n"):
-                size = int(self.line().split(b";")[0], 16)
+            while size := int(self.line().split(b";")[0], 16):
                 yield from self.take(b"%x\r\n" % size, size + 2)
-            self.rest = self.rest[5:]
-            yield b"0\r\n\r\n"
+            # No trailer fields: the store sends none.
+            yield b"0\r\n" + self.line() + b"\r\n"
         elif length := int(fields.get(b"content-length", b"0")):
             yield from self.take(b"", length)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from cluster import NODES, Cluster, Result
 from judge import tier
 from load import Popularity, path
-from nodes import ask
+from nodes import TIER_DETAIL, ask
 from processes import waited_for
 from store import Store
 
@@ -82,4 +82,4 @@ def ratio(
             tiers = list(clients.map(hit, trace[half:]))
     cluster.progress(f"{len(trace):,} requests")
     hits = sum(one.startswith("hit") for one in tiers)
-    return hits / len(tiers), sum("shared" in one for one in tiers) / len(tiers)
+    return hits / len(tiers), sum(TIER_DETAIL in one for one in tiers) / len(tiers)

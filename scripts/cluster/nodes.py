@@ -4,8 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
-import threading
 import time
 from collections import Counter
 from contextlib import closing, suppress
@@ -15,6 +13,8 @@ from pathlib import Path
 from processes import memory_mb, waited_for
 from server import TOKEN, Answer, Server, knows
 
+from faulty import FaultyStore
+from ports import free_port
 from store import Store
 
 SHARED_SETTING = "shared-store"
@@ -29,13 +29,7 @@ SETTINGS = (
 )
 # All that the harness knows of the shared tier's names, besides Cache-Status.
 TIER_DETAIL = "shared"
-METRICS = {
-    "requests": "darkroom_shared_store_requests_total",
-    "lookups": "darkroom_shared_store_lookups_total",
-    "dropped": "darkroom_shared_store_dropped_writes_total",
-    "queued": "darkroom_shared_store_queued_writes",
-    "open": "darkroom_shared_store_circuit_open",
-}
+METRICS = "darkroom_shared_store_"
 PRODUCED = "darkroom_variants_total"
 SERIES = re.compile(r"(?m)^(\w+)(?:\{(.*)\})? ([-+.e\d]+)$")
 
@@ -43,15 +37,14 @@ SERIES = re.compile(r"(?m)^(\w+)(?:\{(.*)\})? ([-+.e\d]+)$")
 class Settings:
     """The settings of all nodes, and what is left out of them."""
 
-    def __init__(self, binary: Path, store: Store, prefix: str, endpoint: str, purge_poll: int, without: set[str]) -> None:
+    def __init__(self, binary: Path, store: Store, prefix: str, purge_poll: int, without: set[str]) -> None:
         self.binary = binary
         self.is_shared = "shared-store" not in without and knows(binary, SHARED_SETTING)
         flags = [*SETTINGS, *(["--min-fresh=1h"] if "freshness" in without else [])]
         self.local_flags = list(flags)
         if self.is_shared:
             flags += [
-                f"--{SHARED_SETTING}=s3://{store.bucket}/{prefix}", f"--s3-endpoint=http://{endpoint}",
-                f"--s3-region={store.region}", "--s3-path-style=true",
+                f"--{SHARED_SETTING}=s3://{store.bucket}/{prefix}", f"--s3-region={store.region}", "--s3-path-style=true",
                 f"--shared-store-timeout={'30s' if 'deadline' in without else '1s'}",
                 f"--purge-poll={'1h' if 'purge-poll' in without else f'{purge_poll}s'}",
             ]
@@ -59,8 +52,8 @@ class Settings:
 
 
 class Node:
-    def __init__(self, number: int, folder: Path, settings: Settings, *more: str) -> None:
-        self.number, self.settings, self.more = number, settings, more
+    def __init__(self, number: int, folder: Path, settings: Settings, faulty: FaultyStore, *more: str) -> None:
+        self.number, self.settings, self.faulty, self.more = number, settings, faulty, more
         self.folder = folder / f"node{number}"
         self.folder.mkdir()
         self.port = free_port()
@@ -69,7 +62,8 @@ class Node:
         self.name = f"node{number}"
 
     def start(self) -> None:
-        flags = [*self.settings.flags, f"--public-url=http://{self.name}.example", *self.more]
+        endpoint = [f"--s3-endpoint=http://{self.faulty.endpoint}"] if self.settings.is_shared else []
+        flags = [*self.settings.flags, *endpoint, f"--public-url=http://{self.name}.example", *self.more]
         # The last of two equal flags counts, so that of the port here.
         self.server = Server(self.settings.binary, self.folder, *flags, f"--port={self.port}")
         self.server.wait_until_it_listens()
@@ -130,18 +124,3 @@ def ask(port: int, path: str, method: str = "GET", headers: dict[str, str] | Non
         fields = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, fields, response.read(), time.monotonic() - began)
 
-
-reserved: set[int] = set()
-reserving = threading.Lock()
-
-
-def free_port() -> int:
-    """A port outside of the range of outgoing connections, one of which could take it while its node is down."""
-    with reserving:
-        for port in range(21_000, 31_000):
-            with suppress(OSError):
-                if port not in reserved:
-                    socket.create_server(("127.0.0.1", port)).close()
-                    reserved.add(port)
-                    return port
-    raise OSError("no free port")

@@ -18,7 +18,7 @@ MEMORY_FACTOR, MEMORY_MB = 1.3, 48
 
 class Outages:
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.store, self.faulty = cluster, cluster.store, cluster.faulty
+        self.cluster, self.store = cluster, cluster.store
         self.figures: dict[str, object] = {}
         self.memory_mb = 0.0
 
@@ -32,15 +32,18 @@ class Outages:
         ]
 
     def refuse(self) -> None:
-        self.faulty.close()
+        for node in self.cluster.nodes:
+            node.faulty.close()
         self.store.refuse()
 
     def accept_again(self) -> None:
         self.store.start()
-        self.faulty.listen()
+        for node in self.cluster.nodes:
+            node.faulty.listen()
 
     def damage(self, is_on: bool) -> None:
-        self.faulty.damages = is_on
+        for node in self.cluster.nodes:
+            node.faulty.damages = is_on
 
     def memory(self) -> float:
         return sum(node.memory_mb() for node in self.cluster.nodes)
@@ -76,11 +79,11 @@ class Outages:
     def recover(self, name: str) -> None:
         """The store is used again: new objects appear and lookups find some, on every node."""
         began, objects = time.monotonic(), len(self.store.keys(self.cluster.name))
-        before = self.faulty.counts["GET 200"]
+        before = self.cluster.at_the_store()["GET 200"]
 
         def is_used() -> bool:
             more = len(self.store.keys(self.cluster.name)) > objects + 5
-            return more and self.faulty.counts["GET 200"] > before
+            return more and self.cluster.at_the_store()["GET 200"] > before
 
         patience = RECOVERY_SECONDS if self.cluster.settings.is_shared else 0
         while not (used := is_used()) and time.monotonic() - began < patience:
@@ -106,6 +109,6 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         metrics = cluster.tier_metrics()
     return Result({
         "answers": len(judge.seconds), "p99 before s": base, "memory before MB": round(outages.memory_mb), **outages.figures,
-        **load.counts, "at the store": dict(cluster.faulty.counts), "metrics": metrics,
+        **load.counts, "at the store": dict(cluster.at_the_store()), "metrics": metrics,
         "tiers": dict(judge.tiers.most_common(6)), "purged content served until s": judge.purged_after,
     }, judge.breaches)

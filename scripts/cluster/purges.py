@@ -24,32 +24,42 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         load, aside = cluster.load(SOURCES), cluster.load(max(ASIDE) + 1)
         with load.at_work(purging=True):
             cluster.during(arguments.purge_seconds)
-        slept, down = cluster.nodes[0], cluster.nodes[1]
-        before = judge.count("purged")
+        slept, down, lonely = cluster.nodes
+        served = [judge.count("purged")]
         missed(cluster, aside, slept, slept.pause, slept.go_on)
-        after_sleep = judge.count("purged") - before
+        served.append(judge.count("purged"))
         missed(cluster, aside, down, down.stop, down.start)
-        after_stop = judge.count("purged") - before - after_sleep
+        served.append(judge.count("purged"))
+        # It cannot know before it reaches the store again.
+        missed(cluster, aside, lonely, lonely.faulty.cut, lonely.faulty.listen, judge.purge_seconds)
+        served.append(judge.count("purged"))
     return Result({
         "answers": len(judge.seconds), **load.counts, "purged content served until s": judge.purged_after,
-        "purged content of a node that slept": after_sleep, "of a node that was stopped": after_stop,
+        **{f"purged content of a node that {how}": after - before
+           for how, before, after in zip(("slept", "was stopped", "was cut off"), served, served[1:], strict=False)},
         "tiers": dict(judge.tiers.most_common(6)),
     }, judge.breaches)
 
 
-def missed(cluster: Cluster, load: Load, node: Node, leave, come_back) -> None:
+def missed(cluster: Cluster, load: Load, node: Node, leave, come_back, patience: float = 0) -> None:
     """A node is away while what it holds is purged, and then asked by itself, before anything reminds it."""
     held = [source for source in ASIDE if cluster.home(source) == node.name]
     for source in held:
         load.request_one(source, WIDTH)
         direct(cluster, node, source)
     leave()
+    if node.is_ready():
+        # The balancer would send the purges to this node.
+        others = [one for one in cluster.nodes if one is not node]
+        load.port = others[0].port
     for source in held:
         load.purge_one("url", source)
+    load.port = cluster.balancer.port
     # All others know by now; so must this one.
     time.sleep(cluster.judge.purge_seconds + 0.5)
     come_back()
     node.wait_until_ready()
+    time.sleep(patience)
     for source in held:
         direct(cluster, node, source)
     cluster.wait_until_all_serve()
