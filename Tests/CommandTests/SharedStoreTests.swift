@@ -85,6 +85,15 @@ struct SharedStoreTests {
         #expect(failure?.log.contains(mention) == true)
     }
 
+    @Test func `An endpoint that is no object store stops start-up`() async throws {
+        let origin = try await PictureOrigin(.status("200 OK", "Content-Type: text/html"))
+        let failure = await #expect(throws: DarkroomProcess.StartFailure.self) {
+            try await server(["--s3-endpoint", origin.url("")], folder: "darkroom")
+        }
+        #expect(failure?.status == 78)
+        #expect(failure?.log.contains("does not speak S3") == true)
+    }
+
     @Test func `Wrong credentials stop start-up and are not written down`() async throws {
         let failure = await #expect(throws: DarkroomProcess.StartFailure.self) {
             _ = try await DarkroomProcess(

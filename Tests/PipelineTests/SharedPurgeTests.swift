@@ -128,6 +128,26 @@ struct SharedPurgeTests {
         #expect(try await node.ask().cache.forwarded == .miss)
     }
 
+    @Test func `What still waits to be written when a purge comes is not written`() async throws {
+        let cluster = try Self.cluster()
+        let node = await cluster.node()
+        let gate = Gate()
+        // As many as are written at the same time.
+        for _ in 0..<8 { cluster.bucket.holdWrite(at: gate) { $0.contains("/o-") } }
+        for number in 0..<9 {
+            _ = try await node.pipeline.image(for: ImageRequest(url: "http://example.com/\(number).png"))
+        }
+        await gate.holds(8)
+        await node.pipeline.purge(.host("example.com"))
+        gate.open()
+        await node.store.flush()
+        let written = (0..<9).filter { number in
+            let source = RequestKeys.source("http://example.com/\(number).png").hex
+            return cluster.bucket.names.contains { $0.hasPrefix("1/s/\(source)/o-") }
+        }
+        #expect(!written.contains(8))
+    }
+
     @Test func `Emptying one tier of one server concerns no other`() async throws {
         let cluster = try Self.cluster()
         let (first, second) = (await cluster.node(), await cluster.node())
