@@ -103,7 +103,7 @@ let package = Package(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
             packages: [grdb, nioCore, crypto, logging]),
         room(
-            "Origin", sees: ["Network", "HTTPCaching", "Machine"],
+            "Origin", sees: ["Network", "HTTPCaching", "Machine", "ObjectStorage"],
             packages: [
                 asyncHTTPClient, distributedTracing, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,

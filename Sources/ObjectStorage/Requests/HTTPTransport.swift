@@ -111,31 +111,3 @@ extension HTTPClient.Configuration {
         http1_1ConnectionDebugInitializer = InterimResponseFilter.install
     }
 }
-
-/// Closes a connection whose server sends a status below 100, or switches protocols without being asked. The parser
-/// sends an end after these, which the HTTP client does not expect of interim responses: it would stop the process.
-private final class InterimResponseFilter: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias InboundOut = HTTPClientResponsePart
-
-    private var isClosed = false
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isClosed else { return }
-        if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 || head.status.code == 101 {
-            isClosed = true
-            context.fireErrorCaught(HTTPParserError.invalidStatus)
-            context.close(promise: nil)
-        } else {
-            context.fireChannelRead(data)
-        }
-    }
-
-    @Sendable static func install(on channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            let pipeline = channel.pipeline.syncOperations
-            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            try pipeline.addHandler(InterimResponseFilter(), position: .after(parser))
-        }
-    }
-}

@@ -36,7 +36,7 @@ struct TransportFailure: Error, Equatable {
         case _ where isInBody:
             self.init(.incomplete)
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            self.init(Self.isAboutCertificate(thrown) ? .certificate : .tls)
+            self.init(CertificateFailure.matches(thrown) ? .certificate : .tls)
         case let error as NIOConnectionError:
             self.init(Self.stage(of: error))
         case let error as IOError where error.errnoCode == ECONNREFUSED:
@@ -66,18 +66,5 @@ struct TransportFailure: Error, Equatable {
         }
         return error.connectionErrors.isEmpty && (error.dnsAError != nil || error.dnsAAAAError != nil)
             ? .dns : .connect
-    }
-
-    /// Whether the handshake failed because of the peer's certificate. NIOSSL has no error for failed verification,
-    /// only a name on BoringSSL's error stack.
-    private static func isAboutCertificate(_ error: any Error) -> Bool {
-        switch error {
-        case NIOSSLError.handshakeFailed(.sslError(let stack)):
-            stack.contains { $0.description.contains("CERTIFICATE_VERIFY_FAILED") }
-        case NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate: true
-        case let error as NIOSSLExtraError:
-            error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch
-        default: false
-        }
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomObjectStorage
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -46,26 +47,13 @@ struct ExchangeFailure: Error, Equatable {
         case _ where headReceived:
             self.init(.unreachable(.incomplete))
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            self.init(.unreachable(requestSent ? .reset : Self.isAboutCertificate(thrown) ? .certificate : .tls))
+            self.init(.unreachable(requestSent ? .reset : CertificateFailure.matches(thrown) ? .certificate : .tls))
         case _ where Self.isReset(thrown, requestSent: requestSent):
             self.init(.unreachable(.reset), recovery: .retry)
         case _ where requestSent:
             self.init(.unreachable(.reset))
         default:
             self.init(.unreachable(Self.isRefusal(thrown) ? .refused : .connect), recovery: .nextAddress)
-        }
-    }
-
-    /// Whether the handshake failed because of the peer's certificate. NIOSSL has no error for failed verification,
-    /// only a name on BoringSSL's error stack.
-    private static func isAboutCertificate(_ error: any Error) -> Bool {
-        switch error {
-        case NIOSSLError.handshakeFailed(.sslError(let stack)):
-            stack.contains { $0.description.contains("CERTIFICATE_VERIFY_FAILED") }
-        case NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate: true
-        case let error as NIOSSLExtraError:
-            error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch
-        default: false
         }
     }
 

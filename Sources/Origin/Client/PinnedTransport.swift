@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import DarkroomNetwork
+import DarkroomObjectStorage
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -126,38 +127,7 @@ extension HTTPClient.Configuration {
         http1_1ConnectionDebugInitializer = { channel in
             PinnedTransport.checkPeer(of: channel, is: key.address)
                 .flatMap { PinnedTransport.enlargeReads(of: channel) }
-                .flatMap { ResponseStatusHandler.install(on: channel) }
-        }
-    }
-}
-
-/// Closes a connection whose server sends a status below 100, or switches protocols without being asked.
-///
-/// The HTTP client considers every status below 200 an interim response. The parser sends an end after some of them,
-/// which stops the whole process in the client.
-final class ResponseStatusHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias InboundOut = HTTPClientResponsePart
-
-    private var isClosed = false
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isClosed else { return }
-        if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 || head.status.code == 101 {
-            isClosed = true
-            context.fireErrorCaught(HTTPParserError.invalidStatus)
-            context.close(promise: nil)
-        } else {
-            context.fireChannelRead(data)
-        }
-    }
-
-    /// Adds the handler behind the response parser.
-    static func install(on channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            let pipeline = channel.pipeline.syncOperations
-            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            try pipeline.addHandler(ResponseStatusHandler(), position: .after(parser))
+                .flatMap { InterimResponseFilter.install(on: channel) }
         }
     }
 }
