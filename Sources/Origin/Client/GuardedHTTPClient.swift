@@ -20,11 +20,9 @@ import NIOHTTP1
 public struct GuardedHTTPClient: OriginFetching {
     private let settings: Settings
     private let sourceGuard: SourceGuard
-    private let limiter: DownloadLimiter
-    private let circuits: CircuitBreakerTable
+    /// Shared with the fetchers of other protocols.
+    let limits: DownloadLimits
     private let transport: PinnedTransport
-    private let budget: InFlightByteBudget
-    private let deadlines: DeadlineTimer
     private let clock: any Clock<Duration>
     private let jitter: @Sendable () -> Duration
     private let logger: Logger
@@ -54,16 +52,11 @@ public struct GuardedHTTPClient: OriginFetching {
     ) {
         self.settings = settings
         self.clock = clock
-        deadlines = DeadlineTimer(settings.downloadTimeout, clock: clock)
         self.jitter = jitter
-        self.circuits = circuits
         self.logger = logger
         sourceGuard = SourceGuard(hosts: settings.hosts, addresses: settings.addresses, resolver: resolver)
-        budget = InFlightByteBudget(budgetBytes: settings.maxInFlightBytes)
-        limiter = DownloadLimiter(
-            downloadsPerHost: settings.downloadsPerHost, maxDownloads: settings.maxDownloads,
-            order: settings.downloadOrder, budget: budget)
-        transport = PinnedTransport(settings: settings, budget: budget, eventLoopGroup: eventLoopGroup)
+        limits = DownloadLimits(settings, circuits: circuits, clock: clock)
+        transport = PinnedTransport(settings: settings, budget: limits.budget, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
             logger.warning(
                 "TLS certificates of some origin hosts are not verified",
@@ -72,7 +65,7 @@ public struct GuardedHTTPClient: OriginFetching {
     }
 
     /// The bytes of running downloads and of finished ones whose bytes are still in use.
-    package var inFlightBytes: Int { budget.usedBytes }
+    package var inFlightBytes: Int { limits.budget.usedBytes }
 
     /// Ends all transfers and connections. Later fetches fail with ``OriginError/cancelled``.
     public func shutdown() async {
@@ -83,19 +76,14 @@ public struct GuardedHTTPClient: OriginFetching {
     ///
     /// - Parameter host: a ``SourceURL/Host/description``, or nil for all hosts.
     public func clearOutages(ofHost host: String? = nil) {
-        circuits.clear(host: host)
+        limits.circuits.clear(host: host)
     }
 
     /// Downloads an `http` or `https` original. Throws any ``OriginError`` except those about local files.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
-        let progress = DownloadProgress()
-        let deadline = deadlines.begin(progress.expire)
-        defer { deadlines.end(deadline) }
-        do throws(OriginError) {
-            return try await follow(request, progress: progress)
-        } catch {
-            throw progress.cause(of: error)
+        return try await limits.withDeadline { progress throws(OriginError) in
+            try await follow(request, progress: progress)
         }
     }
 
@@ -128,21 +116,9 @@ public struct GuardedHTTPClient: OriginFetching {
         -> PinnedTransport.Reply
     {
         let peer = CircuitBreakerTable.Peer(hop.url)
-        // Fails before queueing for a host known to be down. A download queued when an outage begins learns of it when
-        // it gets a slot.
-        try circuits.check(peer)
-        progress.enter(.waiting)
-        return try await limiter.withSlot(
-            host: peer.host, client: hop.client, deadline: progress.deadline, urgency: hop.urgency
-        ) { () async throws(OriginError) in
-            try await circuits.perform(peer) { () async throws(OriginError) in
-                do throws(OriginError) {
-                    return try await reach(hop, retries: &retries, progress: progress)
-                } catch {
-                    // A host that hangs until the deadline must not look like a client that disconnected.
-                    throw progress.cause(of: error)
-                }
-            }
+        return try await limits.withSlot(of: peer, host: peer.host, for: hop, progress: progress) {
+            () async throws(OriginError) in
+            try await reach(hop, retries: &retries, progress: progress)
         }
     }
 

@@ -17,8 +17,7 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var receivedAt = Date.distantPast
         var action: ResponseAction?
         var body = SharedBytesWriter()
-        /// The size that the body may reach without another reservation.
-        var reservedBytes = 0
+        var reserved = ReservedSize()
 
         /// The part of the original that has been received, with its announced length.
         var partial: PartialOriginal? {
@@ -29,9 +28,6 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     }
 
     private struct Aborted: Error {}
-
-    /// The step by which the reservation of a body of unknown length grows.
-    private static let stepBytes = 256 << 10
 
     private let state = Mutex(Progress())
     private let maxSourceBytes: Int
@@ -103,18 +99,13 @@ final class ResponseCollector: HTTPClientResponseDelegate {
 
     /// Pauses reading until that many bytes are reserved and, without an announced length, some that may follow.
     private func reserve(_ bytes: Int, _ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
-        let reservedBytes = state.withLock { state -> Int? in
-            guard bytes > state.reservedBytes else { return nil }
-            let isAnnounced = state.reservedBytes == 0 && state.body.count == 0
-            state.reservedBytes = min(isAnnounced ? bytes : bytes + Self.stepBytes, maxSourceBytes)
-            return state.reservedBytes
-        }
-        guard let reservedBytes, let reservation = reservation.withLock(\.self) else {
+        let size = state.withLock { $0.reserved.grow(to: bytes, received: $0.body.count, atMost: maxSourceBytes) }
+        guard let size, let reservation = reservation.withLock(\.self) else {
             return task.eventLoop.makeSucceededVoidFuture()
         }
         // A deadline that passes during this wait is not the host's fault.
         phases.enter(.waiting)
-        return reservation.reserve(reservedBytes, on: task.eventLoop).always { [phases] _ in phases.enter(.body) }
+        return reservation.reserve(size, on: task.eventLoop).always { [phases] _ in phases.enter(.body) }
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}

@@ -53,12 +53,14 @@ final class InFlightByteBudget: Sendable {
     fileprivate func reserve(_ bytes: Int, for number: Int, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
         if state.withLock({ grantAtOnce(bytes, for: number, &$0) }) { return eventLoop.makeSucceededVoidFuture() }
         let promise = eventLoop.makePromise(of: Void.self)
-        let granted = state.withLock { state in
-            if state.entries[number] != nil { state.pending += 1 }
+        let granted = state.withLock { state -> [EventLoopPromise<Void>]? in
+            guard let entry = state.entries[number], !entry.isFinished else { return nil }
+            state.pending += 1
             state.entries[number]?.request = (bytes, promise)
             return grant(&state)
         }
-        for promise in granted { promise.succeed() }
+        if granted == nil { promise.fail(ByteReservation.Closed()) }
+        for promise in granted ?? [] { promise.succeed() }
         return promise.futureResult
     }
 
@@ -141,6 +143,35 @@ package final class ByteReservation: Sendable {
         budget.reserve(count, for: number, on: eventLoop)
     }
 
+    /// Waits until this download may hold that many bytes in all. One call at a time. Cancellation ends the wait and
+    /// the reservation.
+    func reserve(_ count: Int, on eventLoop: any EventLoop) async throws(CancellationError) {
+        let isGranted = await withTaskCancellationHandler {
+            (try? await reserve(count, on: eventLoop).get()) != nil
+        } onCancel: {
+            finish(bytes: 0)
+        }
+        guard isGranted else { throw CancellationError() }
+    }
+
     /// Ends the download, which has left that many bytes.
     func finish(bytes count: Int) { budget.finish(number, bytes: count) }
+}
+
+/// The size that a body may reach without another reservation.
+struct ReservedSize {
+    private var bytes = 0
+
+    /// The step by which the reservation of a body of unknown length grows.
+    private static let stepBytes = 256 << 10
+
+    /// The size to reserve before the body reaches a size; nil if that is reserved.
+    ///
+    /// - Parameter received: the bytes received so far; none if the size is the announced length.
+    mutating func grow(to size: Int, received: Int, atMost limit: Int) -> Int? {
+        guard size > bytes else { return nil }
+        let isAnnounced = bytes == 0 && received == 0
+        bytes = min(isAnnounced ? size : size + Self.stepBytes, limit)
+        return bytes
+    }
 }

@@ -1,0 +1,59 @@
+import Logging
+
+/// The limits that all downloads share, whatever their protocol: time, slots, bytes and circuit breakers.
+struct DownloadLimits: Sendable {
+    let circuits: CircuitBreakerTable
+    let budget: InFlightByteBudget
+    private let limiter: DownloadLimiter
+    private let deadlines: DeadlineTimer
+
+    init(_ settings: GuardedHTTPClient.Settings, circuits: CircuitBreakerTable, clock: any Clock<Duration>) {
+        self.circuits = circuits
+        budget = InFlightByteBudget(budgetBytes: settings.maxInFlightBytes)
+        limiter = DownloadLimiter(
+            downloadsPerHost: settings.downloadsPerHost, maxDownloads: settings.maxDownloads,
+            order: settings.downloadOrder, budget: budget)
+        deadlines = DeadlineTimer(settings.downloadTimeout, clock: clock)
+    }
+
+    /// Runs a download, which has ``GuardedHTTPClient/Settings/downloadTimeout`` from now on.
+    ///
+    /// - Parameter download: must end its waits at the deadline of the progress.
+    func withDeadline<Value>(
+        _ download: (DownloadProgress) async throws(OriginError) -> Value
+    ) async throws(OriginError) -> Value {
+        let progress = DownloadProgress()
+        let deadline = deadlines.begin(progress.expire)
+        defer { deadlines.end(deadline) }
+        do throws(OriginError) {
+            return try await download(progress)
+        } catch {
+            throw progress.cause(of: error)
+        }
+    }
+
+    /// Runs one exchange in a slot, unless the circuit breaker of the peer is open, and records its outcome there.
+    ///
+    /// - Parameter host: what ``GuardedHTTPClient/Settings/downloadsPerHost`` counts for.
+    func withSlot<Value>(
+        of peer: CircuitBreakerTable.Peer, host: String, for request: OriginRequest, progress: DownloadProgress,
+        _ exchange: () async throws(OriginError) -> Value
+    ) async throws(OriginError) -> Value {
+        // Fails before queueing for a host known to be down. A download queued when an outage begins learns of it when
+        // it gets a slot.
+        try circuits.check(peer)
+        progress.enter(.waiting)
+        return try await limiter.withSlot(
+            host: host, client: request.client, deadline: progress.deadline, urgency: request.urgency
+        ) { () async throws(OriginError) in
+            try await circuits.perform(peer) { () async throws(OriginError) in
+                do throws(OriginError) {
+                    return try await exchange()
+                } catch {
+                    // A host that hangs until the deadline must not look like a client that disconnected.
+                    throw progress.cause(of: error)
+                }
+            }
+        }
+    }
+}
