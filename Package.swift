@@ -153,7 +153,7 @@ let package = Package(
         tests(of: "Store", sees: ["Machine"], packages: [grdb, nioCore, crypto, logging]),
         tests(of: "ObjectStorage", sees: ["TestOrigin"], packages: [httpTypes, logging, nioCore, nioPosix]),
         tests(
-            of: "Origin", sees: ["Machine", "Network", "TestOrigin"],
+            of: "Origin", sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestOrigin"],
             packages: [
                 crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
                 serviceContext,
@@ -193,7 +193,7 @@ let package = Package(
             of: "Command",
             sees: [
                 "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms", "HTTPCaching", "Origin",
-                "Network", "Pipeline", "Store",
+                "Network", "ObjectStorage", "Pipeline", "Store",
             ],
             packages: [
                 argumentParser, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,

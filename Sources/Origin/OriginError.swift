@@ -50,6 +50,8 @@ public enum OriginError: Error, Hashable, Sendable {
         case path
         /// No local root is configured.
         case local
+        /// The object's bucket is not among the sources, or its key is outside of the allowed prefixes.
+        case object
     }
 
     /// What is wrong with a redirect.
@@ -80,6 +82,9 @@ public enum OriginError: Error, Hashable, Sendable {
         case incomplete
         /// The response is not HTTP, or its head is too large (`http_protocol_error`).
         case malformed
+        /// The object store does not accept this server's configuration, such as its credentials, or it is no object
+        /// store (`proxy_configuration_error`).
+        case configuration
     }
 
     /// The phase of a download.
@@ -129,6 +134,7 @@ extension OriginError.Denial: CustomStringConvertible {
         case .address: "The source's address is not allowed."
         case .path: "The local path is not allowed."
         case .local: "Local sources are not enabled."
+        case .object: "The object is not among those that this server may read."
         }
     }
 }
@@ -156,6 +162,7 @@ extension OriginError.Stage: CustomStringConvertible {
         case .reset: "The origin closed the connection before it answered."
         case .incomplete: "The origin closed the connection before its response was complete."
         case .malformed: "The origin's response is not valid HTTP."
+        case .configuration: "This server is not configured correctly for this origin."
         }
     }
 }

@@ -1,17 +1,24 @@
 public import DarkroomNetwork
 public import HTTPTypes
 
-/// Routes `local:` URLs to one fetcher and all others to another.
+/// Routes each URL to the fetcher of its scheme.
 public struct OriginRouter: OriginFetching {
     private let remote: any OriginFetching
     private let local: any OriginFetching
+    private let objects: any OriginFetching
 
     /// - Parameters:
     ///   - remote: the fetcher for `http` and `https`, usually a ``GuardedHTTPClient``.
     ///   - local: the fetcher for `local`, usually ``LocalFiles``.
     public init(remote: any OriginFetching, local: any OriginFetching) {
+        self.init(remote: remote, local: local, objects: NoObjects())
+    }
+
+    /// - Parameter objects: the fetcher for `s3`, usually ``ObjectSources``.
+    package init(remote: any OriginFetching, local: any OriginFetching, objects: any OriginFetching) {
         self.remote = remote
         self.local = local
+        self.objects = objects
     }
 
     /// Fetches with the fetcher of the URL's scheme.
@@ -28,12 +35,20 @@ public struct OriginRouter: OriginFetching {
     public func clearOutages(ofHost host: String?) {
         remote.clearOutages(ofHost: host)
         local.clearOutages(ofHost: host)
+        objects.clearOutages(ofHost: host)
     }
 
     private func fetcher(for url: SourceURL) -> any OriginFetching {
         switch url.scheme {
         case .http, .https: remote
+        case .s3: objects
         case .local: local
         }
     }
+}
+
+/// Refuses all objects.
+private struct NoObjects: OriginFetching {
+    func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse { throw .notAllowed(.object) }
+    func refusal(of source: SourceURL) -> OriginError? { .notAllowed(.object) }
 }

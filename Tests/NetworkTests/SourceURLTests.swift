@@ -71,11 +71,48 @@ struct SourceURLTests {
             ("http://a:+1/", .invalidPort), ("http://a:80:80/", .invalidPort), ("http://[::1]:x/", .invalidPort),
             ("local://host/a", .invalidLocalForm), ("local:/a", .invalidLocalForm), ("local:a", .invalidLocalForm),
             ("local:////a", .invalidLocalForm),
+            ("s3:media/a", .invalidS3Form), ("s3:/media/a", .invalidS3Form), ("s3:///a", .invalidS3Form),
+            ("s3://me@media/a", .invalidS3Form), ("s3://media:9000/a", .invalidS3Form),
+            ("s3://-media/a", .invalidS3Form), ("s3://mé/a", .invalidS3Form), ("s3://[::1]/a", .invalidS3Form),
+            ("s3:\\\\media\\a", .invalidS3Form), ("s3://media/a?x", .invalidS3Form),
+            ("s3://media/a#x", .invalidS3Form), ("s3://\(String(repeating: "a", count: 64))/a", .invalidS3Form),
+            ("s3://media", .invalidObjectKey), ("s3://media/", .invalidObjectKey),
+            ("s3://media/a%00b", .invalidObjectKey), ("s3://media/%ff", .invalidObjectKey),
+            ("s3://media/..", .invalidObjectKey), ("s3://media/a/../b", .invalidObjectKey),
+            ("s3://media/a/%2e%2E/b", .invalidObjectKey), ("s3://media/a%2f..%2fb", .invalidObjectKey),
+            ("s3://media/./b", .invalidObjectKey), ("s3://media/a/.", .invalidObjectKey),
+            ("s3://media/" + String(repeating: "x", count: 1025), .invalidObjectKey),
+            ("s3://media/" + String(repeating: "é", count: 513), .invalidObjectKey),
             ("http://a/" + String(repeating: "x", count: 9000), .tooLong(limitBytes: 8192)),
             ("http://a/" + String(repeating: "é", count: 3000), .tooLong(limitBytes: 8192)),
         ] as [(String, SourceURLError)])
     func refused(text: String, expected: SourceURLError) {
         #expect(throws: expected) { try SourceURL(parsing: text) }
+    }
+
+    @Test(arguments: [
+        ("s3://Media/Shoes/1.jpg", "Shoes/1.jpg", "s3://media/Shoes/1.jpg"),
+        ("S3://m.e_d-ia/a b", "a b", "s3://m.e_d-ia/a%20b"),
+        // Decoded exactly once.
+        ("s3://media/a%2Fb", "a/b", "s3://media/a/b"), ("s3://media/a%252Fb", "a%2Fb", "s3://media/a%252Fb"),
+        ("s3://media/%252e%252e", "%2e%2e", "s3://media/%252e%252e"),
+        ("s3://media/a%3Fb%23c", "a?b#c", "s3://media/a%3Fb%23c"), ("s3://media/100%", "100%", "s3://media/100%25"),
+        ("s3://media//a//b/", "/a//b/", "s3://media//a//b/"),
+        ("s3://media/a\\..\\b", "a\\..\\b", "s3://media/a%5C..%5Cb"),
+        ("s3://media/...", "...", "s3://media/..."), ("s3://media/ü+&=", "ü+&=", "s3://media/%C3%BC%2B%26%3D"),
+        (
+            "s3://media/" + String(repeating: "é", count: 512), String(repeating: "é", count: 512),
+            "s3://media/" + String(repeating: "%C3%A9", count: 512)
+        ),
+    ])
+    func `the key of an object is decoded once and has one spelling`(
+        text: String, key: String, canonical: String
+    ) throws {
+        let url = try SourceURL(parsing: text)
+        #expect(url.objectKey == key)
+        #expect(url.canonical == canonical)
+        #expect(try SourceURL(parsing: canonical) == url)
+        #expect(!url.scheme.isWeb && url.port == nil && url.query == nil)
     }
 
     @Test(
@@ -103,6 +140,6 @@ struct SourceURLTests {
     @Test func `errors name the scheme and what is allowed`() {
         #expect(
             "\(SourceURLError.unsupportedScheme("ftp"))"
-                == "The scheme 'ftp' is not supported; use http, https or local.")
+                == "The scheme 'ftp' is not supported; use http, https, s3 or local.")
     }
 }

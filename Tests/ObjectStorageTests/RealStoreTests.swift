@@ -1,3 +1,4 @@
+import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -6,26 +7,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-/// The store that `scripts/object-store` started.
-struct RealStore: Decodable {
-    let endpoint: String
-    let region: String
-    let accessKey: String
-    let secretKey: String
-    let bucket: String
-    let gatewayPID: Int32
-
-    private enum CodingKeys: String, CodingKey {
-        case endpoint, region, bucket
-        case accessKey = "access_key"
-        case secretKey = "secret_key"
-        case gatewayPID = "gateway_pid"
-    }
-
-    static let shared: RealStore? = ProcessInfo.processInfo.environment["DARKROOM_OBJECT_STORE"].flatMap {
-        try? JSONDecoder().decode(RealStore.self, from: Data($0.utf8))
-    }
-
+extension RealStore {
     func settings(addressing: ObjectStoreEndpoint.Addressing = .path) throws -> ObjectStoreSettings {
         // The gateway knows `localhost` as its own name, below which it looks for buckets.
         let url = addressing == .path ? endpoint : endpoint.replacing("127.0.0.1", with: "localhost")

@@ -94,9 +94,21 @@ struct AuthorizerTests {
                 signed(source + "&preset=avatar", by: key), path: "/image", presets: .accepted, isAdmin: false)
         }
         let authorization = Authorization(key: key)
-        try authorization.requireSources(of: ImageRequest("https://example.com/a.jpg", givenAs: "url"))
-        let request = try ImageRequest("https://example.org/a.jpg", givenAs: "url")
+        try authorization.requireSources(of: ImageRequest(url: "https://example.com/a.jpg"))
+        let request = try ImageRequest(url: "https://example.org/a.jpg")
         #expect(throws: AuthorizationError.sourceNotAllowed) { try authorization.requireSources(of: request) }
+    }
+
+    @Test(arguments: [
+        ("s3://media", true), ("s3://*", true), ("*", true), ("s3://me*", true), ("media", false), ("*.com", false),
+        ("s3://other", false), ("https://*", false), ("*media", false),
+    ])
+    func `objects are allowed by patterns for objects only`(pattern: String, isAllowed: Bool) throws {
+        let authorization = Authorization(key: try key(hosts: [pattern]))
+        let object = try ImageRequest(url: "s3://media/a.jpg")
+        let host = try ImageRequest(url: "https://media/a.jpg")
+        #expect(((try? authorization.requireSources(of: object)) != nil) == isAllowed)
+        #expect(((try? authorization.requireSources(of: host)) != nil) == ["*", "media", "*media"].contains(pattern))
     }
 
     @Test func `a repeated parameter is refused before the signature is checked`() throws {

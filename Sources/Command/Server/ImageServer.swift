@@ -63,13 +63,13 @@ struct ImageServer {
         let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
         let caches = caches(disk, shared, pixels)
 
-        // Origins: remote hosts and local files.
+        // Origins: remote hosts, object stores and local files.
         let client = GuardedHTTPClient(
             settings: settings.clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        let origin = OriginRouter(remote: MeteredOrigin(client, metrics: registry), local: localFiles)
+        let stores = try ObjectSourceStores(settings, logger: logger)
 
         // The pipeline over these, and prefetching on top of it.
-        let pipeline = pipeline(over: origin, caches, pixels)
+        let pipeline = pipeline(over: origin(client, stores), caches, pixels)
         // What others have purged while this server was away must not be served.
         if shared?.isReachable == true { await pipeline.carryOutPurges() }
         let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
@@ -91,6 +91,7 @@ struct ImageServer {
         pipeline.shutdown()
         pixels.stop()
         await client.shutdown()
+        await stores.shutdown()
         await disk?.close()
         await shared?.shutdown()
         if let failure { throw failure }
@@ -130,8 +131,16 @@ struct ImageServer {
             keyFilter: keyFilter, logger: logger)
     }
 
-    private var localFiles: LocalFiles {
-        LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+    /// Remote hosts and object stores, whose requests are metered, and local files.
+    private func origin(_ client: GuardedHTTPClient, _ stores: ObjectSourceStores) -> OriginRouter {
+        let objects = ObjectSources(
+            stores.sources, sharingLimitsOf: client, maxSourceBytes: settings.limits.maxSourceBytes,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        let localFiles = LocalFiles(
+            root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+        let remote = MeteredOrigin(
+            OriginRouter(remote: client, local: localFiles, objects: objects), metrics: registry)
+        return OriginRouter(remote: remote, local: localFiles, objects: remote)
     }
 
     private var keyFilter: any CacheKeyFilter {

@@ -65,7 +65,7 @@ extension SettingKind where Value == StoreFolderName {
 }
 
 extension SettingKind where Value == String {
-    fileprivate static var region: SettingKind {
+    static var region: SettingKind {
         SettingKind("REGION", "1 to 64 lower-case letters, digits and '-', such as eu-central-1", format: \.self) {
             $0.wholeMatch(of: /[a-z0-9-]{1,64}/) == nil ? nil : $0
         }

@@ -179,7 +179,7 @@ extension SettingKind where Value == String {
     static var webURL: SettingKind {
         SettingKind("URL", "an absolute http or https URL without user, query or fragment", format: \.self) { text in
             guard !text.contains(where: { "?#@".contains($0) }), let url = try? SourceURL(parsing: text),
-                url.scheme != .local
+                url.scheme.isWeb
             else { return nil }
             return String(url.canonical.reversed().drop { $0 == "/" }.reversed())
         }

@@ -33,6 +33,7 @@ struct Settings: Sendable {
         self.sockets = sockets
         accessRules = try Access(self, sources)
         try checkCombinations(sources)
+        try checkSources(sources)
         try checkExposure(sources)
     }
 

@@ -7,6 +7,7 @@ struct SettingsTable: Sendable {
     let access = AccessSettings()
     let origins = OriginSettings()
     let objectStorage = ObjectStorageSettings()
+    let sources = SourceSettings()
     let cache = CacheSettings()
     let freshness = FreshnessSettings()
     let limits = LimitSettings()

@@ -19,6 +19,7 @@ public struct ProxyStatus: Hashable, Sendable {
         case httpResponseBodySize = "http_response_body_size"
         case httpResponseTimeout = "http_response_timeout"
         case httpProtocolError = "http_protocol_error"
+        case proxyConfigurationError = "proxy_configuration_error"
         case proxyInternalResponse = "proxy_internal_response"
         case proxyInternalError = "proxy_internal_error"
         case proxyLoopDetected = "proxy_loop_detected"

@@ -9,15 +9,20 @@ public struct SourceURL: Hashable, Sendable {
     public enum Scheme: String, Hashable, Sendable {
         /// A web server, without or with TLS.
         case http, https
+        /// An object of a store.
+        case s3
         /// A file below the configured local root.
         case local
+
+        /// Whether sources are resources of web servers.
+        package var isWeb: Bool { defaultPort != nil }
 
         /// The scheme's default port, which URLs omit.
         var defaultPort: Int? {
             switch self {
             case .http: 80
             case .https: 443
-            case .local: nil
+            case .s3, .local: nil
             }
         }
     }
@@ -48,17 +53,18 @@ public struct SourceURL: Hashable, Sendable {
 
     /// The scheme.
     public let scheme: Scheme
-    /// The host. Nil only for ``Scheme/local``.
+    /// The host, or the name of an object store's bucket in lower case. Nil only for ``Scheme/local``.
     public let host: Host?
-    /// The port, 0–65535, explicit or the scheme's default. Nil only for ``Scheme/local``.
+    /// The port, 0–65535, explicit or the scheme's default. Nil for ``Scheme/s3`` and ``Scheme/local``.
     public let port: Int?
-    /// The percent-encoded path. Begins with `/` and contains no dot segments, except in `local:` URLs.
+    /// The percent-encoded path. Begins with `/` and contains no dot segments, except in `local:` URLs. In `s3:` URLs,
+    /// the object's key follows.
     public let path: String
     /// The percent-encoded query without its `?`, or nil if there is no `?`.
     public let query: String?
 
-    /// Parses an absolute `http:`, `https:` or `local:///` URL. Neither the text nor its canonical spelling may exceed
-    /// ``maximumBytes``.
+    /// Parses an absolute `http:`, `https:`, `s3:` or `local:///` URL. Neither the text nor its canonical spelling may
+    /// exceed ``maximumBytes``.
     ///
     /// - Throws: ``SourceURLError``.
     public init(parsing text: String) throws(SourceURLError) {
@@ -79,10 +85,18 @@ public struct SourceURL: Hashable, Sendable {
 
     /// The maximum length of a URL in UTF-8 bytes: 8 KiB.
     public static let maximumBytes = 8 * 1024
+    /// The maximum length of an object's key in bytes, as stores allow it.
+    static let maximumKeyBytes = 1024
 
     /// The canonical spelling: lower-case scheme and host, no default port, no credentials, no fragment, and path and
     /// query as they are sent.
     public var canonical: String { origin + requestTarget }
+
+    /// The key of an `s3:` URL, decoded.
+    package var objectKey: String? {
+        guard scheme == .s3 else { return nil }
+        return String(decoding: PercentEncoding.decodeLeniently(Array(path.utf8.dropFirst())[...]), as: UTF8.self)
+    }
 
     /// Path and query as in the request line (RFC 9112 §3.2.1).
     package var requestTarget: String {
@@ -114,7 +128,7 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case tooLong(limitBytes: Int)
     /// There is no scheme, as in a relative reference.
     case missingScheme
-    /// The scheme, in lower case, is not `http`, `https` or `local`.
+    /// The scheme, in lower case, is not `http`, `https`, `s3` or `local`.
     case unsupportedScheme(String)
     /// There is no host.
     case emptyHost
@@ -124,6 +138,10 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case invalidPort
     /// The `local:` URL does not begin with exactly `local:///`.
     case invalidLocalForm
+    /// The `s3:` URL is not a name and a key, or has a query or fragment.
+    case invalidS3Form
+    /// The key of the `s3:` URL is empty, too long, not UTF-8, or has NUL or a segment `.` or `..`.
+    case invalidObjectKey
 }
 
 extension SourceURLError: CustomStringConvertible {
@@ -133,9 +151,9 @@ extension SourceURLError: CustomStringConvertible {
         case .tooLong(let limitBytes):
             "The URL is too long; at most \(limitBytes) bytes are allowed."
         case .missingScheme:
-            "The URL has no scheme; give an absolute URL that begins with http://, https:// or local:///."
+            "The URL has no scheme; give an absolute URL that begins with http://, https://, s3:// or local:///."
         case .unsupportedScheme(let scheme):
-            "The scheme '\(scheme)' is not supported; use http, https or local."
+            "The scheme '\(scheme)' is not supported; use http, https, s3 or local."
         case .emptyHost:
             "The URL has no host; give one as in https://example.com/image.jpg."
         case .invalidHost:
@@ -144,6 +162,12 @@ extension SourceURLError: CustomStringConvertible {
             "The URL's port is not valid; give a number from 0 to 65535."
         case .invalidLocalForm:
             "A local URL has no host; write it as local:///folder/image.jpg."
+        case .invalidS3Form:
+            "An S3 URL is s3://name/key, with '?' and '#' in the key percent-encoded; write it as "
+                + "s3://media/folder/image.jpg."
+        case .invalidObjectKey:
+            "The object's key must be 1 to \(SourceURL.maximumKeyBytes) bytes of UTF-8 without NUL and without the "
+                + "segments '.' and '..'."
         }
     }
 }

@@ -1,4 +1,5 @@
-/// The basic URL parser of the WHATWG URL Standard, reduced to absolute `http`, `https` and `local` URLs.
+/// The basic URL parser of the WHATWG URL Standard, reduced to absolute `http`, `https`, `s3` and `local`
+/// URLs.
 enum SourceURLParser {
     static func parse(_ text: String) throws(SourceURLError) -> SourceURL {
         guard text.utf8.count <= SourceURL.maximumBytes else { throw .tooLong(limitBytes: SourceURL.maximumBytes) }
@@ -7,6 +8,8 @@ enum SourceURLParser {
         let body = rest.prefix { $0 != UInt8(ascii: "#") }
         switch SourceURL.Scheme(rawValue: name) {
         case .local: return try parseLocal(body)
+        // A fragment that is dropped would make another key.
+        case .s3: return try parseObject(rest)
         case .some(let scheme): return try parseWeb(scheme, body)
         case nil: throw .unsupportedScheme(name)
         }
@@ -35,6 +38,33 @@ enum SourceURLParser {
             scheme: .local, host: nil, port: nil,
             path: PercentEncoding.complete(path.dropFirst(2), allowing: .path),
             query: query.map { PercentEncoding.complete($0, allowing: .query) })
+    }
+
+    /// `//name/key`. The key is decoded once and written again, so that each object has one spelling.
+    ///
+    /// Dot segments are ordinary parts of keys to a store. They are refused all the same: proxies in front of stores
+    /// resolve them, which would lead out of an allowed prefix.
+    private static func parseObject(_ rest: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {
+        let name = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
+        guard rest.starts(with: "//".utf8), let name = bucketAlias(name), !rest.contains(where: "?#".utf8.contains)
+        else { throw .invalidS3Form }
+        let bytes = PercentEncoding.decodeLeniently(rest.dropFirst(2 + name.utf8.count + 1))
+        guard (1...SourceURL.maximumKeyBytes).contains(bytes.count), !bytes.contains(0),
+            let key = String(validating: bytes, as: UTF8.self),
+            !bytes.split(separator: UInt8(ascii: "/")).contains(where: { $0 == [0x2e] || $0 == [0x2e, 0x2e] })
+        else { throw .invalidObjectKey }
+        return SourceURL(
+            scheme: .s3, host: .name(name), port: nil, path: "/" + PercentEncoding.encode(key, allowing: .objectKey),
+            query: nil)
+    }
+
+    /// The name of a bucket in lower case: 1 to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both
+    /// ends.
+    static func bucketAlias(_ name: ArraySlice<UInt8>) -> String? {
+        guard (1...63).contains(name.count), name.allSatisfy({ $0.isASCIIAlphanumeric || "-_.".utf8.contains($0) }),
+            name.first?.isASCIIAlphanumeric == true, name.last?.isASCIIAlphanumeric == true
+        else { return nil }
+        return String(decoding: name, as: UTF8.self).lowercased()
     }
 
     private static func parseWeb(_ scheme: SourceURL.Scheme, _ body: ArraySlice<UInt8>)

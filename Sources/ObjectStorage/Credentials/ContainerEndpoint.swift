@@ -26,7 +26,7 @@ struct ContainerEndpoint {
             }
             self.url = url.canonical
         } else if let text = environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
-            guard let url = try? SourceURL(parsing: text), url.scheme != .local else { throw .malformed(.container) }
+            guard let url = try? SourceURL(parsing: text), url.scheme.isWeb else { throw .malformed(.container) }
             guard url.scheme == .https || Self.isTrusted(url.host) else { throw .endpointNotAllowed }
             self.url = url.canonical
         } else {

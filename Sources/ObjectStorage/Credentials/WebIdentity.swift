@@ -61,7 +61,7 @@ struct WebIdentity: Equatable {
 
     private static func service(_ endpoint: String?, region: String?) throws(CredentialsError) -> String {
         if let endpoint {
-            guard let url = try? SourceURL(parsing: endpoint), url.scheme != .local, url.query == nil else {
+            guard let url = try? SourceURL(parsing: endpoint), url.scheme.isWeb, url.query == nil else {
                 throw .malformed(.webIdentity)
             }
             return url.canonical

@@ -20,7 +20,7 @@ package struct ObjectStoreEndpoint: Hashable, Sendable {
     /// - Parameter text: an `http:` or `https:` URL without path and query, such as `http://127.0.0.1:9000`.
     /// - Throws: ``ObjectStorageError/invalidRequest(_:)``.
     package init(parsing text: String, addressing: Addressing = .path) throws(ObjectStorageError) {
-        guard let url = try? SourceURL(parsing: text), url.scheme != .local, url.path == "/", url.query == nil,
+        guard let url = try? SourceURL(parsing: text), url.scheme.isWeb, url.path == "/", url.query == nil,
             !text.utf8.contains(UInt8(ascii: "@")), !text.utf8.contains(UInt8(ascii: "#"))
         else { throw .invalidRequest(.endpoint) }
         self.url = url
@@ -34,6 +34,13 @@ package struct ObjectStoreEndpoint: Hashable, Sendable {
         guard region.isAmazonRegion else { throw .invalidRequest(.endpoint) }
         let suffix = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
         try self.init(parsing: "https://s3.\(region).\(suffix)", addressing: .virtualHost)
+    }
+
+    /// Checks that the store can be asked for a bucket.
+    ///
+    /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the bucket cannot be part of a host name but has to.
+    package func check(_ bucket: BucketName) throws(ObjectStorageError) {
+        _ = try target(bucket: bucket, key: nil)
     }
 
     /// Where one request goes.

@@ -81,7 +81,7 @@ public struct GuardedHTTPClient: OriginFetching {
 
     /// Downloads an `http` or `https` original. Throws any ``OriginError`` except those about local files.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        guard request.url.scheme != .local else { throw .invalidURL(.unsupportedScheme("local")) }
+        guard request.url.scheme.isWeb else { throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue)) }
         return try await limits.withDeadline { progress throws(OriginError) in
             try await follow(request, progress: progress)
         }
@@ -168,7 +168,7 @@ extension SourceURL {
     /// The target of a redirect, which must be a web URL and must not lead from https to http.
     func redirectTarget(_ location: String?) throws(OriginError) -> SourceURL {
         guard let location else { throw .badRedirect(.missingLocation) }
-        guard let target = try? resolving(redirect: location), target.scheme != .local else {
+        guard let target = try? resolving(redirect: location), target.scheme.isWeb else {
             throw .badRedirect(.invalidLocation)
         }
         guard scheme != .https || target.scheme == .https else { throw .badRedirect(.downgrade) }

@@ -10,8 +10,12 @@ final class CircuitBreakerTable: Sendable {
         let port: Int
 
         init(_ url: SourceURL) {
-            host = url.host?.description ?? ""
-            port = url.port ?? 0
+            self.init(host: url.host?.description ?? "", port: url.port ?? 0)
+        }
+
+        init(host: String, port: Int) {
+            self.host = host
+            self.port = port
         }
     }
 
@@ -140,7 +144,7 @@ extension CircuitBreaker.Outcome {
                 .emptyBody, .loop, .unreachable(.incomplete), .timedOut(.body):
                 .answered
             // The host is there, but too slow, or not an HTTP server.
-            case .timedOut(.response), .unreachable(.malformed): .inconclusive
+            case .timedOut(.response), .unreachable(.malformed), .unreachable(.configuration): .inconclusive
             case .invalidURL, .notAllowed, .localNotFound, .hostUnavailable, .timedOut(.waiting), .cancelled:
                 .inconclusive
             }

@@ -77,11 +77,16 @@ public struct ImageRequest: Sendable {
     }
 
     /// Whether the hosts of the source and of the fallback each match one of the patterns, which have the syntax of
-    /// ``HostPolicy/allowHosts``. A `local:///` source has no host and matches only `*`. Redirects are not considered.
+    /// ``HostPolicy/allowHosts``. An `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. A
+    /// `local:///` source has no host and matches only `*`. Redirects are not considered.
     package func staysWithin(hosts patterns: [String]) -> Bool {
         [source, fallback].compactMap(\.self).allSatisfy { source in
-            guard let host = source.host else { return patterns.contains("*") }
-            return HostPolicy(allowHosts: patterns).permits(host: host)
+            guard !patterns.contains("*") else { return true }
+            switch (source.scheme, source.host) {
+            case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)
+            case (.s3, _): return patterns.contains { $0.hasPrefix("s3://") && Glob($0).matches(source.origin) }
+            case (.local, _), (_, nil): return false
+            }
         }
     }
 }

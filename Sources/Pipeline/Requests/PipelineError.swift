@@ -133,6 +133,7 @@ extension OriginError.Stage {
         case .reset: .connectionTerminated
         case .incomplete: .httpResponseIncomplete
         case .malformed: .httpProtocolError
+        case .configuration: .proxyConfigurationError
         }
     }
 }

@@ -20,7 +20,7 @@ package enum ValueSchema: Hashable, Sendable {
     /// A phrase for the allowed values, which completes "must be …".
     package var expected: String {
         switch self {
-        case .url: "an absolute http, https or local URL, percent-encoded"
+        case .url: "an absolute http, https, s3 or local URL, percent-encoded"
         case .integer(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
         case .number(let range, let decimals):
             "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"

@@ -30,5 +30,11 @@ extension AccessLogDetails {
 
 extension SourceURL {
     /// At most the length of a DNS name; the parser accepts longer ones.
-    fileprivate var loggedHost: String { host.map { String($0.description.prefix(253)) } ?? "local:" }
+    fileprivate var loggedHost: String {
+        switch scheme {
+        case .http, .https: String((host?.description ?? "").prefix(253))
+        case .s3: origin
+        case .local: "local:"
+        }
+    }
 }

@@ -26,7 +26,7 @@ extension ProblemKind {
         "invalid-url", .badRequest, title: "The source's URL is not valid",
         cause: "The source is not an absolute URL, or its scheme is not supported.",
         remedy:
-            "Pass 'url' as an absolute http or https URL, percent-encoded as a whole so that its own '&' and '#' "
+            "Pass 'url' as an absolute http, https or s3 URL, percent-encoded as a whole so that its own '&' and '#' "
             + "are not taken for those of the request.")
 
     static let gpsNotAllowed = ProblemKind(
@@ -101,11 +101,11 @@ extension ProblemKind {
     static let sourceNotAllowed = ProblemKind(
         "source-not-allowed", .forbidden, title: "The source is not allowed",
         cause:
-            "The server may not contact the source's host, port or address. Private and other special-purpose "
-            + "addresses are forbidden unless the operator allows them.",
+            "The server may not contact the source's host, port or address, or may not read the object. Private and "
+            + "other special-purpose addresses are forbidden unless the operator allows them.",
         remedy:
             "Use a public address. If you operate both the source and this server, see 'allow-hosts', 'allow-ports', "
-            + "'allow-networks' and 'local-root'.")
+            + "'allow-networks', 's3-sources' and 'local-root'.")
 }
 
 // MARK: - The source
@@ -148,7 +148,7 @@ extension ProblemKind {
             "The origin was unreachable, closed the connection early, or responded with something other than an image.",
         remedy:
             "The detail describes the origin's response. Check that it serves the image; the failure is cached "
-            + "only for seconds.")
+            + "only for seconds. If this server is not configured correctly, its log says why.")
 
     static let originUnavailable = ProblemKind(
         "origin-unavailable", .serviceUnavailable, title: "The origin is temporarily not contacted",

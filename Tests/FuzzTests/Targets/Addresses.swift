@@ -14,6 +14,10 @@ extension FuzzTests {
                 throw Unheld(reason: "can't read '\(canonical)'")
             }
             try hold(again == url, "'\(canonical)' is another source")
+            if let key = url.objectKey {
+                let hasDots = key.split(separator: "/").contains { $0 == "." || $0 == ".." }
+                try hold((1...1024).contains(key.utf8.count) && !key.utf8.contains(0) && !hasDots, "the key '\(key)'")
+            }
             guard let host = url.host else { return }
             let contacted = URL(string: canonical)
             try hold(contacted?.absoluteString == canonical, "Foundation changes '\(canonical)'")
@@ -90,10 +94,11 @@ extension FuzzTests {
 
     private static let urls = [
         "https://user:pass@example.com:8443/a/../b?c=d#e", "http://0x7f.1/", "http:\\\\127.1", "http://[::1]:80/",
-        "local:///a b",
+        "local:///a b", "s3://media/a%20b/%252e%252e/c", "s3://Media/a%3fb",
         "http://２１３０７０６４３３/", "http://exa%6dple.com", "http://bücher.example/", "http://a.b.:80/%zz?'\"<>", "HTTP:///x",
     ]
     private static let urlWords = [
-        "http://", "https:", "//", "\\", "@", "[::", "]", "0x7f", "localhost", "xn--", "%2f", "%40", "127.0.0.1",
+        "http://", "https:", "s3://", "%2e", "//", "\\", "@", "[::", "]", "0x7f", "localhost", "xn--", "%2f", "%40",
+        "127.0.0.1",
     ]
 }

@@ -1,0 +1,185 @@
+import DarkroomNetwork
+import DarkroomObjectStorage
+
+struct SourceSettings: SettingTheme {
+    static let title = "Sources from object stores"
+
+    let s3Sources = Setting(
+        "s3-sources", .objectSources, default: [],
+        help: """
+            Buckets that s3://name/key sources are read from, as name=bucket or name=bucket/prefix/ to allow only keys \
+            with a prefix. A store of s3-stores goes in front of the bucket, as in name=store:bucket. By default, none.
+            """)
+    let s3Stores = Setting(
+        "s3-stores", .objectStores, default: [],
+        help: """
+            Further S3-compatible stores for s3-sources, as name=URL with the options region, path-style and profile, \
+            such as minio=http://minio:9000?region=us-east-1&profile=minio. The profile of the shared credentials file \
+            replaces the credentials of s3-endpoint.
+            """)
+}
+
+/// A row of `s3-sources`.
+struct ObjectSourceDefinition: Equatable, Sendable {
+    var name: String
+    /// The name in `s3-stores`; nil = the store of `s3-endpoint`.
+    var store: String?
+    var bucket: BucketName
+    /// Empty, or ends with `/`.
+    var prefix: String
+
+    var text: String { "\(name)=\(store.map { "\($0):" } ?? "")\(bucket)\(prefix.isEmpty ? "" : "/\(prefix)")" }
+}
+
+/// A row of `s3-stores`.
+struct ObjectStoreDefinition: Equatable, Sendable {
+    var name: String
+    var settings: ObjectStoreSettings
+    /// The profile of the shared credentials file; nil = the credentials of `s3-endpoint`.
+    var profile: String?
+
+    static func == (left: ObjectStoreDefinition, right: ObjectStoreDefinition) -> Bool { left.text == right.text }
+
+    var text: String {
+        let isPath = settings.endpoint.addressing == .path
+        let options = ["region=\(settings.region)", "path-style=\(isPath)"] + (profile.map { ["profile=\($0)"] } ?? [])
+        return "\(name)=\(settings.endpoint.url.origin)?\(options.joined(separator: "&"))"
+    }
+}
+
+extension SettingKind where Value == [ObjectSourceDefinition] {
+    /// `NAME=BUCKET/PREFIX/,…`; in YAML also a map.
+    static var objectSources: SettingKind {
+        let grammar = "NAME=BUCKET or NAME=STORE:BUCKET/PREFIX/, such as media=media-bucket/products/"
+        return SettingKind("NAME=BUCKET,...", grammar) { sources in
+            sources.isEmpty ? "none" : sources.map(\.text).joined(separator: ",")
+        } parseValue: { value throws(SettingRefusal) in
+            var sources: [ObjectSourceDefinition] = []
+            for (name, target) in try value.namedTexts(grammar, named: { ($0.prefix { $0 != "/" }.description, $0) }) {
+                let source = try ObjectSourceDefinition(name, target)
+                if let other = sources.first(where: { $0.name == source.name }),
+                    other.store != source.store || other.bucket != source.bucket
+                {
+                    throw .because("'\(source.name)' stands for two buckets.")
+                }
+                sources.append(source)
+            }
+            return sources
+        }
+    }
+}
+
+extension SettingKind where Value == [ObjectStoreDefinition] {
+    /// `NAME=URL?region=…&path-style=…&profile=…,…`; in YAML also a map.
+    static var objectStores: SettingKind {
+        let grammar = "NAME=URL, such as minio=http://minio:9000?region=us-east-1&profile=minio"
+        return SettingKind("NAME=URL,...", grammar) { stores in
+            stores.isEmpty ? "none" : stores.map(\.text).joined(separator: ",")
+        } parseValue: { value throws(SettingRefusal) in
+            var stores: [ObjectStoreDefinition] = []
+            for (name, url) in try value.namedTexts(grammar) {
+                let store = try ObjectStoreDefinition(name, url)
+                guard !stores.contains(where: { $0.name == store.name }) else {
+                    throw .because("the store '\(store.name)' is given twice.")
+                }
+                stores.append(store)
+            }
+            return stores
+        }
+    }
+}
+
+extension ObjectSourceDefinition {
+    /// Sentences do not repeat the target, which may be anything by mistake.
+    fileprivate init(_ name: String, _ target: String) throws(SettingRefusal) {
+        let name = name.lowercased()
+        guard (try? SourceURL(parsing: "s3://\(name)/x"))?.host?.description == name else {
+            throw .because(
+                "the source '\(name.prefix(63))' must be 1 to 63 letters, digits, '-', '_' and '.', with a letter or digit "
+                    + "at both ends.")
+        }
+        let parts = target.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts.last ?? ""
+        let slash = path.firstIndex(of: "/")
+        let prefix = slash.map { String(path[path.index(after: $0)...]) } ?? ""
+        guard prefix.isEmpty || (try? SourceURL(parsing: "s3://x/\(PercentEncoding.encode(prefix))")) != nil,
+            prefix.isEmpty || prefix.hasSuffix("/")
+        else {
+            throw .because(
+                "the prefix of the source '\(name)' must end with '/' and have no segments '.' and '..'.")
+        }
+        do throws(ObjectStorageError) {
+            let bucket = try BucketName(String(path[..<(slash ?? path.endIndex)]))
+            self.init(
+                name: name, store: parts.count == 2 ? parts[0].lowercased() : nil, bucket: bucket, prefix: prefix)
+        } catch {
+            throw .because("the source '\(name)': \(error)")
+        }
+    }
+}
+
+extension ObjectStoreDefinition {
+    /// The name of the store of `s3-endpoint`.
+    static let defaultName = "default"
+
+    /// Sentences do not repeat the URL, which may hold a password by mistake.
+    fileprivate init(_ name: String, _ url: String) throws(SettingRefusal) {
+        let name = name.lowercased()
+        guard name.wholeMatch(of: /[a-z0-9][a-z0-9-]{0,31}/) != nil, name != Self.defaultName else {
+            throw .because(
+                "the store '\(name.prefix(40))' must be 1 to 32 letters, digits and '-', and not 'default'.")
+        }
+        let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var (region, isPath, profile) = (SettingsTable.all.objectStorage.region.defaultValue, true, String?.none)
+        for option in halves.dropFirst().flatMap({ $0.split(separator: "&") }) {
+            let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
+            switch (parts.first, parts.last) {
+            case ("region", let value?) where value.wholeMatch(of: /[a-z0-9-]{1,64}/) != nil: region = value
+            case ("path-style", "true"): isPath = true
+            case ("path-style", "false"): isPath = false
+            case ("profile", let value?) where parts.count == 2: profile = value
+            default:
+                throw .because(
+                    "the store '\(name)' has an option that is not region=NAME, path-style=true, path-style=false or "
+                        + "profile=NAME.")
+            }
+        }
+        do throws(ObjectStorageError) {
+            let endpoint = try ObjectStoreEndpoint(
+                parsing: String(halves.first ?? ""), addressing: isPath ? .path : .virtualHost)
+            self.init(name: name, settings: ObjectStoreSettings(endpoint: endpoint, region: region), profile: profile)
+        } catch {
+            throw .because("the store '\(name)': \(error)")
+        }
+    }
+}
+
+extension SettingValue {
+    /// Rows of a name and a text: `NAME=TEXT,…`, or a map, or a list of either.
+    ///
+    /// - Parameter named: the row of a text without a name; nil if it needs one.
+    fileprivate func namedTexts(
+        _ grammar: String, named: (String) -> (name: String, text: String)? = { _ in nil }
+    ) throws(SettingRefusal) -> [(name: String, text: String)] {
+        var rows: [(name: String, text: String)] = []
+        for member in members {
+            if case .map(let map) = member {
+                for (name, value) in map {
+                    guard let text = value.text else { throw .expected(grammar, got: value.shape) }
+                    rows.append((name, text))
+                }
+                continue
+            }
+            let parts = member.text?.split(separator: "=", maxSplits: 1).map(String.init) ?? []
+            guard let row = parts.count == 2 ? (parts[0], parts[1]) : member.text.flatMap(named) else {
+                throw .expected(grammar, got: nil)
+            }
+            rows.append(row)
+        }
+        // Errors name rows by their names only: what stands in place of one may be a URL with a password.
+        guard rows.allSatisfy({ $0.name.wholeMatch(of: /[A-Za-z0-9._+-]+/) != nil }) else {
+            throw .expected(grammar, got: nil)
+        }
+        return rows
+    }
+}

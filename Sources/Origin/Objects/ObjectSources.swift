@@ -1,0 +1,151 @@
+import DarkroomHTTPCaching
+import DarkroomMachine
+package import DarkroomNetwork
+import DarkroomObjectStorage
+import Foundation
+package import HTTPTypes
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// Reads `s3://name/key` from the buckets of object stores.
+///
+/// Only configured buckets and prefixes are read, at the stores' configured endpoints; redirects are not followed.
+/// Downloads share all limits of a ``GuardedHTTPClient``: `downloadsPerHost` counts for each bucket, and a circuit
+/// breaker is that of a store. Request fields of callers are not sent.
+package struct ObjectSources: OriginFetching {
+    private let sources: [String: ObjectSource]
+    private let limits: DownloadLimits
+    private let maxSourceBytes: Int
+    private let eventLoopGroup: any EventLoopGroup
+    private let faults: FaultLog
+
+    /// - Parameters:
+    ///   - client: whose limits are shared.
+    ///   - maxSourceBytes: the largest object that is read.
+    ///   - eventLoopGroup: runs waits for the byte budget.
+    package init(
+        _ sources: [ObjectSource], sharingLimitsOf client: GuardedHTTPClient, maxSourceBytes: Int = 50 << 20,
+        eventLoopGroup: any EventLoopGroup, logger: Logger = Logger(label: "darkroom.origin")
+    ) {
+        self.sources = Dictionary(sources.map { ($0.name, $0) }) { first, _ in first }
+        limits = client.limits
+        self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max) - 1)
+        self.eventLoopGroup = eventLoopGroup
+        faults = FaultLog(logger: logger)
+    }
+
+    /// Reads the object of an `s3` URL.
+    ///
+    /// - Returns: the object with the fields of the store that matter to caching, or 304 if the request's validators
+    ///   match.
+    package func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        let (source, object) = try allowed(request.url)
+        return try await limits.withDeadline { progress throws(OriginError) in
+            try await limits.withSlot(
+                of: source.peer, host: "\(source.peer.host)/\(source.bucket)", for: request, progress: progress
+            ) { () async throws(OriginError) in
+                try await read(object, of: source, for: request, progress: progress)
+            }
+        }
+    }
+
+    package func sentFields(for request: OriginRequest) -> HTTPFields { [:] }
+
+    package func refusal(of source: SourceURL) -> OriginError? {
+        do throws(OriginError) {
+            _ = try allowed(source)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    package func clearOutages(ofHost host: String?) {
+        for source in sources.values where host == nil || host == source.name {
+            limits.circuits.clear(host: source.peer.host)
+        }
+    }
+
+    private func allowed(_ url: SourceURL) throws(OriginError) -> (ObjectSource, ObjectName) {
+        guard url.scheme == .s3 else { throw .invalidURL(.unsupportedScheme(url.scheme.rawValue)) }
+        guard let source = sources[url.host?.description ?? ""], let object = source.object(url) else {
+            throw .notAllowed(.object)
+        }
+        return (source, object)
+    }
+
+    private func read(
+        _ object: ObjectName, of source: ObjectSource, for request: OriginRequest, progress: DownloadProgress
+    ) async throws(OriginError) -> OriginResponse {
+        var read = ObjectRead(maxBytes: maxSourceBytes)
+        read.ifNoneMatch = request.conditions[.ifNoneMatch]
+        read.ifModifiedSince = request.conditions[.ifModifiedSince]
+        let collector = ObjectCollector(
+            maxSourceBytes: maxSourceBytes, reservation: limits.budget.makeReservation(), phases: progress,
+            eventLoop: eventLoopGroup.next(), onProgress: request.onProgress)
+        let requestedAt = Date()
+        progress.enter(.response)
+        let result: Result<ObjectReadResult, ObjectStorageError>
+        do throws(ObjectStorageError) {
+            result = .success(
+                try await progress.deadline.run { [read] () async throws(ObjectStorageError) in
+                    try await source.store.get(object, read, within: Self.noLimit, deliver: collector.receive)
+                })
+        } catch {
+            result = .failure(error)
+        }
+        switch result {
+        case .success(.notModified(let attributes)):
+            faults.recordSuccess(of: source)
+            return OriginResponse(
+                url: request.url, status: .notModified, headers: attributes.cachingFields,
+                content: SharedBytes(ByteBuffer()), requestedAt: requestedAt, receivedAt: Date())
+        case .success(.delivered(let attributes)):
+            faults.recordSuccess(of: source)
+            return try collector.response(
+                from: request.url, headers: attributes.cachingFields, requestedAt: requestedAt)
+        case .failure(let error):
+            if let refusal = collector.refusal { throw refusal }
+            faults.record(error, of: source)
+            throw OriginError(error, requestedAt: requestedAt)
+        }
+    }
+
+    /// The deadline of the download ends an operation earlier.
+    private static let noLimit = Duration.seconds(86_400)
+}
+
+extension ObjectAttributes {
+    /// The fields that a cache uses. The answer is the same for all requests, so `Vary` does not apply.
+    fileprivate var cachingFields: HTTPFields {
+        fields.filtered { StoredResponse.storedFieldNames.contains($0.name) && $0.name != .vary }
+    }
+}
+
+/// Logs what is wrong with the configuration of a source, once until it is different or over.
+private final class FaultLog: Sendable {
+    private let faults = Mutex<[String: String]>([:])
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    func record(_ error: ObjectStorageError, of source: ObjectSource) {
+        let text = error.description
+        guard error.isAboutConfiguration, faults.withLock({ $0.updateValue(text, forKey: source.name) }) != text
+        else { return }
+        logger.error(
+            "objects cannot be read",
+            metadata: [
+                "source": "s3://\(source.name)", "store": "\(source.storeName)", "bucket": "\(source.bucket)",
+                "reason": "\(text)",
+            ])
+    }
+
+    func recordSuccess(of source: ObjectSource) {
+        guard faults.withLock({ $0.removeValue(forKey: source.name) }) != nil else { return }
+        logger.notice("objects can be read again", metadata: ["source": "s3://\(source.name)"])
+    }
+}
