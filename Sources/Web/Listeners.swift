@@ -127,14 +127,15 @@ extension Endpoints {
         explain = ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
             try await pipeline.explain(request, fetch: fetch)
         }
-        purge = PurgeEndpoint { target, soft, dryRun, tiers in
+        purge = PurgeEndpoint(sourceMap: configuration.sourceMap) { target, soft, dryRun, tiers in
             await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
         } removeExpired: {
             await pipeline.removeExpired()
         }
-        entries = EntriesEndpoint { await pipeline.entries(of: $0.source) }
+        entries = EntriesEndpoint(sourceMap: configuration.sourceMap) { await pipeline.entries(of: $0.source) }
         prefetch = PrefetchEndpoint(
             prefetcher, limits: configuration.limits, presets: configuration.access.presets,
+            sourceMap: configuration.sourceMap,
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(configuration: configuration)
         self.observability = observability

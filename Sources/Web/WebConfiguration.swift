@@ -1,4 +1,5 @@
 package import DarkroomHTTPServer
+package import DarkroomNetwork
 package import DarkroomQuery
 package import Foundation
 
@@ -36,6 +37,8 @@ package struct WebConfiguration: Sendable {
     package var clientLimits: ClientLimits
     /// The access control of image requests.
     package var access: Access
+    /// The short names of sources.
+    package var sourceMap: SourceMap
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -46,7 +49,7 @@ package struct WebConfiguration: Sendable {
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
-        clientLimits: ClientLimits = ClientLimits(), access: Access = Access()
+        clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap()
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -63,6 +66,7 @@ package struct WebConfiguration: Sendable {
         self.maxSourceBytes = maxSourceBytes
         self.clientLimits = clientLimits
         self.access = access
+        self.sourceMap = sourceMap
     }
 
     /// What precedes the path of an endpoint in the URLs that the server hands out.

@@ -10,6 +10,8 @@ struct PurgeQueryTests {
         ("host=Example.com&soft", PurgeQuery.Scope.host("example.com")), ("tag=a%20b&dry_run", .tag("a b")),
         ("all&tier=memory", .all(.memory)), ("all", .all(.all)), ("expired=true&all=false", .expired),
         ("prefix=https://example.com/a", .prefix("https://example.com/a")), ("url=x", .url("x")),
+        ("prefix=s3://media/a", .prefix("s3://media/a")), ("prefix=shop:a", .prefix("shop:a")),
+        ("prefix=shop:", .prefix("shop:")),
     ])
     func `one parameter says what is removed`(query: String, scope: PurgeQuery.Scope) throws {
         #expect(try grammar.parse(query).scope == scope)

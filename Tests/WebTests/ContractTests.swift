@@ -214,8 +214,11 @@ struct ContractTests {
             "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
             "placeholder": (good: ["color", "lqip,blurhash"], bad: ["", "all", "lqip,", "lqip,palette"]),
             "prefix": (
-                good: ["https://a", "http://a.org:81/x?y", "local:///a"],
-                bad: ["a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b"]
+                good: ["https://a", "http://a.org:81/x?y", "local:///a", "s3://media/a", "shop:a/b", "shop:"],
+                bad: [
+                    "a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b", "s3://",
+                    "s3://a@b/", "shop:/a", "shop:a#b", "Shop:a",
+                ]
             ),
             "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
             "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),

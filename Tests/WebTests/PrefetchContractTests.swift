@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Yams
 
+@testable import DarkroomNetwork
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb
@@ -56,6 +57,15 @@ struct PrefetchContractTests {
             let order = try YAMLDecoder().decode(PrefetchBody.self, from: text)
             #expect(try grammar.images(of: order, acceptingWebP: false).count > 1)
         }
+    }
+
+    @Test func `a job may name its sources by short names`() throws {
+        var map = SourceMap()
+        try map.add("shop", "s3://media/products/")
+        let body = try PrefetchBody(parsing: Data(#"{"urls": ["shop:a.jpg"], "widths": [10]}"#.utf8))
+        let items = try PrefetchGrammar(sourceMap: map).images(of: body, acceptingWebP: false)
+        #expect(items.map(\.request.source.canonical) == ["s3://media/products/a.jpg"])
+        #expect(throws: InvalidBody.self) { try PrefetchGrammar().images(of: body, acceptingWebP: false) }
     }
 
     @Test(arguments: ["PrefetchStarted", "PrefetchJob"]) func `the examples of jobs are jobs`(name: String) throws {

@@ -19,7 +19,8 @@ extension Settings {
             adminToken: self.access.adminToken,
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
-            maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules)
+            maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules,
+            sourceMap: self.sources.sourceMap)
     }
 
     var clientLimits: ClientLimits {
@@ -66,6 +67,7 @@ extension Settings {
     var clientSettings: GuardedHTTPClient.Settings {
         var client = GuardedHTTPClient.Settings()
         client.hosts = HostPolicy(allowHosts: self.origins.allowHosts, allowPorts: Set(self.origins.allowPorts))
+        client.mappedSources = self.sources.sourceMap
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
         client.maxRedirects = self.origins.maxRedirects

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomObjectStorage
 
 extension Settings {
@@ -23,6 +24,24 @@ extension Settings {
             } catch {
                 throw SettingError("\(sources.spelling(of: \.sources.s3Sources)): \(error)")
             }
+        }
+        for (name, target) in self.sources.sourceMap.targets.sorted(by: { $0.key < $1.key }) {
+            guard let reason = reasonAgainst(target) else { continue }
+            throw SettingError("\(sources.spelling(of: \.sources.sourceMap)): '\(name)' \(reason)")
+        }
+    }
+
+    /// Why no source below a URL could be read, for any key or path.
+    private func reasonAgainst(_ target: SourceURL) -> String? {
+        switch target.scheme {
+        case .http, .https: return nil
+        case .local: return self.origins.localRoot == nil ? "stands for local files; set local-root too." : nil
+        case .s3:
+            let prefix = target.objectKey ?? ""
+            let isAllowed = self.sources.s3Sources.contains { source in
+                source.name == target.host?.description && prefix.utf8.starts(with: source.prefix.utf8)
+            }
+            return isAllowed ? nil : "stands for keys that s3-sources does not allow."
         }
     }
 }

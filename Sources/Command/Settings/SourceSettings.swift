@@ -2,8 +2,15 @@ import DarkroomNetwork
 import DarkroomObjectStorage
 
 struct SourceSettings: SettingTheme {
-    static let title = "Sources from object stores"
+    static let title = "Sources from object stores, and short names"
 
+    let sourceMap = Setting(
+        "source-map", .sourceMap, default: SourceMap(),
+        help: """
+            Short names for the beginnings of source URLs, as name=URL. With shop=s3://media/products/, the source \
+            shop:shoes/1.jpg is s3://media/products/shoes/1.jpg. Clients do not learn the URL. Sources below these \
+            URLs need not be in allow-hosts and allow-ports.
+            """)
     let s3Sources = Setting(
         "s3-sources", .objectSources, default: [],
         help: """
@@ -44,6 +51,23 @@ struct ObjectStoreDefinition: Equatable, Sendable {
         let isPath = settings.endpoint.addressing == .path
         let options = ["region=\(settings.region)", "path-style=\(isPath)"] + (profile.map { ["profile=\($0)"] } ?? [])
         return "\(name)=\(settings.endpoint.url.origin)?\(options.joined(separator: "&"))"
+    }
+}
+
+extension SettingKind where Value == SourceMap {
+    /// `NAME=URL,…`; in YAML also a map.
+    static var sourceMap: SettingKind {
+        let grammar = "NAME=URL, such as shop=s3://media/products/,cdn=https://img.example.com/"
+        return SettingKind("NAME=URL,...", grammar) { map in
+            let rows = map.targets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.canonical)" }
+            return rows.isEmpty ? "none" : rows.joined(separator: ",")
+        } parseValue: { value throws(SettingRefusal) in
+            var map = SourceMap()
+            for (name, url) in try value.namedTexts(grammar) {
+                do throws(SourceMap.Flaw) { try map.add(name, url) } catch { throw .because("\(error)") }
+            }
+            return map
+        }
     }
 }
 

@@ -54,7 +54,8 @@ public struct GuardedHTTPClient: OriginFetching {
         self.clock = clock
         self.jitter = jitter
         self.logger = logger
-        sourceGuard = SourceGuard(hosts: settings.hosts, addresses: settings.addresses, resolver: resolver)
+        sourceGuard = SourceGuard(
+            hosts: settings.hosts, addresses: settings.addresses, resolver: resolver, mapped: settings.mappedSources)
         limits = DownloadLimits(settings, circuits: circuits, clock: clock)
         transport = PinnedTransport(settings: settings, budget: limits.budget, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {

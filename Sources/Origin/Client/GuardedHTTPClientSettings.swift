@@ -5,6 +5,8 @@ extension GuardedHTTPClient {
     public struct Settings: Sendable {
         /// The hosts and ports that may be asked. Default: any host, ports 80 and 443.
         public var hosts = HostPolicy()
+        /// Sources whose hosts and ports need not be in ``hosts``. Default: none.
+        package var mappedSources = SourceMap()
         /// The addresses that may be connected to. Default: public ones only.
         public var addresses = AddressPolicy()
         /// The largest body in bytes, counted as it arrives, at most 4 GiB - 1. Default: 50 MiB.

@@ -5,6 +5,8 @@ struct SourceGuard: Sendable {
     let hosts: HostPolicy
     let addresses: AddressPolicy
     let resolver: any NameResolver
+    /// Sources whose hosts and ports need not be listed. Their addresses are checked like all others.
+    var mapped = SourceMap()
 
     /// Returns the addresses to connect to, best first, at least one. The name is resolved here and nowhere else.
     ///
@@ -14,19 +16,21 @@ struct SourceGuard: Sendable {
     /// - Parameter deadline: ends the lookup.
     func vet(_ url: SourceURL, deadline: Deadline = Deadline()) async throws(OriginError) -> [IPAddress] {
         guard let host = url.host, let port = url.port else { throw .invalidURL(.emptyHost) }
-        if let refusal = refusal(of: host, port) { throw refusal }
+        let isMapped = mapped.contains(url)
+        if !isMapped, let refusal = refusal(of: host, port) { throw refusal }
         let found = try await resolve(host, deadline)
         guard !found.isEmpty else { throw .unreachable(.dns) }
-        if let refusal = refusal(of: found, port) { throw refusal }
+        if let refusal = refusal(of: found, port, isMapped: isMapped) { throw refusal }
         return found
     }
 
     /// The error that ``vet(_:)`` would throw, as far as it is known without a lookup.
     func refusal(of url: SourceURL) -> OriginError? {
         guard let host = url.host, let port = url.port else { return .invalidURL(.emptyHost) }
-        if let refusal = refusal(of: host, port) { return refusal }
+        let isMapped = mapped.contains(url)
+        if !isMapped, let refusal = refusal(of: host, port) { return refusal }
         guard case .address(let address) = host else { return nil }
-        return refusal(of: [address], port)
+        return refusal(of: [address], port, isMapped: isMapped)
     }
 
     private func refusal(of host: SourceURL.Host, _ port: Int) -> OriginError? {
@@ -35,9 +39,9 @@ struct SourceGuard: Sendable {
         return mayBeListed ? nil : .notAllowed(.port)
     }
 
-    private func refusal(of found: [IPAddress], _ port: Int) -> OriginError? {
+    private func refusal(of found: [IPAddress], _ port: Int, isMapped: Bool) -> OriginError? {
         guard found.allSatisfy(addresses.permits) else { return .notAllowed(.address) }
-        let isListed = hosts.permits(port: port) || found.allSatisfy(addresses.isExempt)
+        let isListed = isMapped || hosts.permits(port: port) || found.allSatisfy(addresses.isExempt)
         return isListed ? nil : .notAllowed(.port)
     }
 

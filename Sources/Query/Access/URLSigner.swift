@@ -1,3 +1,4 @@
+package import DarkroomNetwork
 import DarkroomPipeline
 package import Foundation
 
@@ -6,6 +7,7 @@ package struct URLSigner: Sendable {
     private let keys: [SigningKey]
     private let authorizer: Authorizer
     private let limits: QueryLimits
+    private let sourceMap: SourceMap
     private let prefix: String
 
     /// Why a request cannot be signed, in one sentence.
@@ -15,12 +17,17 @@ package struct URLSigner: Sendable {
 
     /// - Parameters:
     ///   - authorizer: The server's, which a signed request is checked by.
+    ///   - sourceMap: The short names of sources. Signatures are made for URLs as they are given, names included.
     ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
     ///     signed URLs are relative to the host.
-    package init(keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, prefix: String) {
+    package init(
+        keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, sourceMap: SourceMap = SourceMap(),
+        prefix: String
+    ) {
         self.keys = keys
         self.authorizer = authorizer
         self.limits = limits
+        self.sourceMap = sourceMap
         self.prefix = prefix
     }
 
@@ -96,7 +103,7 @@ package struct URLSigner: Sendable {
         guard let query else { return }
         let request: ImageRequest
         do throws(InvalidSourceURL) {
-            request = try query.sourceRequest()
+            request = try query.sourceRequest(sourceMap)
         } catch {
             throw .invalidParameter(InvalidParameter(error.parameter, error.detail))
         }

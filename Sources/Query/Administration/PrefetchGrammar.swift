@@ -1,14 +1,19 @@
 import DarkroomHTTPCaching
+package import DarkroomNetwork
 package import DarkroomPipeline
 
 /// The grammar of prefetching: each source with each query, in the parameters of `/image`.
 package struct PrefetchGrammar: Sendable {
     private let grammar: ImageQueryGrammar
     private let presets: Presets
+    private let sourceMap: SourceMap
 
-    package init(limits: QueryLimits = QueryLimits(), presets: Presets = Presets()) {
+    package init(
+        limits: QueryLimits = QueryLimits(), presets: Presets = Presets(), sourceMap: SourceMap = SourceMap()
+    ) {
         grammar = ImageQueryGrammar(limits: limits)
         self.presets = presets
+        self.sourceMap = sourceMap
     }
 
     /// A query of the body, and how it was read.
@@ -69,7 +74,7 @@ package struct PrefetchGrammar: Sendable {
 
     private func request(for url: String, member: String) throws(InvalidBody) -> ImageRequest {
         do throws(InvalidSourceURL) {
-            return try ImageRequest(url, givenAs: "url")
+            return ImageRequest(source: try sourceMap.source(url, givenAs: "url").url)
         } catch {
             throw InvalidBody(member, error.detail)
         }

@@ -26,17 +26,25 @@ extension ValueFormat where Value == String {
     /// The beginning of a canonical URL, with at least its scheme and host: a typing error must not empty the cache.
     fileprivate static var urlPrefix: ValueFormat {
         text(
-            pattern: "^(https?://[^A-Z/?#@\\\\]+(/[^#]*)?|local:///[^#]*)$",
-            expected: "the beginning of a URL with http://, https:// or local:///, its host in lowercase"
-        ) { text in
-            if text.hasPrefix("local:///") { return !text.contains("#") }
-            guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { return false }
-            let parts = text.dropFirst(scheme.count).split(
-                separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let host = parts.first, !host.isEmpty else { return false }
-            return !host.utf8.contains { (0x41...0x5a).contains($0) || "?#@\\".utf8.contains($0) }
-                && !text.contains("#")
+            pattern: "^(https?://[^A-Z/?#@\\\\]+(/[^#]*)?|s3://[a-z0-9._-]+(/[^#]*)?|local:///[^#]*"
+                + "|[a-z][a-z0-9+.-]*:([^/#\\\\][^#]*)?)$",
+            expected: "the beginning of a URL with http://, https://, s3://, local:/// or a short name, its host in "
+                + "lowercase"
+        ) { isURLPrefix($0) }
+    }
+
+    private static func isURLPrefix(_ text: String) -> Bool {
+        guard !text.utf8.contains(UInt8(ascii: "#")) else { return false }
+        if text.hasPrefix("local:///") { return true }
+        if let scheme = ["http://", "https://", "s3://"].first(where: text.hasPrefix) {
+            let host = text.utf8.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+            return !host.isEmpty
+                && host.allSatisfy { !(0x41...0x5a).contains($0) && !"?@\\".utf8.contains($0) }
+                && (scheme != "s3://" || host.allSatisfy(\.isPlainNameCharacter))
         }
+        // Whether there is such a short name is known later.
+        guard let name = text.prefixMatch(of: /[a-z][a-z0-9+.-]*:/) else { return false }
+        return !text[name.range.upperBound...].utf8.prefix(1).contains { "/\\".utf8.contains($0) }
     }
 
     /// A host without its port, read in lowercase; an IPv6 address without brackets.

@@ -1,5 +1,5 @@
 package import DarkroomHTTPCaching
-import DarkroomNetwork
+package import DarkroomNetwork
 package import DarkroomPipeline
 package import DarkroomTransforms
 
@@ -48,10 +48,22 @@ package struct ImageQuery: Hashable, Sendable {
     }
 
     /// A request for the sources of the query, with default options.
-    package func sourceRequest() throws(InvalidSourceURL) -> ImageRequest {
-        var request = try ImageRequest(url, givenAs: "url")
-        if let fallback { request.fallback = try ImageRequest(fallback, givenAs: "default").source }
+    ///
+    /// - Parameter map: the short names that the sources may have.
+    package func sourceRequest(_ map: SourceMap) throws(InvalidSourceURL) -> ImageRequest {
+        let (source, fallback) = try sources(map)
+        var request = ImageRequest(source: source.url)
+        request.fallback = fallback?.url
         return request
+    }
+
+    /// The sources of the query, and how the client spelled them.
+    package func sources(
+        _ map: SourceMap
+    ) throws(InvalidSourceURL) -> (source: SourceMap.Source, fallback: SourceMap.Source?) {
+        let source = try map.source(url, givenAs: "url")
+        guard let fallback else { return (source, nil) }
+        return (source, try map.source(fallback, givenAs: "default"))
     }
 
     /// Sets recipe, pages, encoding and cache use of a request.
@@ -75,11 +87,11 @@ package struct InvalidSourceURL: Error, Hashable {
     package let detail: String
 }
 
-extension ImageRequest {
-    /// A request with default options for the source URL in a parameter.
-    package init(_ url: String, givenAs parameter: String) throws(InvalidSourceURL) {
+extension SourceMap {
+    /// The source in a parameter.
+    package func source(_ text: String, givenAs parameter: String) throws(InvalidSourceURL) -> Source {
         do throws(SourceURLError) {
-            self.init(source: try SourceURL(parsing: url))
+            return try source(text)
         } catch {
             throw InvalidSourceURL(parameter: parameter, detail: error.description)
         }

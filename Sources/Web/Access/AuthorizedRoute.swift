@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import HTTPTypes
@@ -104,7 +105,7 @@ extension URLSigner {
     package init(_ configuration: WebConfiguration) {
         self.init(
             keys: configuration.access.signingKeys, authorizer: Authorizer(configuration), limits: configuration.limits,
-            prefix: configuration.urlPrefix)
+            sourceMap: configuration.sourceMap, prefix: configuration.urlPrefix)
     }
 }
 
@@ -117,8 +118,10 @@ extension ImageURLBuilder {
 
 extension ImageQuery {
     /// A request for the sources of the query.
-    func requireValidSources() throws(Problem) -> ImageRequest {
-        do throws(InvalidSourceURL) { return try sourceRequest() } catch { throw Problem(error) }
+    ///
+    /// - Parameter map: the short names that the sources may have.
+    func requireValidSources(_ map: SourceMap) throws(Problem) -> ImageRequest {
+        do throws(InvalidSourceURL) { return try sourceRequest(map) } catch { throw Problem(error) }
     }
 }
 

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import Foundation
@@ -7,6 +8,8 @@ import Hummingbird
 
 /// `GET /cache/entries`: the cached entries of one source.
 struct EntriesEndpoint: Sendable {
+    /// The short names that the source may have.
+    var sourceMap = SourceMap()
     /// The entries of a request's source; the rest of the request is ignored.
     let entries: @Sendable (ImageRequest) async -> SourceEntries
 
@@ -26,7 +29,11 @@ struct EntriesEndpoint: Sendable {
         } catch {
             throw Problem(error)
         }
-        do throws(InvalidSourceURL) { return try ImageRequest(url, givenAs: "url") } catch { throw Problem(error) }
+        do throws(InvalidSourceURL) {
+            return ImageRequest(source: try sourceMap.source(url, givenAs: "url").url)
+        } catch {
+            throw Problem(error)
+        }
     }
 }
 

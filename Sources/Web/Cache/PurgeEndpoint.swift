@@ -10,11 +10,15 @@ struct PurgeEndpoint: Sendable {
     let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
     let removeExpired: @Sendable () async -> PurgeReport
     private let grammar = PurgeGrammar()
+    private let sourceMap: SourceMap
 
+    /// - Parameter sourceMap: the short names that sources and prefixes may have.
     init(
+        sourceMap: SourceMap = SourceMap(),
         purge: @escaping @Sendable (PurgeTarget, Bool, Bool, TierSet) async -> PurgeReport,
         removeExpired: @escaping @Sendable () async -> PurgeReport
     ) {
+        self.sourceMap = sourceMap
         self.purge = purge
         self.removeExpired = removeExpired
     }
@@ -41,7 +45,7 @@ struct PurgeEndpoint: Sendable {
         var tiers = TierSet.all
         switch query.scope {
         case .url(let url): target = .source(try source(url))
-        case .prefix(let prefix): target = .prefix(prefix)
+        case .prefix(let prefix): target = .prefix(try self.prefix(prefix))
         case .host(let host): target = .host(host)
         case .tag(let tag): target = .tag(tag)
         case .all(let chosen): (target, tiers) = (.everything, chosen)
@@ -50,8 +54,14 @@ struct PurgeEndpoint: Sendable {
         return await purge(target, query.isSoft, query.isDryRun, tiers)
     }
 
+    private func prefix(_ text: String) throws(Problem) -> String {
+        do throws(SourceURLError) { return try sourceMap.prefix(text) } catch {
+            throw Problem(.invalidURL, error.description, parameter: "prefix")
+        }
+    }
+
     private func source(_ url: String) throws(Problem) -> SourceURL {
-        do throws(InvalidSourceURL) { return try ImageRequest(url, givenAs: "url").source } catch {
+        do throws(InvalidSourceURL) { return try sourceMap.source(url, givenAs: "url").url } catch {
             throw Problem(error)
         }
     }

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import DarkroomTransforms
@@ -81,8 +82,9 @@ struct ExplainDocument: Encodable {
         _ explanation: Explanation, of query: ImageQuery, _ authorization: Authorization = Authorization(),
         accept: String?, _ configuration: WebConfiguration
     ) {
-        request = Request(query, of: explanation, authorization, configuration)
-        keys = Keys(explanation.keys)
+        let sources = try? query.sources(configuration.sourceMap)
+        request = Request(query, of: explanation, sources, authorization, configuration)
+        keys = Keys(explanation.keys, sources?.source)
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
         format = Format(explanation.format, query, accept: accept)
@@ -103,12 +105,13 @@ struct ExplainDocument: Encodable {
 
 extension ExplainDocument.Request {
     fileprivate init(
-        _ query: ImageQuery, of explanation: Explanation, _ authorization: Authorization,
+        _ query: ImageQuery, of explanation: Explanation,
+        _ sources: (source: SourceMap.Source, fallback: SourceMap.Source?)?, _ authorization: Authorization,
         _ configuration: WebConfiguration
     ) {
         var query = query
-        query.url = explanation.source
-        query.fallback = explanation.fallback
+        query.url = sources?.source.spelling ?? explanation.source
+        query.fallback = sources?.fallback?.spelling ?? explanation.fallback
         let canonical = CanonicalQuery(query, limits: configuration.limits)
         self.init(
             canonical: "/image?" + canonical.text,
@@ -118,9 +121,11 @@ extension ExplainDocument.Request {
 }
 
 extension ExplainDocument.Keys {
-    fileprivate init(_ keys: Explanation.Keys) {
+    /// - Parameter source: hides what a short name stands for.
+    fileprivate init(_ keys: Explanation.Keys, _ source: SourceMap.Source?) {
         self.init(
-            filter: keys.filter, identity: keys.identity, source: keys.source, original: keys.original,
+            filter: keys.filter, identity: source?.shortened(keys.identity) ?? keys.identity, source: keys.source,
+            original: keys.original,
             record: keys.record, variant: keys.variant, encoderEpoch: keys.encoderEpoch)
     }
 }

@@ -100,7 +100,7 @@ struct ImageEndpoint: Sendable {
         _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization,
         in context: ServerRequestContext? = nil
     ) throws(Problem) -> ImageRequest {
-        var imageRequest = try query.requireValidSources()
+        var imageRequest = try query.requireValidSources(configuration.sourceMap)
         context?.logDetails = AccessLogDetails(imageRequest.source)
         try authorization.requireAllowedSources(of: imageRequest)
         query.apply(

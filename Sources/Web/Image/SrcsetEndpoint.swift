@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import DarkroomTransforms
@@ -8,10 +9,12 @@ import Hummingbird
 struct SrcsetEndpoint: Sendable {
     private let grammar: SrcsetGrammar
     private let urls: ImageURLBuilder
+    private let sourceMap: SourceMap
 
     init(configuration: WebConfiguration) {
         grammar = SrcsetGrammar(limits: configuration.limits)
         urls = ImageURLBuilder(configuration)
+        sourceMap = configuration.sourceMap
     }
 
     var routes: [AuthorizedRoute] {
@@ -36,7 +39,7 @@ struct SrcsetEndpoint: Sendable {
     /// Throws a problem for sources that `/image` would refuse.
     private func check(_ query: SrcsetQuery, _ authorization: Authorization) throws(Problem) {
         guard let image = query.images.first else { return }
-        try authorization.requireAllowedSources(of: image.requireValidSources())
+        try authorization.requireAllowedSources(of: image.requireValidSources(sourceMap))
     }
 }
 

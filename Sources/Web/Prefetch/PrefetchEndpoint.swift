@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import Foundation
@@ -20,13 +21,13 @@ struct PrefetchEndpoint: Sendable {
     /// - Parameter clock: times the heartbeat of event streams.
     init(
         _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
-        basePath: String = "",
+        sourceMap: SourceMap = SourceMap(), basePath: String = "",
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
         self.basePath = basePath
         self.clock = clock
-        grammar = PrefetchGrammar(limits: limits, presets: presets)
+        grammar = PrefetchGrammar(limits: limits, presets: presets, sourceMap: sourceMap)
     }
 
     var routes: [Route] {

@@ -29,6 +29,28 @@ extension FuzzTests {
         }
     }
 
+    @Test func `no text behind a short name leads out of its target`() throws {
+        var map = SourceMap()
+        let targets = ["a": "https://img.example.com/p/q/", "b": "s3://media/p/q/", "c": "local:///p/q/"]
+        for (name, target) in targets { try map.add(name, target) }
+        let seeds = ["a:x/y.jpg?w=1", "b:x%2Fy", "c:x", "A:../x", "b:..%2f", "a:\\..\\x", "c:%252e%252e/x", "a:..;/x"]
+        let words = ["..", "%2e", "%2f", "%5c", "%25", "//", "\\", ";", "?", "#", "@", "https://", "\t"]
+        fuzzer.run("source-map", seeds: seeds, words: words) { input in
+            let text = String(decoding: input, as: UTF8.self)
+            guard let source = try? map.source(text), source.spelling != source.url.canonical else { return }
+            let target = targets[String(source.spelling.prefix(1))] ?? "-"
+            var url = source.url.canonical
+            try hold(url.hasPrefix(target), "'\(url)' is outside of \(target)")
+            try hold((try? map.source(source.spelling))?.url == source.url, "'\(source.spelling)' is another source")
+            // As a careless server would read it.
+            for _ in 0..<4 {
+                url = url.removingPercentEncoding ?? url
+                let path = url.prefix { $0 != "?" }.dropFirst(target.count).replacing("\\", with: "/")
+                try hold(!path.split(separator: "/").contains(".."), "'\(url)' leads upward")
+            }
+        }
+    }
+
     @Test func `a redirect leads to a source that is its own canonical form`() throws {
         let base = try SourceURL(parsing: "https://example.com/a/b?c")
         fuzzer.run(

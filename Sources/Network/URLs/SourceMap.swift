@@ -1,0 +1,155 @@
+/// Short names in place of the beginnings of source URLs: with `shop` for `s3://media/products/`, `shop:shoes/1.jpg` is
+/// `s3://media/products/shoes/1.jpg`.
+///
+/// What follows a name is a relative path. It cannot lead out of the target, neither for us nor for a server that
+/// decodes or normalizes paths more than it should.
+package struct SourceMap: Hashable, Sendable {
+    /// The targets by name in lower case.
+    package private(set) var targets: [String: SourceURL] = [:]
+
+    /// A map without names.
+    package init() {}
+
+    /// Why a name or target is not valid, as a sentence that does not repeat the target.
+    package struct Flaw: Error, Hashable, CustomStringConvertible {
+        package let description: String
+    }
+
+    private static let reservedNames: Set = ["data", "file", "http", "https", "local", "s3"]
+
+    /// Adds a name.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 32 letters, digits, `+`, `-` and `.`, beginning with a letter. Case is ignored.
+    ///   - target: an `http:`, `https:`, `s3:` or `local:` URL that ends with `/`, without user, query and fragment.
+    package mutating func add(_ name: String, _ target: String) throws(Flaw) {
+        let shown = "the name '\(name.prefix(40))'"
+        let name = name.lowercased()
+        guard name.utf8.count <= 32, SourceURLParser.splitScheme(Array("\(name):".utf8)[...])?.name == name else {
+            throw Flaw(
+                description: "\(shown) must be 1 to 32 letters, digits, '+', '-' and '.', beginning with a letter.")
+        }
+        guard !Self.reservedNames.contains(name) else {
+            throw Flaw(description: "\(shown) is that of a scheme; use another one.")
+        }
+        guard targets[name] == nil else { throw Flaw(description: "\(shown) is given twice.") }
+        guard let url = Self.target(target) else {
+            throw Flaw(
+                description:
+                    "\(shown) must stand for an http, https, s3 or local URL that ends with '/', without user, "
+                    + "query and fragment, such as s3://media/products/ or https://img.example.com/.")
+        }
+        targets[name] = url
+    }
+
+    private static func target(_ text: String) -> SourceURL? {
+        guard text.hasSuffix("/"), !text.utf8.contains(where: "?#@\\".utf8.contains) else { return nil }
+        // A bucket as a whole has no key yet.
+        let sample = try? SourceURL(parsing: text + "x")
+        guard let sample, sample.path.hasSuffix("/x") else { return nil }
+        return SourceURL(
+            scheme: sample.scheme, host: sample.host, port: sample.port, path: String(sample.path.dropLast()),
+            query: nil)
+    }
+
+    /// A source, and how the client spelled it.
+    package struct Source: Hashable, Sendable {
+        /// What is fetched and cached.
+        package let url: SourceURL
+        /// The name that the client used, with its target; nil if it sent the URL itself.
+        fileprivate let name: (text: String, target: SourceURL)?
+
+        /// The canonical spelling, which does not tell what a name stands for.
+        package var spelling: String { shortened(url.canonical) }
+
+        /// A text that begins with the URL, with the client's name in place of the target.
+        package func shortened(_ text: String) -> String {
+            guard let name else { return text }
+            let target = name.target.canonical
+            return "\(name.text):\(text.hasPrefix(target) ? text.dropFirst(target.count) : "")"
+        }
+
+        package static func == (left: Source, right: Source) -> Bool {
+            left.url == right.url && left.name?.text == right.name?.text
+        }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(url) }
+    }
+
+    /// The source that a text names: `name:path`, or an absolute URL.
+    package func source(_ text: String) throws(SourceURLError) -> Source {
+        guard let (name, target, rest) = split(text) else {
+            return Source(url: try SourceURL(parsing: text), name: nil)
+        }
+        let path = rest.prefix { !"?#".utf8.contains($0) }
+        guard let first = path.first, !SourceURLParser.isSlash(first), Self.staysBelow(path) else {
+            throw .invalidMappedPath
+        }
+        let url: SourceURL
+        do throws(SourceURLError) {
+            url = try SourceURL(parsing: target.canonical + String(decoding: rest, as: UTF8.self))
+        } catch {
+            // Other errors would tell of the target.
+            if case .tooLong = error { throw error }
+            throw .invalidMappedPath
+        }
+        guard url.isBelow(target), url.query == nil || url.scheme.isWeb else { throw .invalidMappedPath }
+        return Source(url: url, name: (name, target))
+    }
+
+    /// The beginning of canonical URLs that a text means, which may begin with a name.
+    ///
+    /// - Throws: ``SourceURLError/unsupportedScheme(_:)`` if the text begins neither with a name nor like a URL.
+    package func prefix(_ text: String) throws(SourceURLError) -> String {
+        if let (_, target, rest) = split(text) { return target.canonical + String(decoding: rest, as: UTF8.self) }
+        guard let (name, rest) = SourceURLParser.splitScheme(Array(text.utf8)[...]) else { throw .missingScheme }
+        guard SourceURL.Scheme(rawValue: name) != nil, rest.starts(with: "//".utf8) else {
+            throw .unsupportedScheme(name)
+        }
+        return text
+    }
+
+    /// Whether the URL could also be named by a short name.
+    package func contains(_ url: SourceURL) -> Bool {
+        targets.values.contains { target in
+            url.isBelow(target) && Self.staysBelow(Array(url.path.utf8.dropFirst(target.path.utf8.count))[...])
+        }
+    }
+
+    private func split(_ text: String) -> (name: String, target: SourceURL, rest: ArraySlice<UInt8>)? {
+        guard !targets.isEmpty, text.utf8.count <= SourceURL.maximumBytes,
+            let (name, rest) = SourceURLParser.splitScheme(SourceURLParser.cleaned(text)[...]),
+            let target = targets[name]
+        else { return nil }
+        return (name, target, rest)
+    }
+
+    /// The number of times that servers may decode a path.
+    private static let maxDecodings = 4
+
+    /// Whether a relative path has no dot segments, however often it is decoded, and with a backslash taken for a slash
+    /// and `;` for the beginning of parameters, as some servers do.
+    private static func staysBelow(_ path: ArraySlice<UInt8>) -> Bool {
+        var bytes = Array(path)
+        for _ in 0...Self.maxDecodings {
+            let segments = bytes.split(whereSeparator: SourceURLParser.isSlash)
+            let hasDots = segments.contains { segment in
+                let name = segment.prefix { $0 != UInt8(ascii: ";") }
+                return name == [0x2e] || name == [0x2e, 0x2e]
+            }
+            guard !hasDots else { return false }
+            let decoded = PercentEncoding.decodeLeniently(bytes[...])
+            guard decoded != bytes else { return true }
+            bytes = decoded
+        }
+        return false
+    }
+}
+
+extension SourceURL {
+    /// Whether the URL begins with a target, which ends with `/`.
+    fileprivate func isBelow(_ target: SourceURL) -> Bool {
+        scheme == target.scheme && host == target.host && port == target.port
+            && path.utf8.starts(with: target.path.utf8)
+    }
+}
