@@ -242,7 +242,8 @@ struct SourceEntriesTests {
         let statistics = bench.memory.statistics
         let entries = await bench.pipeline.entries(of: .example)
         #expect(entries.entries.map(\.kind) == [.record, .original, .variant, .variant])
-        #expect(entries.entries.allSatisfy { $0.tiers == [.memory, .disk] && $0.age == .seconds(7) && $0.bytes != nil })
+        #expect(
+            entries.entries.allSatisfy { $0.tiers == [.memory, .disk] && $0.age == .seconds(7) && $0.bytes != nil })
         #expect(entries.entries.dropFirst(2).map { $0.hits ?? -1 }.sorted() == [0, 2])
         #expect(entries.entries.dropFirst(2).allSatisfy { $0.format == .png })
         #expect(entries.record?.remaining == .seconds(70))

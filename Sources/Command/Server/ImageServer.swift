@@ -69,9 +69,7 @@ struct ImageServer {
         let stores = try ObjectSourceStores(settings, logger: logger)
 
         // The pipeline over these, and prefetching on top of it.
-        let pipeline = pipeline(over: origin(client, stores), caches, pixels)
-        // What others have purged while this server was away must not be served.
-        if shared?.isReachable == true { await pipeline.carryOutPurges() }
+        let pipeline = await pipeline(over: origin(client, stores), caches, shared, pixels)
         let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
 
         // The listeners, and the upkeep beside them.
@@ -124,11 +122,16 @@ struct ImageServer {
             decoded: pixels.decoded)
     }
 
-    private func pipeline(over origin: any OriginFetching, _ caches: Caches, _ pixels: PixelBackend) -> ImagePipeline {
-        ImagePipeline(
+    private func pipeline(
+        over origin: any OriginFetching, _ caches: Caches, _ shared: SharedBackend?, _ pixels: PixelBackend
+    ) async -> ImagePipeline {
+        let pipeline = ImagePipeline(
             configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
             shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
             keyFilter: keyFilter, logger: logger)
+        // What others have purged while this server was away must not be served.
+        if shared?.isReachable == true { await pipeline.carryOutPurges() }
+        return pipeline
     }
 
     /// Remote hosts and object stores, whose requests are metered, and local files.
