@@ -127,14 +127,14 @@ package struct SourceMap: Hashable, Sendable {
     /// The number of times that servers may decode a path.
     private static let maxDecodings = 4
 
-    /// Whether a relative path has no dot segments, however often it is decoded, and with a backslash taken for a slash
-    /// and `;` for the beginning of parameters, as some servers do.
+    /// Whether a relative path has no dot segments, however often it is decoded, with a backslash taken for a slash,
+    /// and with `;` and an encoded `?` or `#` taken for the end of the segment, as some servers do.
     private static func staysBelow(_ path: ArraySlice<UInt8>) -> Bool {
         var bytes = Array(path)
         for _ in 0...Self.maxDecodings {
             let segments = bytes.split(whereSeparator: SourceURLParser.isSlash)
             let hasDots = segments.contains { segment in
-                let name = segment.prefix { $0 != UInt8(ascii: ";") }
+                let name = segment.prefix { !";?#".utf8.contains($0) }
                 return name == [0x2e] || name == [0x2e, 0x2e]
             }
             guard !hasDots else { return false }
