@@ -140,13 +140,16 @@ RULES: dict[str, Callable[[Query], None]] = {
 
 
 def consistent_purge(query: Query) -> Query:
-    """Keeps exactly one selector, and `tier` only with `all`."""
+    """Keeps exactly one selector, `tier` only with `all`, and no short name."""
     given = [name for name in SELECTORS if query.get(name) not in (None, "", "false", False)]
     selector = chosen_of(given, query) if given else "all"
     chosen = {name: value for name, value in query.items() if name not in SELECTORS}
     chosen[selector] = "true" if selector in ("all", "expired") else query[selector]
     if selector == "url":
         chosen["url"] = chosen_of(SOURCES, query)
+    if selector == "prefix" and not str(chosen["prefix"]).startswith(("http://", "https://", "s3://", "local:///")):
+        # A short name, of which the server has none.
+        chosen["prefix"] = chosen_of(SOURCES, query)
     if selector == "expired":
         return {"expired": "true"}
     if selector != "all" or chosen.get("soft") in ("", "true", True):
