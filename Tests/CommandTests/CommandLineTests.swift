@@ -141,6 +141,8 @@ struct CommandLineTests {
         values["max-source-pixels"] = "60000000"
         // It would take the place of the port, at which this test asks; UnixSocketTests read it.
         values["unix-socket"] = nil
+        // It needs credentials and a store; SharedStoreTests read it.
+        values["shared-store"] = nil
         let bearer = [("Authorization", "Bearer \(values["admin-token"] ?? "")")]
         let server: DarkroomProcess
         switch way {

@@ -62,8 +62,12 @@ struct SharedStoreTests {
         #expect(purge.status == 200)
         #expect(String(buffer: purge.body).contains(#""propagation":2"#))
         let new = try await Client.get(first.base + query)
-        // The mark of the removal, and the three objects of the new image.
-        try await waitUntil { try await Self.metric("darkroom_shared_store_writes_total", first) == 7 }
+        // At least one mark of the removal, and the three objects of the new image.
+        try await waitUntil {
+            let written = try await Self.metric("darkroom_shared_store_writes_total", first) ?? 0
+            let waiting = try await Self.metric("darkroom_shared_store_queued_writes", first)
+            return written >= 7 && waiting == 0
+        }
         try await waitUntil { try await Client.get(second.base + query).body == new.body }
         let back = try await server(folder: folder, cache: cache)
         #expect(try await Client.get(back.base + query).body == new.body)
