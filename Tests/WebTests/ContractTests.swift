@@ -272,27 +272,6 @@ struct ContractTests {
         #expect(Set(listed) == Set(possible.map { "\($0.status.code)" } + ["200", "304"]))
     }
 
-    @Test func `the answer to a purge has the members of the contract`() throws {
-        let schema = try #require(contract["components"]?["schemas"]?["Purge"])
-        var report = PurgeReport()
-        report.sources = [.init(url: "https://example.com/", entries: 2, bytes: 3)]
-        report.propagation = .within(.seconds(6))
-        for query in ["all", "all&dry_run"] {
-            let document = PurgeDocument(report, of: try purgeGrammar.parse(query))
-            let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any] ?? [:]
-            let required = Set(schema["required"]?.sequence?.compactMap(\.string) ?? []).union(["propagation"])
-            #expect(Set(json.keys) == (document.isDryRun ? required.union(["list"]) : required))
-            #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == required.union(["list"]))
-        }
-        #expect(schema["properties"]?["list"]?["maxItems"]?.int == PurgeDocument.maxListed)
-        for (_, example) in contract["components"]?["responses"]?["Purged"]?["content"]?["application/json"]?[
-            "examples"]?.mapping ?? [:]
-        {
-            let text = try Yams.serialize(node: try #require(example["value"]))
-            #expect(throws: Never.self) { try YAMLDecoder().decode(PurgeDocument.self, from: text) }
-        }
-    }
-
     private var operations: [Node] {
         (contract["paths"]?.mapping ?? [:]).flatMap { _, item in (item.mapping ?? [:]).map(\.value) }
     }

@@ -20,8 +20,8 @@ struct ObjectStorageSettings: SettingTheme {
     let sharedStore = Setting(
         "shared-store", .optional(.storeFolder), default: nil,
         help: """
-            Folder of the store that several servers use as a cache behind their own, and through which a purge reaches \
-            all of them. By default, none.
+            Folder of the store that several servers use as a cache behind their own, and through which a purge \
+            reaches all of them. By default, none.
             """)
     let sharedStoreTimeout = Setting(
         "shared-store-timeout", .duration(), default: shared.timeout,

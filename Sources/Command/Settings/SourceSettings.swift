@@ -119,8 +119,8 @@ extension ObjectSourceDefinition {
         let name = name.lowercased()
         guard (try? SourceURL(parsing: "s3://\(name)/x"))?.host?.description == name else {
             throw .because(
-                "the source '\(name.prefix(63))' must be 1 to 63 letters, digits, '-', '_' and '.', with a letter or digit "
-                    + "at both ends.")
+                "the source '\(name.prefix(63))' must be 1 to 63 letters, digits, '-', '_' and '.', with a letter or "
+                    + "digit at both ends.")
         }
         let parts = target.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.last ?? ""
