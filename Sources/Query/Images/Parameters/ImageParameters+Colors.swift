@@ -1,0 +1,50 @@
+import DarkroomTransforms
+
+extension ImageParameters {
+    /// The parameters of colors.
+    static let colors: [Row] = [
+        Row(
+            "bg",
+            ValueFormat.color.map {
+                $0.alpha == 0 ? nil : $0
+            } back: {
+                $0
+            }, \.query.recipe.background,
+            .of(
+                .color, .transform(Flatten.self), .low,
+                "Fills transparency, the canvas of `fit=contain` and the corners of a rotation.")),
+        Row(
+            "bri",
+            ValueFormat.integer(Brightness.percents).effect(offAt: 0, Brightness.init(percent:), back: \.percent),
+            \.query.recipe.brightness,
+            .of(
+                .color, .transform(Brightness.self), .low, "Brightness in percent of full scale, added to each channel."
+            )),
+        Row(
+            "con", ValueFormat.integer(Contrast.percents).effect(offAt: 0, Contrast.init(percent:), back: \.percent),
+            \.query.recipe.contrast,
+            .of(.color, .transform(Contrast.self), .low, "Contrast in percent, along a sigmoid curve.")),
+        Row(
+            "sat", ValueFormat.number(Saturation.factors).effect(offAt: 1, Saturation.init(factor:), back: \.factor),
+            \.query.recipe.saturation,
+            .of(.color, .transform(Saturation.self), .low, "Saturation as a factor: 0 is gray, 1 is unchanged.")),
+        Row(
+            "hue", ValueFormat.integer(Hue.degrees).effect(offAt: 0, Hue.init(degrees:), back: \.degrees),
+            \.query.recipe.hue,
+            .of(.color, .transform(Hue.self), .low, "Rotates the hue by degrees.")),
+        Row(
+            "gam",
+            ValueFormat.number(Gamma.exponents).bare(Gamma().exponent)
+                .effect(offAt: 1, Gamma.init(exponent:), back: \.exponent),
+            \.query.recipe.gamma,
+            .of(
+                .color, .transform(Gamma.self), .low,
+                "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) where the value is left out.")),
+        Row(
+            "tint", ValueFormat.color.map(Tint.init) { $0.color }, \.query.recipe.tint,
+            .of(.color, .transform(Tint.self), .low, "Tints the image with a color and keeps its luminance.")),
+        Row(
+            "filt", .choice(Filter.self), \.query.recipe.filter,
+            .of(.color, .transform(Filter.self), .low, "Applies a color filter.")),
+    ]
+}

@@ -1,0 +1,30 @@
+import DarkroomTransforms
+
+extension ImageParameters {
+    /// The parameters of effects that look at the neighbors of a pixel.
+    static let effects: [Row] = [
+        Row(
+            "blur",
+            ValueFormat.number(Blur.sigmas).map {
+                Blur(sigma: $0)
+            } back: {
+                $0.sigma
+            }.bare(Blur()),
+            \.query.recipe.blur,
+            .of(
+                .effects, .transform(Blur.self), .high,
+                "Gaussian blur with this sigma in pixels of the result; a mild 3 × 3 blur where the value is left out.")
+        ),
+        Row(
+            "sharp",
+            ValueFormat.number(Sharpen.sigmas).map {
+                Sharpen(sigma: $0)
+            } back: {
+                $0.sigma
+            }.bare(Sharpen()),
+            \.query.recipe.sharpen,
+            .of(
+                .effects, .transform(Sharpen.self), .high,
+                "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel where the value is left out.")),
+    ]
+}

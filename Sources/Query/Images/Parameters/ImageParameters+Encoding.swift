@@ -1,0 +1,33 @@
+import DarkroomTransforms
+
+extension ImageParameters {
+    /// The parameters of the result's format.
+    static func encoding(_ limits: QueryLimits) -> [Row] {
+        [
+            Row(
+                "output", .output, \.format,
+                .of(
+                    .encoding, .encode, .medium,
+                    "Format of the result. `auto` is WebP where `Accept` names it, else the source's own format.")),
+            Row(
+                "fields", .details, \.details,
+                .of(.encoding, .decode, .high, "Details in the document of `output=json` besides the header's.")),
+            Row(
+                "placeholder", .placeholders, \.query.placeholders,
+                .of(.encoding, .respond, .high, "Placeholders of the result, sent as `X-Placeholder-*` fields.")),
+            Row(
+                "q", .integer(1...100), \.quality,
+                .of(.encoding, .encode, "Quality; the default depends on the format.")),
+            Row("ll", .boolean, \.lossless, .of(.encoding, .encode, .medium, "Lossless WebP, AVIF or JPEG XL.")),
+            Row(
+                "il", .boolean, \.interlaced,
+                .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
+            Row(
+                "n", .integer(1...limits.maxFrames), \.query.pages.count,
+                .of(.encoding, .decode, .medium, "Number of frames or pages; by default all frames, or one page.")),
+            Row(
+                "page", .integer(1...999_999_999), \.query.pages.first,
+                .of(.encoding, .decode, "First frame or page, counted from 1.")),
+        ]
+    }
+}

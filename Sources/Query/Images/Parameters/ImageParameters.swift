@@ -1,0 +1,85 @@
+import DarkroomHTTPCaching
+import DarkroomTransforms
+
+/// The parameters of `/image`, one row each: the only place that knows how a parameter is read, written and documented.
+///
+/// The names are those of weserv/images. To add a parameter, add a row: the grammar, canonical queries, suggestions and
+/// the reference page follow from it.
+enum ImageParameters {
+    typealias Row = Parameter<ImageQueryDraft>
+
+    /// Every parameter of `/image`, in the order of the documentation.
+    static func rows(_ limits: QueryLimits) -> [Row] {
+        source + size(limits) + geometry + colors + effects + encoding(limits) + caching + delivery
+    }
+
+    /// The parameters of `/info`: those that apply to a document about an unchanged image, and two of its own.
+    static func infoRows(_ limits: QueryLimits) -> [Row] {
+        let shared: Set = ["url", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
+        let rows = rows(limits).filter { shared.contains($0.name) }
+        return rows.prefix(1) + info + rows.dropFirst()
+    }
+
+    private static let source: [Row] = [
+        Row("url", .url, \.query.url, .of(.source, .fetch, "URL of the source image. Required.")),
+        Row(
+            "default", .url, \.query.fallback,
+            .of(.source, .fetch, "URL of a fallback image, made into the same variant where the source fails.")),
+    ]
+
+    private static let caching: [Row] = [
+        Row(
+            "cache", .choice(CacheMode.self), \.query.cache,
+            .of(.caching, .cache, "Which cached responses are acceptable, in the modes of the Fetch Standard.")),
+        Row("store", .tiers, \.query.store, .of(.caching, .cache, "Which results are stored, and in which tier.")),
+        Row(
+            "wait", .choice(["stored": true]), \.query.waitsForDisk,
+            .of(.caching, .cache, "Holds the response until its entries are on disk.")),
+        Row(
+            "priority", .priority, \.query.priority,
+            .of(.caching, .cache, "Urgency in the queues; by default that of the `Priority` field.")),
+    ]
+
+    private static let delivery: [Row] = [
+        Row("maxage", .lifetime, \.query.maxAge, .of(.delivery, .respond, "Freshness lifetime for the client.")),
+        Row("filename", .fileName, \.query.fileName, .of(.delivery, .respond, "File name in `Content-Disposition`.")),
+    ]
+
+    private static let info: [Row] = [
+        Row(
+            "fields", .infoFields, \.infoFields,
+            .of(.encoding, .decode, .high, "Details besides the header's, and where the image is cached.")),
+        Row(
+            "gps", .boolean, \.includesPosition,
+            .of(.encoding, .decode, "GPS position of the image, on servers that allow it.")),
+    ]
+}
+
+extension ImageQueryDraft {
+    /// What `fields` of `/info` sets.
+    fileprivate var infoFields: Set<InfoField>? {
+        get {
+            guard details != nil || query.includesCaching else { return nil }
+            return Set((details.map { [.detail($0)] } ?? []) + (query.includesCaching ? [.caching] : []))
+        }
+        set {
+            details = newValue.map { ImageDetails($0.compactMap(\.detail)) }
+            query.includesCaching = newValue?.contains(.caching) == true
+        }
+    }
+}
+
+extension ParameterDocumentation {
+    static func of(_ theme: Theme, _ step: Step, _ cost: Cost, _ summary: String) -> Self {
+        Self(theme: theme, step: step, cost: cost, summary: summary)
+    }
+
+    /// Of a parameter that costs nothing.
+    static func of(_ theme: Theme, _ step: Step, _ summary: String) -> Self { .of(theme, step, .none, summary) }
+
+    static func resize(_ summary: String) -> Self { .of(.size, .transform(Resize.self), .medium, summary) }
+}
+
+extension ParameterDocumentation.Step {
+    static func transform(_ type: any Transform.Type) -> Self { .transform("\(type)") }
+}
