@@ -33,12 +33,12 @@ package final class ObjectStore: Sendable {
         executor = RequestExecutor(
             endpoint: settings.endpoint, region: settings.region, retries: settings.retries,
             transport: HTTPTransport(configuration, eventLoopGroup: eventLoopGroup), credentials: credentials,
-            signingClock: SigningClock(now), clock: clock, random: random, onRequest: onRequest)
+            storeClock: StoreClock(now), clock: clock, random: random, onRequest: onRequest)
     }
 
     /// What to add to this machine's time to get the store's, in seconds: 0 until the store refuses a request as too
     /// skewed, which it does from 15 minutes of difference on.
-    package var clockOffset: TimeInterval { executor.signingClock.correction }
+    package var clockOffset: TimeInterval { executor.storeClock.correction }
 
     /// Ends all operations and connections. Later operations fail with ``ObjectStorageError/canceled``.
     package func shutdown() async {

@@ -173,16 +173,48 @@ struct SharedPurgeTests {
         #expect(try await second.ask().cache.forwarded == .miss)
     }
 
-    @Test func `A damaged purge counts as one of everything once it stays damaged`() async throws {
+    @Test func `A purge that stays damaged counts as one of everything`() async throws {
         let cluster = try Self.cluster()
         let (first, second) = (await cluster.node(), await cluster.node())
         try await second.ask()
         await first.pipeline.purge(.tag("winter"))
         let name = try #require(cluster.bucket.names.first { $0.hasPrefix("1/p/") })
         cluster.bucket[name] = ByteBuffer(string: "x")
-        for _ in 0..<2 { await second.pipeline.carryOutPurges() }
-        #expect(try await second.tier() == .memory)
         await second.pipeline.carryOutPurges()
+        #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
+    @Test(arguments: [1, 3])
+    func `A purge that cannot be read at once is read again at once`(failures: Int) async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await second.ask()
+        await first.pipeline.purge(.source(.example))
+        let left = Mutex(failures)
+        cluster.bucket.fail { operation, name in
+            guard operation == .read, name.hasPrefix("1/p/") else { return nil }
+            return left.withLock { left in
+                left -= 1
+                return left >= 0 ? .notS3(status: 200) : nil
+            }
+        }
+        #expect(await second.pipeline.carryOutPurges())
+        cluster.bucket.fail(nil)
+        #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `A purge that cannot be read keeps no other from being carried out`() async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await second.ask()
+        await first.pipeline.purge(.tag("winter"))
+        let unreadable = try #require(cluster.bucket.names.first { $0.hasPrefix("1/p/") })
+        cluster.wall.advance(seconds: 1)
+        await first.pipeline.purge(.source(.example))
+        cluster.bucket.fail { operation, name in
+            operation == .read && name == unreadable ? .notS3(status: 200) : nil
+        }
+        #expect(await second.pipeline.carryOutPurges() == false)
         #expect(try await second.ask().cache.forwarded == .miss)
     }
 

@@ -59,7 +59,7 @@ struct AttemptFailure: Error {
         switch (status, code?.description) {
         case (400...403, "RequestTimeTooSkewed"):
             self.init(.forbidden(code: code), recovery: date.map { .correctClock($0) } ?? .none)
-        case (403, nil) where skew > SigningClock.suspiciousSkew:
+        case (403, nil) where skew > StoreClock.suspiciousSkew:
             self.init(.forbidden(code: nil), recovery: date.map { .correctClock($0) } ?? .none)
         case (400...403, "ExpiredToken"):
             self.init(.forbidden(code: code), recovery: .renewCredentials)

@@ -1,3 +1,4 @@
+import DarkroomHTTPCaching
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -18,7 +19,7 @@ struct RequestExecutor: Sendable {
     let retries: RetryPolicy
     let transport: HTTPTransport
     let credentials: any CredentialsProviding
-    let signingClock: SigningClock
+    let storeClock: StoreClock
     /// Measures time limits and pauses.
     let clock: any Clock<Duration>
     /// From 0 to 1.
@@ -41,7 +42,7 @@ struct RequestExecutor: Sendable {
                 } catch {
                     switch error.recovery {
                     case .correctClock(let date) where corrections.insert(.clock).inserted:
-                        signingClock.correct(to: date)
+                        storeClock.correct(to: date)
                     case .renewCredentials where corrections.insert(.credentials).inserted:
                         self.credentials.invalidate(credentials)
                     case .retry(let minimum):
@@ -75,7 +76,7 @@ struct RequestExecutor: Sendable {
         _ request: StoreRequest, _ credentials: Credentials, _ statuses: Set<Int>, _ progress: OperationProgress,
         _ receive: Receive<Value>
     ) async throws(AttemptFailure) -> Value {
-        let signedAt = signingClock.now
+        let (signedAt, sentAt) = (storeClock.now, storeClock.uncorrected)
         let prepared: Result<_, ObjectStorageError> = Result { () throws(ObjectStorageError) in
             try request.signed(with: credentials, region: region, endpoint: endpoint, at: signedAt)
         }
@@ -92,7 +93,11 @@ struct RequestExecutor: Sendable {
             }
         }
         progress.enter(.body)
-        if statuses.contains(answer.status) { return try await receive(answer, progress) }
+        if statuses.contains(answer.status) {
+            let date = answer.fields[.date].flatMap { HTTPDate(parsing: $0)?.date }
+            if let date { storeClock.follow(date, sentAt: sentAt) }
+            return try await receive(answer, progress)
+        }
         throw try await failure(answer, request, signedAt: signedAt)
     }
 

@@ -31,15 +31,17 @@ final class SourceRecord: Sendable {
     /// When the origin was asked; nil for a record read from disk. The response's dates cannot order two responses,
     /// because wall clocks jump.
     let requestedAt: ContinuousClock.Instant?
-    /// The least order of the record in the shared tier, in milliseconds since 1970: that which it has there, or one
-    /// that makes it later than the record that it replaces, whatever the clocks say.
+    /// The least order of the record in the shared tier, in milliseconds since 1970 by the store's clock: that which it
+    /// has there, or one that makes it later than the record from there that it replaces, whatever the clocks say.
     let leastOrder: Int64
+    /// A moment after the responses that it replaces, by this machine's clock: its order is not before that either.
+    let leastDate: Date
     private let verified: Atomic<Bool>
 
     init(
         url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
         policy: FreshnessPolicy, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64 = 0,
-        isVerified: Bool = true
+        leastDate: Date = .distantPast, isVerified: Bool = true
     ) {
         self.url = url
         self.host = host
@@ -52,6 +54,7 @@ final class SourceRecord: Sendable {
         varies = response.fields.contains(.vary)
         self.requestedAt = requestedAt
         self.leastOrder = leastOrder
+        self.leastDate = leastDate
         verified = Atomic(isVerified)
     }
 
@@ -68,7 +71,7 @@ final class SourceRecord: Sendable {
                 status: response.status.code, fields: response.headers, sent: response.sentFields,
                 requestedAt: response.requestedAt, receivedAt: response.receivedAt),
             content: content, policy: policy, requestedAt: requestedAt, leastOrder: known?.nextOrder ?? 0,
-            isVerified: false)
+            leastDate: known?.nextDate ?? .distantPast, isVerified: false)
     }
 
     /// Whether the content is known to decode. Nothing of it is stored before.
@@ -79,18 +82,29 @@ final class SourceRecord: Sendable {
     /// The same content with the metadata of another response.
     func with(
         _ response: StoredResponse, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64? = nil,
-        policy: FreshnessPolicy
+        leastDate: Date? = nil, policy: FreshnessPolicy
     ) -> SourceRecord {
         SourceRecord(
             url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
             requestedAt: requestedAt ?? self.requestedAt, leastOrder: leastOrder ?? self.leastOrder,
-            isVerified: isVerified)
+            leastDate: leastDate ?? self.leastDate, isVerified: isVerified)
+    }
+
+    /// The same record by a clock that is ahead by so many seconds.
+    func moved(by seconds: TimeInterval, policy: FreshnessPolicy) -> SourceRecord {
+        guard seconds != 0 else { return self }
+        var response = response
+        response.requestedAt += seconds
+        response.receivedAt += seconds
+        response.staleSince = response.staleSince.map { $0 + seconds }
+        return with(response, policy: policy)
     }
 
     /// The least order of a record that replaces this one.
-    private var nextOrder: Int64 {
-        max(Int64((response.requestedAt.timeIntervalSince1970 * 1000).rounded()), leastOrder) + 1
-    }
+    private var nextOrder: Int64 { leastOrder + 1 }
+
+    /// Later than this record, also after rounding to milliseconds.
+    private var nextDate: Date { max(response.requestedAt, leastDate) + 0.002 }
 
     /// The same content, freshened by a 304 (RFC 9111 §4.3.4).
     func freshened(
@@ -100,7 +114,7 @@ final class SourceRecord: Sendable {
             response.freshened(
                 by: answer.headers, sent: answer.sentFields, requestedAt: answer.requestedAt,
                 receivedAt: answer.receivedAt),
-            requestedAt: requestedAt, leastOrder: nextOrder, policy: policy)
+            requestedAt: requestedAt, leastOrder: nextOrder, leastDate: nextDate, policy: policy)
     }
 
     /// The record's entry on disk: metadata without a body.

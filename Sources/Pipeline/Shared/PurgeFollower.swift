@@ -23,13 +23,12 @@ final class PurgeFollower: Sendable {
     static let clockTolerance = Int64(15_000)
     /// With more purges to carry out at once, everything is removed instead.
     private static let maxPurges = 10_000
-    /// A purge that cannot be read so often counts as one of everything.
-    private static let maxAttempts = 3
+    /// A purge that cannot be read is read again at once, so often; then it counts as one of everything.
+    private static let maxReads = 4
 
     private struct State {
         /// The purges that were carried out, as far as the log is read again.
         var seen: Set<PurgeLog.Name> = []
-        var attempts: [PurgeLog.Name: Int] = [:]
         /// The time until which the log was read; nil = never.
         var position: Int64?
         var savedPosition: Int64 = 0
@@ -160,40 +159,43 @@ final class PurgeFollower: Sendable {
             return state.withLock { $0.seen = Set(listed) }
         }
         try await carryOut(new, until: end)
-        state.withLock { state in
-            state.seen = state.seen.intersection(listed)
-            state.attempts = state.attempts.filter { listed.contains($0.key) }
-        }
+        state.withLock { $0.seen.formIntersection(listed) }
         try await clean(listed, now: now)
     }
 
+    /// - Throws: why a purge could not be read. The others have been carried out then.
     private func carryOut(
         _ names: [PurgeLog.Name], until end: ContinuousClock.Instant
     ) async throws(ObjectStorageError) {
+        var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
             let names = names[batch..<min(batch + Self.concurrency, names.count)]
-            let messages = await withTaskGroup(
-                of: (PurgeLog.Name, Result<ByteBuffer?, ObjectStorageError>).self
-            ) { [log] group in
-                let limit = instant().duration(to: end)
-                for name in names {
-                    group.addTask {
-                        let purge = await Result { () async throws(ObjectStorageError) in
-                            try await log.purge(name, within: limit)
-                        }
-                        return (name, purge)
-                    }
-                }
+            let messages = await withTaskGroup(of: (PurgeLog.Name, ReadResult).self) { group in
+                for name in names { group.addTask { (name, await self.read(name, until: end)) } }
                 return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
             for name in names.sorted() {
-                guard let message = try messages[name]?.get() else {
-                    await carryOutUnreadable(name)
-                    continue
+                switch messages[name] {
+                case .success(let message?): await carryOut(name, PurgeMessage(message))
+                case .success(nil), nil: try await carryOutUnreadable(name, until: end)
+                case .failure(let error): failure = error
                 }
-                await carryOut(name, PurgeMessage(message))
             }
         }
+        if let failure { throw failure }
+    }
+
+    private typealias ReadResult = Result<ByteBuffer?, ObjectStorageError>
+
+    private func read(_ name: PurgeLog.Name, until end: ContinuousClock.Instant) async -> ReadResult {
+        var result = ReadResult.success(nil)
+        for _ in 0..<Self.maxReads {
+            result = await Result { [log] () async throws(ObjectStorageError) in
+                try await log.purge(name, within: instant().duration(to: end))
+            }
+            if case .success(.some) = result { break }
+        }
+        return result
     }
 
     private static let concurrency = 16
@@ -208,13 +210,12 @@ final class PurgeFollower: Sendable {
         state.withLock { _ = $0.seen.insert(name) }
     }
 
-    /// A damaged purge may be readable the next time; it may also have been deleted, since it is old.
-    private func carryOutUnreadable(_ name: PurgeLog.Name) async {
-        let attempts = state.withLock { state in
-            state.attempts[name, default: 0] += 1
-            return state.attempts[name] ?? 0
-        }
-        guard attempts >= Self.maxAttempts else { return }
+    /// A purge that is not there any more was old. One that is there is damaged: what it concerns is not known.
+    private func carryOutUnreadable(
+        _ name: PurgeLog.Name, until end: ContinuousClock.Instant
+    ) async throws(ObjectStorageError) {
+        let listed = try await log.names(since: name.time, within: instant().duration(to: end))
+        guard listed.contains(name) else { return }
         logger.warning("a purge in the shared store is damaged: removing everything")
         await carryOut(name, nil)
     }

@@ -67,7 +67,10 @@ final class SharedTier: Sendable {
 
     /// Decodes a record, as far as purges permit its use.
     private func record(_ found: SharedRecord, of source: StoreKey) -> SourceRecord? {
-        guard let record = SourceRecord(found.metadata, leastOrder: found.order, policy: policy) else { return nil }
+        guard
+            let record = SourceRecord(found.metadata, leastOrder: found.order, policy: policy)?
+                .moved(by: -store.clockOffset, policy: policy)
+        else { return nil }
         let orders = horizon.orders(of: source, record)
         guard found.order > orders.removed else {
             store.removeSoon(source, order: orders.removed)
@@ -75,7 +78,7 @@ final class SharedTier: Sendable {
         }
         guard found.order <= orders.stale, record.response.staleSince == nil else { return record }
         var response = record.response
-        response.staleSince = Date(timeIntervalSince1970: Double(orders.stale) / 1000)
+        response.staleSince = Date(timeIntervalSince1970: Double(orders.stale) / 1000) - store.clockOffset
         return record.with(response, policy: policy)
     }
 
@@ -92,7 +95,7 @@ final class SharedTier: Sendable {
         variant: (key: EntryKey, entry: StoredEntry, cost: Duration)? = nil,
         original: Original? = nil, isCurrent: @escaping @Sendable () -> Bool
     ) {
-        var write = SharedWrite(of: source, record: record.bytes)
+        var write = SharedWrite(of: source, record: record.moved(by: store.clockOffset, policy: policy).bytes)
         let limits = store.configuration
         if let variant, variant.cost >= limits.minCost, variant.entry.content.count <= limits.maxBodyBytes {
             write.variant = (variant.key, variant.entry)
@@ -135,6 +138,6 @@ final class SharedTier: Sendable {
     }
 
     private func order(of record: SourceRecord) -> Int64 {
-        max(store.milliseconds(of: record.response.requestedAt), record.leastOrder)
+        max(store.milliseconds(of: max(record.response.requestedAt, record.leastDate)), record.leastOrder)
     }
 }

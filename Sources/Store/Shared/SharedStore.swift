@@ -42,9 +42,13 @@ package final class SharedStore: Sendable {
     /// The store's time in milliseconds since 1970, by which nodes order records and purges.
     package var milliseconds: Int64 { milliseconds(of: now()) }
 
+    /// What to add to this machine's time to get the store's, in seconds. Dates in shared records are the store's, since
+    /// the clocks of servers differ.
+    package var clockOffset: TimeInterval { bucket.clockOffset }
+
     /// A moment of this machine's clock in the store's time.
     package func milliseconds(of date: Date) -> Int64 {
-        Int64(((date.timeIntervalSince1970 + bucket.clockOffset) * 1000).rounded())
+        Int64(((date.timeIntervalSince1970 + clockOffset) * 1000).rounded())
     }
 
     /// Asks the store for a list, to find out whether it may be used as the settings say.

@@ -56,22 +56,69 @@ struct Cluster {
     /// - Parameters:
     ///   - disk: what the server left on its disk when it ran before.
     ///   - readsPurges: whether the server has read the purge log.
+    ///   - secondsAhead: the error of the server's wall clock, which the store has told it.
     func node(
         disk: MemoryDisk = MemoryDisk(), readsPurges: Bool = true, logger: Logger = Logger(label: "test"),
-        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        secondsAhead: TimeInterval = 0, instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) async -> Node {
-        let (wall, store) = (wall, store(logger: logger, instant: instant))
+        let now: @Sendable () -> Date = { [wall] in wall.now + secondsAhead }
+        let store = SharedStore(
+            SkewedBucket(bucket: bucket, clockOffset: -secondsAhead), shared, logger: logger, now: now,
+            instant: instant)
         let node = Node(
             pipeline: ImagePipeline(
-                configuration: PipelineConfiguration(), origin: origin, memory: MemoryStore(budgetBytes: 1 << 20),
+                configuration: PipelineConfiguration(),
+                origin: SkewedOrigin(origin: origin, secondsAhead: secondsAhead),
+                memory: MemoryStore(budgetBytes: 1 << 20),
                 disk: disk, shared: store, processing: InProcessImageProcessor(), keyFilter: CanonicalURLFilter(),
-                logger: logger, now: { wall.now }),
+                logger: logger, now: now),
             store: store, disk: disk)
         if readsPurges { await node.pipeline.carryOutPurges() }
         return node
     }
+}
 
-    private func store(logger: Logger, instant: @escaping @Sendable () -> ContinuousClock.Instant) -> SharedStore {
-        SharedStore(bucket, shared, logger: logger, now: { [wall] in wall.now }, instant: instant)
+/// A bucket as seen by a server with a wrong clock.
+private struct SkewedBucket: ObjectBucket {
+    let bucket: MemoryBucket
+    /// What the server adds to its clock to get the store's time.
+    let clockOffset: TimeInterval
+
+    func read(
+        _ key: String, maxBytes: Int, within limit: Duration,
+        deliver: @escaping @Sendable (ByteBuffer) throws(ObjectStorageError) -> Void
+    ) async throws(ObjectStorageError) -> Bool {
+        try await bucket.read(key, maxBytes: maxBytes, within: limit, deliver: deliver)
     }
+
+    func write(_ key: String, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
+        try await bucket.write(key, body, within: limit)
+    }
+
+    func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {
+        try await bucket.delete(keys, within: limit)
+    }
+
+    func list(
+        _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
+    ) async throws(ObjectStorageError) -> [String] {
+        try await bucket.list(prefix, after: after, maxKeys: maxKeys, within: limit)
+    }
+}
+
+/// An origin whose responses a server with a wrong clock dates.
+private struct SkewedOrigin: OriginFetching {
+    let origin: FakeOrigin
+    let secondsAhead: TimeInterval
+
+    func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
+        var response = try await origin.fetch(request)
+        response.requestedAt += secondsAhead
+        response.receivedAt += secondsAhead
+        return response
+    }
+
+    func sentFields(for request: OriginRequest) -> HTTPFields { origin.sentFields(for: request) }
+
+    func clearOutages(ofHost host: String?) { origin.clearOutages(ofHost: host) }
 }

@@ -1,0 +1,54 @@
+import Foundation
+import Synchronization
+
+/// The store's time: the system's, corrected by the `Date` of the store's answers. Requests are signed with it, and
+/// servers that share a store order what they write by it.
+final class StoreClock: Sendable {
+    /// The smallest difference that explains a refusal whose code is unknown, as it is for HEAD. Stores accept 15
+    /// minutes.
+    static let suspiciousSkew: TimeInterval = 5 * 60
+    /// Smaller differences are left: dates are whole seconds, and answers take time.
+    static let leastSkew: TimeInterval = 10
+    /// The date of an answer that took longer says nothing; the machine may have been suspended meanwhile.
+    static let longestExchange: TimeInterval = 5
+    /// Larger differences are the store's error, if it accepted the request nevertheless.
+    static let greatestSkew: TimeInterval = 86_400
+
+    private let system: @Sendable () -> Date
+    /// Seconds to add to the system's time.
+    private let offset = Mutex<TimeInterval>(0)
+
+    init(_ system: @escaping @Sendable () -> Date) {
+        self.system = system
+    }
+
+    /// The system's time without the correction.
+    var uncorrected: Date { system() }
+
+    var now: Date { system().addingTimeInterval(correction) }
+
+    var correction: TimeInterval { offset.withLock { $0 } }
+
+    /// Adopts the store's time.
+    func correct(to storeDate: Date) {
+        let difference = storeDate.timeIntervalSince(system())
+        offset.withLock { $0 = difference }
+    }
+
+    /// Follows the date of an answer that accepted a request.
+    ///
+    /// - Parameter sentAt: when the request was sent, by the system's time.
+    func follow(_ storeDate: Date, sentAt: Date) {
+        let receivedAt = system()
+        let exchange = receivedAt.timeIntervalSince(sentAt)
+        let difference = storeDate.timeIntervalSince(receivedAt)
+        guard (0...Self.longestExchange).contains(exchange), abs(difference) <= Self.greatestSkew else { return }
+        offset.withLock { offset in
+            if abs(difference) <= Self.leastSkew {
+                offset = 0
+            } else if abs(difference - offset) > Self.leastSkew {
+                offset = difference
+            }
+        }
+    }
+}
