@@ -159,7 +159,8 @@ struct RetryTests {
         difference: TimeInterval, correction: TimeInterval
     ) async throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
-        try await StubStore.run(now: { now }) { _ in
+        let system = { @Sendable in now }
+        try await StubStore.run(now: system) { _ in
             Reply.object("x", fields: ["Date: \(HTTPDate(now + difference))"])
         } testing: { stub in
             _ = try await stub.store.get(.media("k"), maxBytes: 9, within: limit)

@@ -42,8 +42,8 @@ package final class SharedStore: Sendable {
     /// The store's time in milliseconds since 1970, by which nodes order records and purges.
     package var milliseconds: Int64 { milliseconds(of: now()) }
 
-    /// What to add to this machine's time to get the store's, in seconds. Dates in shared records are the store's, since
-    /// the clocks of servers differ.
+    /// What to add to this machine's time to get the store's, in seconds. Dates in shared records are by the store's
+    /// clock, since the clocks of servers differ.
     package var clockOffset: TimeInterval { bucket.clockOffset }
 
     /// A moment of this machine's clock in the store's time.
