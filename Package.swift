@@ -149,23 +149,24 @@ let package = Package(
         tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction"),
-        tests(of: "Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
-        tests(of: "Store", sees: ["Machine"], packages: [grdb, nioCore, crypto, logging]),
+        tests(of: "Machine", sees: ["CMemory", "TestLogs"], packages: [crypto, logging, nioCore]),
+        tests(of: "Store", sees: ["Machine", "TestLogs"], packages: [grdb, nioCore, crypto, logging]),
         tests(of: "ObjectStorage", sees: ["TestOrigin"], packages: [httpTypes, logging, nioCore, nioPosix]),
         tests(
-            of: "Origin", sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestOrigin"],
+            of: "Origin", sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestLogs", "TestOrigin"],
             packages: [
                 crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
                 serviceContext,
             ]),
         tests(
-            of: "Pipeline", sees: ["Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching"],
+            of: "Pipeline",
+            sees: ["Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "TestLogs"],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Metrics", packages: [coreMetrics]),
         tests(of: "Tracing", packages: [distributedTracing]),
         tests(
-            of: "OpenTelemetry", sees: ["TestOrigin", "Tracing"],
+            of: "OpenTelemetry", sees: ["TestLogs", "TestOrigin", "Tracing"],
             packages: [distributedTracing, logging, nioCore, nioFoundation, nioHTTP1, nioPosix]),
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(
@@ -174,7 +175,7 @@ let package = Package(
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
         tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"]),
         tests(
-            of: "HTTPServer", sees: ["Network", "Tracing"],
+            of: "HTTPServer", sees: ["Network", "TestLogs", "Tracing"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, inMemoryTracing,
                 logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
@@ -209,6 +210,8 @@ let package = Package(
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),
+        .target(
+            name: "DarkroomTestLogs", dependencies: [logging], path: "Tests/TestLogs", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomTestOrigin", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL], path: "Tests/TestOrigin",
             swiftSettings: swiftSettings),

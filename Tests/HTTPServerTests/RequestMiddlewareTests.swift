@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomTestLogs
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -78,7 +79,8 @@ struct RequestMiddlewareTests {
         #expect(document.status == 500)
         #expect(!document.detail.contains("Secret"))
         #expect(
-            log.lines.contains { $0.message == "unexpected error" && $0.metadata["error"]?.contains("Secret") == true })
+            log.events.contains { $0.message == "unexpected error" && $0.metadata["error"]?.contains("Secret") == true }
+        )
     }
 
     @Test func `a request is one entry in the log, without its query`() async throws {

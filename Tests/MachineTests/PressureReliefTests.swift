@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import Logging
 import Synchronization
 import Testing
@@ -125,30 +126,6 @@ private final class FakeCache: Sendable {
                     $0.shrinks += 1
                 }
             })
-    }
-}
-
-/// Records log lines as `level: message [metadata]`.
-private final class LogRecorder: Sendable {
-    private let recorded = Mutex<[String]>([])
-
-    var lines: [String] { recorded.withLock { $0 } }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(recorder: self) } }
-
-    private struct Handler: LogHandler {
-        let recorder: LogRecorder
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            recorder.recorded.withLock { $0.append("\(event.level): \(event.message) \(event.metadata ?? [:])") }
-        }
     }
 }
 

@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import NIOCore
 import Synchronization
 import Testing
@@ -43,7 +44,7 @@ struct SpanExporterTests {
     }
 
     private let clock = StepClock()
-    private let log = LogRecorder()
+    private let log = LogRecorder(level: .info)
 
     private func exporter(_ queue: SpanQueue, _ transport: FakeTransport) -> SpanExporter {
         let clock = clock
@@ -114,7 +115,7 @@ struct SpanExporterTests {
         queue.close()
         await run
         #expect(queue.counts == SpanQueue.Counts(exported: 0, dropped: 1))
-        #expect(log.lines == ["warning trace spans were not delivered reason=busy spans=1"])
+        #expect(log.lines == ["warning: trace spans were not delivered [\"reason\": busy, \"spans\": 1]"])
     }
 
     @Test func `a refused batch is not repeated, and one line a minute reports the loss`() async {
@@ -136,8 +137,8 @@ struct SpanExporterTests {
         #expect(queue.counts == SpanQueue.Counts(exported: 4, dropped: 6))
         #expect(
             log.lines == [
-                "warning trace spans were not delivered reason=no spans=3",
-                "warning trace spans were not delivered reason=late spans=3",
+                "warning: trace spans were not delivered [\"reason\": no, \"spans\": 3]",
+                "warning: trace spans were not delivered [\"reason\": late, \"spans\": 3]",
             ])
     }
 

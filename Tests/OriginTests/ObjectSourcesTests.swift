@@ -141,7 +141,9 @@ struct ObjectSourcesTests {
             }
             #expect(await stub.sources.failure(of: .object()) == .unreachable(.configuration))
             #expect(
-                stub.log.lines == ["objects cannot be read", "objects can be read again", "objects cannot be read"])
+                stub.log.events.map(\.message) == [
+                    "objects cannot be read", "objects can be read again", "objects cannot be read",
+                ])
         }
     }
 

@@ -183,26 +183,3 @@ enum Corpus {
         try String(contentsOf: #require(folder).appending(path: path), encoding: .utf8)
     }
 }
-
-/// Collects the messages of a logger.
-final class LogLines: Sendable {
-    private let messages = Mutex<[String]>([])
-
-    var lines: [String] { messages.withLock { $0 } }
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            lines.messages.withLock { $0.append("\(event.message)") }
-        }
-    }
-}

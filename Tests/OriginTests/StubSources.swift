@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
@@ -16,7 +17,7 @@ struct StubSources {
     let store: TestOrigin
     let sources: ObjectSources
     let client: GuardedHTTPClient
-    let log: LogLines
+    let log: LogRecorder
 
     static func run(
         _ change: (inout GuardedHTTPClient.Settings) -> Void = { _ in }, clock: any Clock<Duration> = ContinuousClock(),
@@ -29,7 +30,7 @@ struct StubSources {
         let group = MultiThreadedEventLoopGroup.singleton
         var limits = GuardedHTTPClient.Settings()
         change(&limits)
-        let log = LogLines()
+        let log = LogRecorder(level: .info)
         let client = GuardedHTTPClient(
             settings: limits, resolver: ScriptedResolver(), eventLoopGroup: group, clock: clock, jitter: { .zero },
             circuits: circuits, logger: .silent)
@@ -85,7 +86,7 @@ extension StubSources {
         }
         try await run(change, script: script) { stub in
             let error = await stub.sources.failure(of: .object(text))
-            result = (error?.bare, stub.store.requests.count, stub.log.lines)
+            result = (error?.bare, stub.store.requests.count, stub.log.events.map(\.message))
         }
         return result
     }

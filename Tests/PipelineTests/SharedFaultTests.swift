@@ -1,5 +1,6 @@
 import DarkroomObjectStorage
 import DarkroomStore
+import DarkroomTestLogs
 import DarkroomTransforms
 import Logging
 import NIOCore

@@ -1,9 +1,7 @@
 import DarkroomTracing
 import Foundation
-import Logging
 import NIOCore
 import NIOFoundationCompat
-import Synchronization
 import Tracing
 
 @testable import DarkroomOpenTelemetry
@@ -37,29 +35,5 @@ extension ByteBuffer {
         }
         let message = try? JSONDecoder().decode(Message.self, from: self)
         return message?.resourceSpans.flatMap(\.scopeSpans).flatMap(\.spans).map(\.name) ?? []
-    }
-}
-
-/// Keeps what is logged.
-final class LogRecorder: Sendable {
-    private let recorded = Mutex<[String]>([])
-
-    var lines: [String] { recorded.withLock(\.self) }
-    var logger: Logger { Logger(label: "test") { [self] _ in Handler(recorder: self) } }
-
-    private struct Handler: LogHandler {
-        let recorder: LogRecorder
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let metadata = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " ")
-            recorder.recorded.withLock { $0.append("\(event.level) \(event.message) \(metadata)") }
-        }
     }
 }
