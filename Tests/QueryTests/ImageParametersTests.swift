@@ -34,9 +34,14 @@ struct ImageParametersTests {
     ]
     private static let notColors: [String?] = [nil, "", "f", "ff", "fffff", "ggg", "reddish", "rgb(1,2,3)", "ｆｆｆ"]
 
+    private static let percentages: [String?] = ["1p", "50p", "50%25", "33.33p", "12.5%25", "100p", "800p"]
+    private static let notPercentages: [String?] = [
+        "p", "%25", "0p", "0.99p", "800.01p", "50.555p", "50.p", ".5p", "-5p", "5e1p", "0500p", "50pp", "50p%25", "50P",
+    ]
+
     static let rows = [
-        Row("w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
-        Row("h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193"] + notWhole),
+        Row("w", good: ["1", "400", "8192"] + percentages, bad: ["0", "-1", "8193"] + notWhole + notPercentages),
+        Row("h", good: ["1", "400", "8192"] + percentages, bad: ["0", "-1", "8193"] + notWhole + notPercentages),
         Row(
             "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00", "125e-2", "1.1500000000000001"],
             bad: ["0", "0.99", "8.01", "1.255", "1255e-3", "1e1", "", nil] + notNumbers),
@@ -55,12 +60,20 @@ struct ImageParametersTests {
             "fpx", good: ["0", "0.25", "1", "1.0", "0.3333333333333333"], bad: ["1.01", "", nil] + notNumbers,
             beside: "&a=focal"),
         Row("fpy", good: ["0", "0.25", "1", "1.0"], bad: ["1.01", "", nil] + notNumbers, beside: "&a=focal"),
+        Row(
+            "ar", good: ["16:9", "16%3A9", "1:1", "1.91:1", "2.5:1.25", "9999.99:0.01"],
+            bad: [
+                "", nil, "16", "16:", ":9", "16:9:1", "16/9", "16x9", "0:1", "1:0.00", "-1:1", "1.234:1", "1e1:1",
+                "a:b",
+            ]),
+        Row("min-w", good: ["1", "400", "8192"], bad: ["0", "-1", "8193", "50p"] + notWhole),
+        Row("min-h", good: ["1", "400", "8192"], bad: ["0", "-1", "8193", "50p"] + notWhole),
         Row("resample", good: ["fast", "accurate", "linear"], bad: ["", nil, "best"]),
         Row(
-            "crop", good: ["0,0,1,1", "10,20,300,400", "0%2C0%2C1%2C1"],
+            "crop", good: ["0,0,1,1", "10,20,300,400", "0%2C0%2C1%2C1", "0p,10,50p,33.33%25", "100p,0,1,100p"],
             bad: [
                 "", nil, "1,2,3", "1,2,3,4,5", "-1,0,1,1", "0,0,0,1", "0,0,1,0", "a,b,c,d", "0,0,1,1.5", "1,,2,3",
-                "0,0,1,9999999999",
+                "0,0,1,9999999999", "0,0,0p,1", "0,0,101p,1", "101p,0,1,1", "0,0,1.234p,1",
             ]),
         Row("trim", good: [nil, "", "1", "10", "254"], bad: ["0", "255", "-1", "x", "true"]),
         Row("orient", good: ["auto", "none", "1", "8"], bad: ["", nil, "0", "9", "Auto"]),
@@ -141,8 +154,8 @@ struct ImageParametersTests {
     }
 
     @Test(arguments: [
-        ("w=0", "w", "Parameter 'w' must be an integer from 1 to 8192, got '0'."),
-        ("w", "w", "Parameter 'w' must be an integer from 1 to 8192, got no value."),
+        ("w=0", "w", "Parameter 'w' must be an integer from 1 to 8192, or a percentage from 1p to 800p, got '0'."),
+        ("w", "w", "Parameter 'w' must be an integer from 1 to 8192, or a percentage from 1p to 800p, got no value."),
         (
             "blur=0", "blur",
             "Parameter 'blur' must be a number from 0.3 to 1000 or have no value, got '0'."
@@ -156,6 +169,20 @@ struct ImageParametersTests {
             "Parameter 'dpr' must be a number from 1 to 8 with at most 2 decimals, got '9'."
         ),
         ("dpr=2&w=5000", "dpr", "Parameter 'w' times 'dpr' must be at most 8192 pixels, got 10000."),
+        ("dpr=2&h=500p", "dpr", "Parameter 'h' times 'dpr' must be at most 800p, got 1000p."),
+        ("dpr=2&min-w=5000", "dpr", "Parameter 'min-w' times 'dpr' must be at most 8192 pixels, got 10000."),
+        (
+            "ar=1:1&w=5&h=50p", "ar",
+            "Parameter 'ar' cannot be combined with both a width and a height; leave one of the three out."
+        ),
+        (
+            "ar=1:1&w=5&fit=fill", "ar",
+            "Parameter 'ar' requires fit=cover, which it implies, or fit=contain; got fit=fill."
+        ),
+        ("ar=1:2&w=5000", "ar", "Parameter 'ar' makes the height 10000 pixels; at most 8192 are allowed."),
+        ("ar=2:1&h=5000", "ar", "Parameter 'ar' makes the width 10000 pixels; at most 8192 are allowed."),
+        ("min-w=6&w=5", "min-w", "Parameter 'min-w' must not exceed the width of 5 pixels, got 6."),
+        ("min-h=6&w=10&ar=2:1", "min-h", "Parameter 'min-h' must not exceed the height of 5 pixels, got 6."),
         ("fpx=0.25", "fpx", "Parameters 'fpx' and 'fpy' require a=focal."),
         ("fpx=0.5&fpy=0.75&a=top", "fpy", "Parameters 'fpx' and 'fpy' require a=focal."),
         ("fields=color", "fields", "Parameter 'fields' requires output=json."),

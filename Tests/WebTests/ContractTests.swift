@@ -161,6 +161,13 @@ struct ContractTests {
         case .choice(let names, let aliases):
             #expect(type == "string", "\(name)")
             #expect(schema["enum"]?.sequence?.compactMap(\.string) == names + aliases, "\(name)")
+        case .length(let range, _):
+            let kinds = schema["anyOf"]?.sequence.map(Array.init) ?? []
+            #expect(kinds.map { $0["type"]?.string } == ["integer", "string"], "\(name)")
+            #expect(
+                kinds.first?["minimum"]?.int == range.lowerBound && kinds.first?["maximum"]?.int == range.upperBound,
+                "\(name)")
+            #expect(kinds.last?["pattern"] != nil, "\(name)")
         case .color:
             #expect(type == "string" && schema["pattern"] != nil, "\(name)")
         case .text(let pattern, _):
@@ -201,7 +208,11 @@ struct ContractTests {
 
     @Test func `patterns match what the grammar takes and not what it refuses`() throws {
         let samples = [
-            "crop": (good: ["0,0,1,1", "10,20,300,400"], bad: ["1,2,3", "a,b,c,d", "-1,0,1,1"]),
+            "crop": (
+                good: ["0,0,1,1", "10,20,300,400", "10p,0,33.33%,100p"],
+                bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1", "0,0,1.5,1"]
+            ),
+            "ar": (good: ["16:9", "1.91:1"], bad: ["16", "16/9", "1.234:1", ":1", "-1:1"]),
             "preset": (good: ["avatar", "A-b_1"], bad: ["", "a b", "é", String(repeating: "a", count: 33)]),
             "s": (
                 good: ["k1." + String(repeating: "A", count: 43)],

@@ -19,7 +19,10 @@ struct PresetTests {
 
     private func configuration(isOnly: Bool = false, _ keys: SigningKey...) throws -> WebConfiguration {
         var configuration = WebConfiguration.test(token: Self.token)
-        let rules = ["avatar": "w=96&h=96&fit=cover&output=webp", "hero": "w=1200&crop=0,0,9,9", "plain": ""]
+        let rules = [
+            "avatar": "w=96&h=96&fit=cover&output=webp", "hero": "w=1200&crop=0,0,9,9", "wide": "ar=16:9&w=50p",
+            "plain": "",
+        ]
         for (name, query) in rules { try configuration.access.presets.add(name, query, limits: QueryLimits()) }
         configuration.access.presetsOnly = isOnly
         configuration.access.signingKeys = keys
@@ -43,6 +46,7 @@ struct PresetTests {
             ("preset=avatar", "w=96&h=96&fit=cover&output=webp"), ("preset=avatar&w=48", "w=48&h=96&fit=cover"),
             ("fit=fill&preset=avatar", "w=96&h=96&fit=fill"), ("preset=hero", "w=1200&crop=0%2C0%2C9%2C9"),
             ("preset=plain", ""),
+            ("preset=wide&w=160", "w=160&h=90&fit=cover"),
         ] {
             let expanded = try await recipe("\(source)&\(short)", configuration)
             #expect(try await expanded == recipe("\(source)&\(long)", configuration), "\(short)")

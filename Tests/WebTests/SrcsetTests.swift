@@ -62,6 +62,15 @@ struct SrcsetTests {
         #expect(told.candidates.map(\.url) == [150, 300].map { "\(encoded)&w=\($0)&h=75&fit=cover" })
     }
 
+    @Test func `an aspect ratio gives each candidate its height`() async throws {
+        let told = try await document("&widths=160,320&ar=16:9")
+        #expect(told.candidates.map(\.url) == [(160, 90), (320, 180)].map { "\(encoded)&w=\($0)&h=\($1)&fit=cover" })
+        #expect(try await problem("&widths=160&ar=16:9&h=50").parameter == "ar")
+        #expect(try await problem("&widths=160,640&min-w=320").parameter == "min-w")
+        let narrow = WebConfiguration(limits: QueryLimits(maxOutputSide: 1000))
+        #expect(try await document("&ar=1:2", narrow).candidates.map(\.width) == [320, 480])
+    }
+
     @Test func `each URL is valid for that image`() async throws {
         let rest = "&widths=9,99&h=50&fit=contain&a=focal&fpx=0.3&blur&crop=1,2,3,4&bg=red&placeholder=lqip&default=b"
         let grammar = ImageQueryGrammar()

@@ -38,7 +38,15 @@ struct WorkerJobTests {
         attention.fit = .contain
         attention.position = .attention
         attention.blur = Blur(sigma: nil)
-        return [Recipe(), all, attention]
+        var relative = Recipe()
+        relative.crop = Crop(
+            x: .percent(Percentage(hundredths: 1_000)), y: .pixels(0), width: .percent(Percentage(hundredths: 5_000)),
+            height: .pixels(9))
+        relative.box = Box(
+            horizontal: .percent(Percentage(hundredths: 5_000)), vertical: nil, ratio: AspectRatio(width: 4, height: 3),
+            minWidth: 7, minHeight: 8)
+        relative.fit = .cover
+        return [Recipe(), all, attention, relative]
     }()
 
     @Test(arguments: recipes)

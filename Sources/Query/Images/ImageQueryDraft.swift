@@ -7,9 +7,14 @@ import DarkroomTransforms
 /// ``init(writing:_:)`` is its inverse.
 struct ImageQueryDraft: Sendable {
     var query: ImageQuery
-    /// CSS pixels, before `dpr`.
-    var width: Int?
-    var height: Int?
+    /// Before `dpr`, as are the other sides; pixels are CSS pixels.
+    var width: Length?
+    var height: Length?
+    var aspectRatio: AspectRatio?
+    var minWidth: Int?
+    var minHeight: Int?
+    /// Nil = `fit` was not given.
+    var fit: Fit?
     var pixelRatio = Hundredths.one
     var withoutEnlargement = false
     var place = PlaceName.position(.center)
@@ -23,7 +28,7 @@ struct ImageQueryDraft: Sendable {
     var lossless = OutputOptions().lossless
     var interlaced = OutputOptions().interlaced
 
-    private static let middle = 0.5
+    static let middle = 0.5
 
     /// What a query without parameters means.
     init(_ limits: QueryLimits) {
@@ -34,8 +39,10 @@ struct ImageQueryDraft: Sendable {
     init(writing query: ImageQuery, _ limits: QueryLimits) {
         self.init(limits)
         self.query = query
-        width = query.recipe.box.width
-        height = query.recipe.box.height
+        (width, height) = (query.recipe.box.horizontal, query.recipe.box.vertical)
+        (minWidth, minHeight) = (query.recipe.box.minWidth, query.recipe.box.minHeight)
+        aspectRatio = query.recipe.box.ratio
+        fit = query.recipe.fit
         place = PlaceName(query.recipe.position)
         switch query.recipe.position {
         case .anchor(let x, let y), .focal(let x, let y): if place == .focal { (focalX, focalY) = (x, y) }
@@ -61,52 +68,6 @@ struct ImageQueryDraft: Sendable {
         return query
     }
 
-    /// Box, fit, position and resampling, each of which means something only with the one before.
-    private func resolveBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
-        guard !(withoutEnlargement && recipe.enlarge) else {
-            throw InvalidParameter("we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")
-        }
-        let position = try position()
-        recipe.box = Box(width: try side("w", width, limits), height: try side("h", height, limits))
-        let plain = Recipe(resampling: limits.defaultResampling)
-        if recipe.box.width == nil, recipe.box.height == nil {
-            (recipe.enlarge, recipe.resampling) = (plain.enlarge, plain.resampling)
-        }
-        guard recipe.box.size != nil else {
-            (recipe.fit, recipe.position) = (plain.fit, plain.position)
-            return
-        }
-        switch recipe.fit {
-        case .inside, .outside, .fill: recipe.position = plain.position
-        case .cover: recipe.position = position
-        case .contain: recipe.position = position.placement
-        }
-    }
-
-    /// CSS pixels times `dpr`.
-    private func side(_ name: String, _ side: Int?, _ limits: QueryLimits) throws(InvalidParameter) -> Int? {
-        guard let side else { return nil }
-        let pixels = pixelRatio.times(side)
-        guard pixels <= limits.maxOutputSide else {
-            throw InvalidParameter(
-                "dpr",
-                "Parameter '\(name)' times 'dpr' must be at most \(limits.maxOutputSide) pixels, got \(pixels).")
-        }
-        return pixels
-    }
-
-    private func position() throws(InvalidParameter) -> Position {
-        switch place {
-        case .focal: return .focal(x: focalX, y: focalY)
-        case .position(let position):
-            guard focalX == Self.middle, focalY == Self.middle else {
-                throw InvalidParameter(
-                    focalX == Self.middle ? "fpy" : "fpx", "Parameters 'fpx' and 'fpy' require a=focal.")
-            }
-            return position
-        }
-    }
-
     private func output() throws(InvalidParameter) -> OutputOptions {
         if case .format(let format) = format, format.isText, !query.placeholders.isEmpty {
             throw InvalidParameter(
@@ -122,17 +83,6 @@ struct ImageQueryDraft: Sendable {
             return OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
                 details: (details ?? []).union(includesPosition ? .position : []))
-        }
-    }
-}
-
-extension Position {
-    /// What `contain` makes of a position: it cuts nothing, so there is no content to choose by.
-    fileprivate var placement: Position {
-        switch self {
-        case .anchor: self
-        case .focal(let x, let y): .anchor(x: x, y: y)
-        case .entropy, .attention: .center
         }
     }
 }

@@ -12,25 +12,6 @@ extension ValueFormat where Value == Color {
     }
 }
 
-extension ValueFormat where Value == Crop {
-    /// `x,y,w,h` in pixels. Whether the rectangle lies within the image is known once there is one.
-    static var rectangle: ValueFormat {
-        ValueFormat(
-            .text(
-                pattern: "^[0-9]{1,9},[0-9]{1,9},[0-9]{1,9},[0-9]{1,9}$",
-                expected: "x,y,w,h in whole pixels of the upright source, w and h at least 1")
-        ) { text in
-            let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Digits.integer(String($0)) }
-            guard sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2], let height = sides[3],
-                x >= 0, y >= 0, width >= 1, height >= 1
-            else { return nil }
-            return Crop(x: x, y: y, width: width, height: height)
-        } write: {
-            "\($0.x),\($0.y),\($0.width),\($0.height)"
-        }
-    }
-}
-
 extension ValueFormat where Value == Duration {
     /// A lifetime in whole seconds, minutes, hours, days, weeks or years of 365 days, from `1s` to `1y`. Written in
     /// seconds.

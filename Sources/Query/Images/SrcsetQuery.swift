@@ -13,9 +13,9 @@ package struct SrcsetQuery: Hashable, Sendable {
                 "output", "A srcset consists of images, and output=\(format.rawValue) is not one.")
         }
         var images: [ImageQuery] = []
-        for width in draft.widths ?? Self.defaultWidths(limits, draft.image.pixelRatio) {
+        for width in draft.widths ?? Self.defaultWidths(limits, draft.image) {
             var image = draft.image
-            image.width = width
+            image.width = .pixels(width)
             images.append(try image.finished(limits))
         }
         self.images = images
@@ -23,8 +23,12 @@ package struct SrcsetQuery: Hashable, Sendable {
     }
 
     /// Widths from a small phone to a large screen, up to the server's limit.
-    private static func defaultWidths(_ limits: QueryLimits, _ ratio: Hundredths) -> [Int] {
-        let widths = [320, 480, 640, 960, 1280, 1600, 1920, 2560].filter { ratio.times($0) <= limits.maxOutputSide }
+    private static func defaultWidths(_ limits: QueryLimits, _ draft: ImageQueryDraft) -> [Int] {
+        let ratio = draft.pixelRatio
+        let widths = [320, 480, 640, 960, 1280, 1600, 1920, 2560].filter { width in
+            let pixels = ratio.times(width)
+            return max(pixels, draft.aspectRatio?.height(forWidth: pixels) ?? 1) <= limits.maxOutputSide
+        }
         return widths.isEmpty ? [max(1, limits.maxOutputSide * 100 / ratio.count)] : widths
     }
 }

@@ -12,6 +12,8 @@ package enum ValueSchema: Hashable, Sendable {
     case boolean
     /// One of several names. Aliases are further spellings of the same values.
     case choice([String], aliases: [String] = [])
+    /// An integer for pixels, or a percentage with at most two decimals, such as `50p` or `50%`.
+    case length(ClosedRange<Int>, percent: ClosedRange<Double>)
     /// An sRGB color.
     case color
     /// Text in a syntax of its own: an ECMA-262 pattern that it matches, and a phrase that describes it.
@@ -27,6 +29,9 @@ package enum ValueSchema: Hashable, Sendable {
                 + (decimals.map { " with at most \($0) decimals" } ?? "")
         case .boolean: "true, false, 1 or 0"
         case .choice(let names, _): names.count == 1 ? names.joined() : "one of \(names.joined(separator: ", "))"
+        case .length(let range, let percent):
+            "an integer from \(range.lowerBound) to \(range.upperBound), or a percentage from "
+                + "\(Self.plain(percent.lowerBound))p to \(Self.plain(percent.upperBound))p"
         case .color: "a color as rgb, rgba, rrggbb or rrggbbaa in hexadecimal, or a CSS color name"
         case .text(_, let expected): expected
         }

@@ -89,7 +89,7 @@ public struct Recipe: Hashable, Codable, Sendable {
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
     fileprivate func scalingCanvasDown(to limits: ScaleDownLimits?) -> Recipe {
-        guard let limits, let canvas = box.size, fit == .cover || fit == .contain else { return self }
+        guard let limits, let canvas = box.size, box.isFixed, fit == .cover || fit == .contain else { return self }
         var recipe = self
         let fitted = limits.fitted(canvas)
         recipe.box = Box(width: fitted.width, height: fitted.height)

@@ -23,5 +23,15 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The size with both sides divided by `factor` and rounded down.
     func shrunk(by factor: Int) -> PixelSize { PixelSize(width: width / factor, height: height / factor) }
 
+    /// The size of the longer side each.
+    func united(with other: PixelSize) -> PixelSize {
+        PixelSize(width: max(width, other.width), height: max(height, other.height))
+    }
+
+    /// The factor that scales both sides to at least those of `other`, and one of them to just that.
+    func factor(toCover other: PixelSize) -> Double {
+        max(Double(other.width) / Double(width), Double(other.height) / Double(height))
+    }
+
     public var description: String { "\(width)×\(height)" }
 }

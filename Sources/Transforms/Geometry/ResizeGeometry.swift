@@ -12,26 +12,6 @@ public enum Fit: String, Codable, Sendable, CaseIterable {
     case fill
 }
 
-/// A box in device pixels. With one side only, the other follows from the image's aspect ratio.
-public struct Box: Hashable, Codable, Sendable {
-    /// In pixels, at least 1; nil = follows from the height.
-    public var width: Int?
-    /// In pixels, at least 1; nil = follows from the width.
-    public var height: Int?
-
-    /// A box of these sides; without any side, nothing is scaled.
-    public init(width: Int?, height: Int?) {
-        self.width = width
-        self.height = height
-    }
-
-    /// Both sides, if both are given.
-    public var size: PixelSize? {
-        guard let width, let height else { return nil }
-        return PixelSize(width: width, height: height)
-    }
-}
-
 /// The sizes in a resize of one image: the size that it is scaled to, and the canvas that it is then cropped (`cover`)
 /// or extended (`contain`) to.
 public struct ResizeGeometry: Hashable, Sendable {
@@ -43,8 +23,15 @@ public struct ResizeGeometry: Hashable, Sendable {
     /// Computes the sizes. Sides are rounded to the nearest pixel and are at least 1.
     ///
     /// Without `enlarge`, `inside` and `outside` stop at the source's size, `cover` and `fill` use the largest box of
-    /// the same aspect ratio within the source, and `contain` keeps the canvas and leaves the image at its own size.
+    /// the same aspect ratio within the source, and `contain` keeps the canvas and leaves the image at its own size. A
+    /// result below the box's least size is enlarged in any case, and cropped where it then exceeds the box.
     public init(source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
+        let box = box.resolved(in: source, for: fit)
+        self.init(source: source, pixels: box, fit: fit, enlarge: enlarge)
+        if box.hasMinimum { grow(from: source, to: box, fit: fit) }
+    }
+
+    private init(source: PixelSize, pixels box: Box, fit: Fit, enlarge: Bool) {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }
         switch (across, down) {
@@ -71,13 +58,7 @@ public struct ResizeGeometry: Hashable, Sendable {
             self.init(scaled: Self.shrunkInto(source, box: box, enlarge: enlarge))
         case .cover:
             let canvas = Self.shrunkInto(source, box: box, enlarge: enlarge)
-            let factor = max(
-                Double(canvas.width) / Double(source.width), Double(canvas.height) / Double(source.height))
-            let scaled = Self.scale(source, by: factor)
-            self.init(
-                scaled: PixelSize(
-                    width: max(scaled.width, canvas.width), height: max(scaled.height, canvas.height)),
-                canvas: canvas)
+            self.init(scaled: Self.cover(canvas, with: source), canvas: canvas)
         }
     }
 
@@ -86,11 +67,48 @@ public struct ResizeGeometry: Hashable, Sendable {
         self.canvas = canvas ?? scaled
     }
 
+    /// Enlarges to the least size of a box in pixels. The canvas of `cover` keeps the box's aspect ratio, that of
+    /// `inside` stays within the box.
+    private mutating func grow(from source: PixelSize, to box: Box, fit: Fit) {
+        let least = PixelSize(width: box.minWidth ?? 1, height: box.minHeight ?? 1)
+        guard canvas.factor(toCover: least) > 1 else { return }
+        if let size = box.size, fit == .cover || fit == .fill {
+            canvas = Self.scale(size, by: size.factor(toCover: least)).united(with: least)
+            scaled = fit == .fill ? canvas : Self.cover(canvas, with: source)
+            return
+        }
+        scaled = Self.cover(least, with: source)
+        canvas = scaled
+        guard fit == .inside || box.size == nil else { return }
+        canvas = PixelSize(
+            width: min(scaled.width, box.width ?? .max), height: min(scaled.height, box.height ?? .max))
+    }
+
+    /// The sizes for a result within these limits.
+    func fitted(to limits: ScaleDownLimits) -> ResizeGeometry {
+        var fitted = self
+        guard canvas.width < scaled.width || canvas.height < scaled.height else {
+            fitted.scaled = limits.fitted(scaled)
+            if canvas == scaled { fitted.canvas = fitted.scaled }
+            return fitted
+        }
+        fitted.canvas = limits.fitted(canvas)
+        guard fitted.canvas != canvas else { return self }
+        let factor = canvas.factor(toCover: fitted.canvas)
+        fitted.scaled = Self.scale(scaled, by: factor).united(with: fitted.canvas)
+        return fitted
+    }
+
     /// The box, shrunk at its own aspect ratio until the source covers it.
     private static func shrunkInto(_ source: PixelSize, box: PixelSize, enlarge: Bool) -> PixelSize {
         if enlarge { return box }
         let room = min(Double(source.width) / Double(box.width), Double(source.height) / Double(box.height))
         return scale(box, by: min(1, room))
+    }
+
+    /// The smallest size of the image that covers a canvas.
+    private static func cover(_ canvas: PixelSize, with source: PixelSize) -> PixelSize {
+        scale(source, by: source.factor(toCover: canvas)).united(with: canvas)
     }
 
     private static func scale(_ size: PixelSize, by factor: Double) -> PixelSize {

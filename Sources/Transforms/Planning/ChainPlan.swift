@@ -18,6 +18,8 @@ public struct ChainPlan: Hashable, Sendable {
     public let isVector: Bool
     /// The size after the steps so far.
     public private(set) var size: PixelSize
+    /// The size that the resize intends for the result: what a step after it crops or extends to.
+    private(set) var canvas: PixelSize?
     /// The pixels that the steps so far require of the decoder.
     public private(set) var decode: Decode = .undecided
     /// The largest raster that any step so far produces, not counting the source.
@@ -97,9 +99,11 @@ public struct ChainPlan: Hashable, Sendable {
         return plan
     }
 
-    /// The plan after a step that scales to `scaled`; the first such step decides how far the decoder may shrink.
-    func scaling(to scaled: PixelSize, inLinearLight isLinear: Bool) -> ChainPlan {
+    /// The plan after a step that scales to `scaled`, as the way to `canvas`; the first such step decides how far the
+    /// decoder may shrink.
+    func scaling(to scaled: PixelSize, canvas: PixelSize, inLinearLight isLinear: Bool) -> ChainPlan {
         var plan = changingSize(to: scaled)
+        plan.canvas = canvas
         plan.isLinear = self.isLinear || isLinear
         if plan.decode == .undecided { plan.decode = .covering(isTransposed ? scaled.transposed : scaled) }
         return plan

@@ -2,35 +2,40 @@ import DarkroomVips
 
 /// Extends an image resized by `contain` to its exact canvas (libvips `embed`).
 public struct ContainExtend: Transform, Hashable {
-    /// The size of the result.
-    public var canvas: PixelSize
+    /// The size of the result; nil = what the resize before intends, for a box that depends on the image.
+    public var canvas: PixelSize?
     /// Where the image lies on the canvas.
     public var position: Position
     /// The fill; nil = transparent, which becomes white in a format without alpha.
     public var background: Color?
 
     /// A canvas of this size, by default with the image centered and transparent around it.
-    public init(canvas: PixelSize, position: Position = .center, background: Color? = nil) {
+    public init(canvas: PixelSize?, position: Position = .center, background: Color? = nil) {
         self.canvas = canvas
         self.position = position
         self.background = background
     }
 
     init?(_ recipe: Recipe) {
-        guard recipe.fit == .contain, let canvas = recipe.box.size else { return nil }
-        self.init(canvas: canvas, position: recipe.position, background: recipe.solidBackground)
+        guard recipe.fit == .contain, recipe.box.isTwoSided else { return nil }
+        self.init(
+            canvas: recipe.box.isFixed ? recipe.box.size : nil, position: recipe.position,
+            background: recipe.solidBackground)
     }
 
     public var key: String {
-        "contain(\(canvas.width),\(canvas.height),\(position.key),\(background?.hex ?? "-"))"
+        let sides = canvas.map { "\($0.width),\($0.height)" } ?? "resized"
+        return "contain(\(sides),\(position.key),\(background?.hex ?? "-"))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let canvas = canvas ?? plan.canvas ?? plan.size
         let isExtended = plan.size != canvas
         return plan.changingSize(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let canvas = context.plan.size
         guard image.size != canvas else { return image }
         let fill = background ?? .transparent
         let free = PixelSize(width: canvas.width - image.size.width, height: canvas.height - image.size.height)

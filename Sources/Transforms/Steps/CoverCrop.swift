@@ -1,48 +1,48 @@
 import DarkroomVips
 
-/// Crops an image resized by `cover` to its box.
+/// Crops a resized image to the box that it covers.
 public struct CoverCrop: Transform, Hashable {
-    /// The box to cover.
-    public var box: PixelSize
-    /// Whether the result has the box's size even if the source is smaller.
+    /// The box to cover; nil = what the resize before intends, for a box that depends on the image.
+    public var box: PixelSize?
+    /// Whether the result has the size of ``box`` even if the source is smaller.
     public var enlarge: Bool
     /// Which part is kept; `entropy` and `attention` are libvips' `smartcrop`.
     public var position: Position
 
     /// Crops to a box, or without `enlarge` to its aspect ratio within a smaller source.
-    public init(box: PixelSize, enlarge: Bool = false, position: Position = .center) {
+    public init(box: PixelSize?, enlarge: Bool = false, position: Position = .center) {
         self.box = box
         self.enlarge = enlarge
         self.position = position
     }
 
     init?(_ recipe: Recipe) {
-        guard recipe.fit == .cover, let box = recipe.box.size else { return nil }
-        self.init(box: box, enlarge: recipe.enlarge, position: recipe.position)
+        guard recipe.box.crops(recipe.fit) else { return nil }
+        let isFixed = recipe.box.isFixed
+        self.init(
+            box: isFixed ? recipe.box.size : nil, enlarge: isFixed && recipe.enlarge, position: recipe.position)
     }
 
     public var key: String {
-        "cover(\(box.width),\(box.height),\(enlarge ? "enlarge" : "shrink"),\(position.key))"
+        guard let box else { return "cover(resized,\(position.key))" }
+        return "cover(\(box.width),\(box.height),\(enlarge ? "enlarge" : "shrink"),\(position.key))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.changingSize(to: canvas(for: plan.size, isVector: plan.isVector))
+        guard let box else { return plan.changingSize(to: plan.canvas ?? plan.size) }
+        let geometry = ResizeGeometry(
+            source: plan.size, box: Box(width: box.width, height: box.height), fit: .cover,
+            enlarge: enlarge || plan.isVector)
+        return plan.changingSize(to: geometry.canvas)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let size = canvas(for: image.size, isVector: context.plan.isVector)
+        let size = context.plan.size
         guard size != image.size else { return image }
         let corner = try position.corner(of: size, in: image.size) ?? smartCorner(size, of: image.first)
         return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: corner.x, y: corner.y, size: size)
         }
-    }
-
-    private func canvas(for scaled: PixelSize, isVector: Bool) -> PixelSize {
-        ResizeGeometry(
-            source: scaled, box: Box(width: box.width, height: box.height), fit: .cover, enlarge: enlarge || isVector
-        )
-        .canvas
     }
 
     /// libvips decides by the first frame; all frames are cropped alike.

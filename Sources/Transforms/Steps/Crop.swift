@@ -2,43 +2,64 @@ import DarkroomVips
 
 /// Crops a rectangle of the upright source, before anything is scaled (libvips `extract_area`).
 public struct Crop: Transform, Hashable, Codable {
-    /// The left edge in pixels of the upright source, from 0.
-    public var x: Int
-    /// The upper edge in pixels of the upright source, from 0.
-    public var y: Int
-    /// In pixels, at least 1.
-    public var width: Int
-    /// In pixels, at least 1.
-    public var height: Int
+    /// The left edge from that of the upright source, at least 0.
+    public var x: Length
+    /// The upper edge from that of the upright source, at least 0.
+    public var y: Length
+    /// At least 1 pixel.
+    public var width: Length
+    /// At least 1 pixel.
+    public var height: Length
 
-    /// A rectangle that must lie within the upright source, or the request is refused.
+    /// A rectangle in pixels that must lie within the upright source, or the request is refused.
     public init(x: Int, y: Int, width: Int, height: Int) {
+        self.init(x: .pixels(x), y: .pixels(y), width: .pixels(width), height: .pixels(height))
+    }
+
+    /// A rectangle that must lie within the upright source, whose width and height are 100 %.
+    public init(x: Length, y: Length, width: Length, height: Length) {
         self.x = x
         self.y = y
         self.width = width
         self.height = height
     }
 
-    public var key: String { "crop(\(x),\(y),\(width),\(height))" }
+    public var key: String { "crop(\(text))" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        try check(within: plan.size)
-        return plan.requiringEveryPixel().changingSize(to: PixelSize(width: width, height: height))
+        plan.requiringEveryPixel().changingSize(to: try rectangle(in: plan.size).size)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try check(within: image.size)
+        let rectangle = try rectangle(in: image.size)
         return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: x, y: y, size: PixelSize(width: width, height: height))
+            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
         }
     }
 
-    private func check(within size: PixelSize) throws(TransformError) {
-        guard x >= 0, y >= 0, width >= 1, height >= 1, x <= size.width - width, y <= size.height - height else {
+    private var text: String { "\(x),\(y),\(width),\(height)" }
+
+    private func rectangle(in image: PixelSize) throws(TransformError) -> (x: Int, y: Int, size: PixelSize) {
+        let (x, width) = Self.span(x, width, of: image.width)
+        let (y, height) = Self.span(y, height, of: image.height)
+        guard x >= 0, y >= 0, width >= 1, height >= 1, x <= image.width - width, y <= image.height - height else {
             throw TransformError(
                 parameter: "crop",
-                reason: "\(x),\(y),\(width),\(height) does not lie within the upright source, which is \(size) pixels")
+                reason: "\(text) does not lie within the upright source, which is \(image) pixels")
         }
+        return (x, y, PixelSize(width: width, height: height))
+    }
+
+    /// Two percentages round their two edges, so that they stay within the image if their sum is at most 100 %.
+    private static func span(_ start: Length, _ length: Length, of whole: Int) -> (start: Int, length: Int) {
+        guard case .percent(let part) = length else { return (start.resolved(in: whole), length.resolved(in: whole)) }
+        guard case .percent(let skipped) = start else {
+            return (start.resolved(in: whole), max(1, part.of(whole)))
+        }
+        let sum = Percentage(hundredths: skipped.hundredths + part.hundredths)
+        guard sum.hundredths <= 10_000 else { return (whole, 1) }
+        let first = min(skipped.of(whole), whole - 1)
+        return (first, max(1, sum.of(whole) - first))
     }
 }
 

@@ -42,25 +42,32 @@ public struct Resize: Transform, Hashable {
 
     /// Nil if the recipe has neither a box nor limits.
     init?(_ recipe: Recipe, within limits: ScaleDownLimits?) {
-        guard limits != nil || recipe.box.width != nil || recipe.box.height != nil else { return nil }
-        let oneSided = recipe.box.size == nil
+        guard limits != nil || !recipe.box.isEmpty else { return nil }
         self.init(
-            box: recipe.box, fit: oneSided ? .inside : recipe.fit, enlarge: recipe.enlarge,
+            box: recipe.box, fit: recipe.box.isTwoSided ? recipe.fit : .inside, enlarge: recipe.enlarge,
             resampling: recipe.resampling, limits: limits)
     }
 
     public var key: String {
-        let sides = "\(box.width.map(String.init) ?? "-"),\(box.height.map(String.init) ?? "-")"
         let limits = limits.map { ",\($0.key)" } ?? ""
-        return "resize(\(sides),\(fit.rawValue),\(enlarge ? "enlarge" : "shrink"),\(resampling.rawValue)\(limits))"
+        return "resize(\(box.key),\(fit.rawValue),\(enlarge ? "enlarge" : "shrink"),\(resampling.rawValue)\(limits))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        let plan = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
+        let reduced = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
+        let geometry = geometry(of: reduced, unreduced: plan.size)
+        return reduced.scaling(to: geometry.scaled, canvas: geometry.canvas, inLinearLight: isLinear)
+    }
+
+    /// - Parameter unreduced: the size that a relative box is relative to.
+    private func geometry(of plan: ChainPlan, unreduced: PixelSize) -> ResizeGeometry {
+        var box = box.resolved(in: unreduced, for: fit)
+        // The recipe has scaled a box of fixed sides down already.
+        if let limits, !self.box.isFixed, fit == .cover || fit == .contain { box = box.fitted(to: limits) }
         let geometry = ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector)
         // `cover` scales to cover a canvas that is within the limits already.
-        guard let limits, fit != .cover else { return plan.scaling(to: geometry.scaled, inLinearLight: isLinear) }
-        return plan.scaling(to: limits.fitted(geometry.scaled), inLinearLight: isLinear)
+        guard let limits, fit != .cover else { return geometry }
+        return geometry.fitted(to: limits)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
@@ -80,5 +87,24 @@ extension ImageFrames {
         var image = self
         image.extent = Extent(size)
         return image
+    }
+}
+
+extension Box {
+    /// The box's part of a transform's key.
+    fileprivate var key: String {
+        let sides = "\(horizontal.map { "\($0)" } ?? "-"),\(vertical.map { "\($0)" } ?? "-")"
+        let ratio = ratio.map { ",ratio \($0)" } ?? ""
+        let least = "\(minWidth.map(String.init) ?? "-") \(minHeight.map(String.init) ?? "-")"
+        return sides + ratio + (hasMinimum ? ",least \(least)" : "")
+    }
+
+    /// The box in pixels with a canvas within the limits. The least size gives way to them.
+    fileprivate func fitted(to limits: ScaleDownLimits) -> Box {
+        guard let size else { return self }
+        let fitted = limits.fitted(size)
+        return Box(
+            horizontal: .pixels(fitted.width), vertical: .pixels(fitted.height),
+            minWidth: minWidth.map { min($0, fitted.width) }, minHeight: minHeight.map { min($0, fitted.height) })
     }
 }

@@ -7,8 +7,7 @@ extension Recipe: WireValue {
         try coder.code(&orientation)
         try coder.code(&crop)
         try coder.code(&trim)
-        try coder.code(&box.width)
-        try coder.code(&box.height)
+        try coder.code(&box)
         try coder.code(choice: &fit)
         try coder.code(&enlarge)
         try coder.code(&position)
@@ -77,17 +76,6 @@ extension Position: WireValue {
         case .entropy: self = .entropy
         case .attention: self = .attention
         }
-    }
-}
-
-extension Crop: WireValue {
-    static let blank = Crop(x: 0, y: 0, width: 1, height: 1)
-
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        try coder.code(&x)
-        try coder.code(&y)
-        try coder.code(&width)
-        try coder.code(&height)
     }
 }
 

@@ -30,6 +30,7 @@ struct TransformChainTests {
     }
 
     @Test func `Every value of a recipe is in the key`() {
+        let half = Percentage(hundredths: 5_000)
         let changes: [(inout Recipe) -> Void] = [
             { $0.orientation = .none }, { $0.orientation = .exif(6) },
             { $0.crop = Crop(x: 1, y: 2, width: 3, height: 4) },
@@ -56,6 +57,17 @@ struct TransformChainTests {
             { $0.hue = Hue(degrees: 5) },
             { $0.gamma = Gamma() }, { $0.gamma = Gamma(exponent: 1.5) }, { $0.tint = Tint(.white) },
             { $0.filter = .sepia }, { $0.filter = .negate }, { $0.filter = .greyscale }, { $0.scaleDown = true },
+            { $0.crop = Crop(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .percent(half)) },
+            { $0.box.horizontal = .percent(half) }, { $0.box.vertical = .percent(half) }, { $0.box.minWidth = 40 },
+            { $0.box.minHeight = 40 }, { $0.box.ratio = AspectRatio(width: 2, height: 1) },
+            {
+                $0 = .box(40, fit: .cover)
+                $0.box.ratio = AspectRatio(width: 2, height: 1)
+            },
+            {
+                $0 = .box(40, fit: .contain)
+                $0.box.ratio = AspectRatio(width: 2, height: 1)
+            },
         ]
         let keys = changes.map { TransformChain(.with($0)).key }
         #expect(Set(keys).count == keys.count)

@@ -40,7 +40,24 @@ struct ImagePlanTests {
         Wish(recipe: .box(44), output: OutputOptions(format: .webp), pages: PageSelection(first: 1, count: 3)),
         Wish(recipe: .box(60), output: OutputOptions(format: .blurHash)),
         Wish(output: OutputOptions(format: .json)),
+        Wish(
+            recipe: .with {
+                $0.box = Box(horizontal: .percent(half), vertical: nil, ratio: AspectRatio(width: 16, height: 9))
+                $0.fit = .cover
+            }),
+        Wish(
+            recipe: .with {
+                $0.box.ratio = AspectRatio(width: 1, height: 1)
+                $0.fit = .contain
+            }, output: OutputOptions()),
+        Wish(recipe: .with { $0.box = Box(horizontal: .pixels(30), vertical: nil, minWidth: 9, minHeight: 40) }),
+        Wish(
+            recipe: .with {
+                $0.crop = Crop(x: .percent(half), y: .pixels(0), width: .percent(half), height: .percent(half))
+            }, output: OutputOptions()),
     ]
+
+    private static let half = Percentage(hundredths: 5_000)
 
     private static let limits = PixelLimits(maxSourcePixels: 3_000_000)
 

@@ -33,6 +33,12 @@ struct CoverCropTests {
         #expect(
             try produce(Drawing.quarters(80, 40).png(), .box(400, 400, fit: .cover)).size
                 == PixelSize(width: 40, height: 40))
+        for size in [[64, 36], [8, 36], [64, 3], [17, 17]] {
+            let source = try Drawing.flat(size[0], size[1], Drawing.red).png()
+            let small = try produce(source, .box(1600, 900, fit: .cover)).size
+            #expect(small.width == size[0] || small.height == size[1])
+            #expect(abs(Double(small.width) * 9 / 16 - Double(small.height)) <= 1)
+        }
         let large = try produce(Drawing.quarters(80, 40).png(), .box(400, 400, fit: .cover, enlarge: true))
         #expect(large.size == PixelSize(width: 400, height: 400))
     }

@@ -30,6 +30,7 @@ QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=js
 # Never valid on a server without keys and presets.
 ACCESS = ("preset", "exp", "s")
 SELECTORS = ("url", "prefix", "host", "tag", "all", "expired")
+RATIOS = ("16:9", "1:1", "2.5:1")
 COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 
@@ -52,7 +53,11 @@ def consistent_image(query: Query, takes: set[str]) -> Query:
 
 
 def images_only(query: Query) -> None:
-    """Adjusts a query of /srcset, which rejects text formats."""
+    """Adjusts a query of /srcset, which rejects text formats, and least widths above its own."""
+    query.pop("min-w", None)
+    if "ar" in query:
+        query.pop("h", None)
+        query.pop("min-h", None)
     if query.get("output") in TEXTS:
         query.pop("output")
     if "widths" in query:
@@ -88,9 +93,41 @@ def small_box(query: Query) -> None:
     query["enlarge"] = "false"
     if query.get("fit") == "contain":
         query["fit"] = "inside"
-    width, height, ratio = (float(query.get(name, 1)) for name in ("w", "h", "dpr"))
-    if max(width, height) * ratio > MAX_SIDE:
+    for name in ("w", "h"):
+        if is_percentage(query.get(name)):
+            query[name] = percentage(query[name])
+    sides = [float(query[name]) for name in ("w", "h") if name in query and not is_percentage(query[name])]
+    if max(sides, default=1) * float(query.get("dpr", 1)) > MAX_SIDE:
         query.pop("dpr", None)
+
+
+def is_percentage(value: Any) -> bool:
+    return str(value).endswith(("p", "%"))
+
+
+def percentage(value: Any) -> str:
+    """The same percentage up to 100."""
+    return f"{int(float(str(value)[:-1])) % 100 + 1}p"
+
+
+def wide_ratio(query: Query) -> None:
+    """Leaves the ratio a side to give, and keeps that side within the limit."""
+    query["ar"] = chosen_of(RATIOS, query["ar"])
+    query["fit"] = "cover"
+    if "w" in query:
+        query.pop("h", None)
+    if "h" in query and not is_percentage(query["h"]):
+        query["h"] = int(query["h"]) % 400 + 1
+
+
+def least(name: str, side: str) -> Callable[[Query], None]:
+    def rule(query: Query) -> None:
+        given = query.get(side, 64)
+        query[name] = int(query[name]) % (64 if is_percentage(given) else int(given)) + 1
+        if "ar" in query:
+            query.pop(name)
+
+    return rule
 
 
 def one_way_to_enlarge(query: Query) -> None:
@@ -102,8 +139,10 @@ def focal(query: Query) -> None:
 
 
 def small_crop(query: Query) -> None:
-    x, y, width, height = (int(number) for number in query["crop"].split(","))
-    query["crop"] = f"{x % 8},{y % 8},{width % 8 + 1},{height % 8 + 1}"
+    x, y, width, height = query["crop"].split(",")
+    places = ["10p" if is_percentage(number) else str(int(number) % 8) for number in (x, y)]
+    sides = ["50p" if is_percentage(number) else str(int(number) % 8 + 1) for number in (width, height)]
+    query["crop"] = ",".join(places + sides)
 
 
 def known_color(name: str) -> Callable[[Query], None]:
@@ -129,6 +168,9 @@ RULES: dict[str, Callable[[Query], None]] = {
     "w": small_box,
     "h": small_box,
     "we": one_way_to_enlarge,
+    "ar": wide_ratio,
+    "min-w": least("min-w", "w"),
+    "min-h": least("min-h", "h"),
     "fpx": focal,
     "fpy": focal,
     "crop": small_crop,

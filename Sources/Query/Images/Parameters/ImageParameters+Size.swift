@@ -4,13 +4,18 @@ extension ImageParameters {
     /// The parameters of the box that an image is fitted to.
     static func size(_ limits: QueryLimits) -> [Row] {
         let resize = ParameterDocumentation.resize
+        let side = ValueFormat.length(1...limits.maxOutputSide, percent: 1...Double(ImageQueryDraft.maxPercent))
         return [
-            Row("w", .integer(1...limits.maxOutputSide), \.width, resize("Width of the box in CSS pixels.")),
-            Row("h", .integer(1...limits.maxOutputSide), \.height, resize("Height of the box in CSS pixels.")),
+            Row(
+                "w", side, \.width,
+                resize("Width of the box in CSS pixels, or in percent of the upright, cropped source's.")),
+            Row(
+                "h", side, \.height,
+                resize("Height of the box in CSS pixels, or in percent of the upright, cropped source's.")),
             Row(
                 "dpr", .hundredths(1...8), \.pixelRatio,
                 resize("Device pixel ratio that `w` and `h` are multiplied by.")),
-            Row("fit", .choice(Fit.self), \.query.recipe.fit, resize("How the image fills a box with two sides.")),
+            Row("fit", .choice(Fit.self), \.fitOrDefault, resize("How the image fills a box with two sides.")),
             Row("enlarge", .boolean, \.query.recipe.enlarge, resize("Enlarges images that are smaller than the box.")),
             Row("we", .boolean, \.withoutEnlargement, resize("Without enlargement: the same as `enlarge=false`.")),
             Row(
@@ -31,6 +36,15 @@ extension ImageParameters {
             Row(
                 "resample", .choice(Resampling.self), \.query.recipe.resampling,
                 resize("Trades speed for accuracy: `fast`, `accurate`, or `linear` for resampling in linear light.")),
+            Row(
+                "ar", .aspectRatio, \.aspectRatio,
+                resize("Aspect ratio of the box: gives the side that `w` or `h` leaves out, and implies `fit=cover`.")),
+            Row(
+                "min-w", .integer(1...limits.maxOutputSide), \.minWidth,
+                resize("Least width in CSS pixels: enlarges a narrower result, and crops what then exceeds the box.")),
+            Row(
+                "min-h", .integer(1...limits.maxOutputSide), \.minHeight,
+                resize("Least height in CSS pixels: enlarges a lower result, and crops what then exceeds the box.")),
         ]
     }
 }

@@ -1,0 +1,146 @@
+import DarkroomTransforms
+
+/// What the parameters of the box amount to.
+extension ImageQueryDraft {
+    /// What `fit` means where it is not given.
+    var fitOrDefault: Fit {
+        get { fit ?? .inside }
+        set { fit = newValue }
+    }
+
+    /// Box, fit, position and resampling, each of which means something only with the one before.
+    func resolveBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
+        guard !(withoutEnlargement && recipe.enlarge) else {
+            throw InvalidParameter("we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")
+        }
+        let position = try position()
+        recipe.box = try box(limits)
+        recipe.fit = fit ?? (aspectRatio == nil ? .inside : .cover)
+        let plain = Recipe(resampling: limits.defaultResampling)
+        if !recipe.box.hasSide {
+            recipe.enlarge = plain.enlarge
+            if !recipe.box.hasMinimum { recipe.resampling = plain.resampling }
+        }
+        if !recipe.box.isTwoSided { recipe.fit = plain.fit }
+        recipe.dropIneffectiveMinimum()
+        recipe.position =
+            switch recipe.fit {
+            case .inside: recipe.box.hasMinimum && recipe.box.hasSide ? position : plain.position
+            case .outside, .fill: plain.position
+            case .cover: position
+            case .contain: position.placement
+            }
+    }
+
+    private func box(_ limits: QueryLimits) throws(InvalidParameter) -> Box {
+        var box = Box(horizontal: try side("w", width, limits), vertical: try side("h", height, limits))
+        box.minWidth = try side("min-w", minWidth.map(Length.pixels), limits)?.pixels
+        box.minHeight = try side("min-h", minHeight.map(Length.pixels), limits)?.pixels
+        if let aspectRatio { try apply(aspectRatio, to: &box, limits) }
+        try require(box.minWidth, "min-w", isAtMost: box.width, "width")
+        try require(box.minHeight, "min-h", isAtMost: box.height, "height")
+        return box
+    }
+
+    /// CSS pixels or a percentage, times `dpr`.
+    private func side(
+        _ name: String, _ side: Length?, _ limits: QueryLimits
+    ) throws(InvalidParameter) -> Length? {
+        switch side {
+        case nil: return nil
+        case .pixels(let count):
+            let pixels = pixelRatio.times(count)
+            guard pixels <= limits.maxOutputSide else {
+                throw InvalidParameter(
+                    "dpr",
+                    "Parameter '\(name)' times 'dpr' must be at most \(limits.maxOutputSide) pixels, got \(pixels).")
+            }
+            return .pixels(pixels)
+        case .percent(let part):
+            let product = Percentage(hundredths: pixelRatio.times(part.hundredths))
+            guard product.hundredths <= Self.maxPercent * 100 else {
+                throw InvalidParameter(
+                    "dpr", "Parameter '\(name)' times 'dpr' must be at most \(Self.maxPercent)p, got \(product).")
+            }
+            return .percent(product)
+        }
+    }
+
+    /// The largest percentage of a side.
+    static let maxPercent = 800
+
+    /// Gives the box the side that it lacks, or the ratio where the side depends on the image.
+    private func apply(
+        _ ratio: AspectRatio, to box: inout Box, _ limits: QueryLimits
+    ) throws(InvalidParameter) {
+        guard box.horizontal == nil || box.vertical == nil else {
+            throw InvalidParameter(
+                "ar", "Parameter 'ar' cannot be combined with both a width and a height; leave one of the three out.")
+        }
+        guard [nil, .cover, .contain].contains(fit) else {
+            throw InvalidParameter(
+                "ar",
+                "Parameter 'ar' requires fit=cover, which it implies, or fit=contain; got fit=\(fitOrDefault.rawValue)."
+            )
+        }
+        if let width = box.width {
+            box.height = try bounded(ratio.height(forWidth: width), "height", limits)
+        } else if let height = box.height {
+            box.width = try bounded(ratio.width(forHeight: height), "width", limits)
+        } else {
+            box.ratio = ratio
+        }
+    }
+
+    private func bounded(_ side: Int, _ name: String, _ limits: QueryLimits) throws(InvalidParameter) -> Int {
+        guard side <= limits.maxOutputSide else {
+            throw InvalidParameter(
+                "ar", "Parameter 'ar' makes the \(name) \(side) pixels; at most \(limits.maxOutputSide) are allowed.")
+        }
+        return side
+    }
+
+    private func require(
+        _ least: Int?, _ name: String, isAtMost side: Int?, _ sideName: String
+    ) throws(InvalidParameter) {
+        guard let least, let side, least > side else { return }
+        throw InvalidParameter(
+            name, "Parameter '\(name)' must not exceed the \(sideName) of \(side) pixels, got \(least).")
+    }
+
+    private func position() throws(InvalidParameter) -> Position {
+        switch place {
+        case .focal: return .focal(x: focalX, y: focalY)
+        case .position(let position):
+            guard focalX == Self.middle, focalY == Self.middle else {
+                throw InvalidParameter(
+                    focalX == Self.middle ? "fpy" : "fpx", "Parameters 'fpx' and 'fpy' require a=focal.")
+            }
+            return position
+        }
+    }
+}
+
+extension Recipe {
+    /// Leaves a least size out where every result reaches it, so that equal images have equal queries.
+    fileprivate mutating func dropIneffectiveMinimum() {
+        guard box.size != nil else { return }
+        switch fit {
+        case .contain: break
+        case .outside, .cover, .fill: guard enlarge else { return }
+        case .inside: return
+        }
+        (box.minWidth, box.minHeight) = (nil, nil)
+    }
+}
+
+extension Position {
+    /// What `contain` makes of a position: it cuts nothing, so there is no content to choose by.
+    fileprivate var placement: Position {
+        switch self {
+        case .anchor: self
+        case .focal(let x, let y): .anchor(x: x, y: y)
+        case .entropy, .attention: .center
+        }
+    }
+}

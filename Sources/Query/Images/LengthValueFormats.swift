@@ -1,0 +1,89 @@
+import DarkroomNetwork
+import DarkroomTransforms
+
+extension ValueFormat where Value == Length {
+    /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling.
+    static func length(_ range: ClosedRange<Int>, percent: ClosedRange<Double>) -> ValueFormat {
+        ValueFormat(.length(range, percent: percent)) { text in
+            guard let length = Length(parsing: text) else { return nil }
+            switch length {
+            case .pixels(let count): return range.contains(count) ? length : nil
+            case .percent(let part): return percent.contains(Double(part.hundredths) / 100) ? length : nil
+            }
+        } write: {
+            "\($0)"
+        }
+    }
+}
+
+extension ValueFormat where Value == Crop {
+    /// `x,y,w,h` in pixels or percent. Whether the rectangle lies within the image is known once there is one.
+    static var rectangle: ValueFormat {
+        let length = "([0-9]{1,9}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
+        return ValueFormat(
+            .text(
+                pattern: "^\(length)(,\(length)){3}$",
+                expected:
+                    "x,y,w,h of the upright source, each in whole pixels or in percent, such as 25p, w and h above 0")
+        ) { text in
+            let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Length(parsing: String($0)) }
+            guard sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2], let height = sides[3],
+                [x, y, width, height].allSatisfy(\.isPart), width.isPositive, height.isPositive
+            else { return nil }
+            return Crop(x: x, y: y, width: width, height: height)
+        } write: {
+            "\($0.x),\($0.y),\($0.width),\($0.height)"
+        }
+    }
+}
+
+extension ValueFormat where Value == AspectRatio {
+    /// `w:h`, two numbers with at most two decimals.
+    static var aspectRatio: ValueFormat {
+        let number = "[0-9]{1,4}(\\.[0-9]{1,2})?"
+        return ValueFormat(
+            .text(pattern: "^\(number):\(number)$", expected: "a ratio w:h of two numbers above 0, such as 16:9")
+        ) { text in
+            let sides = text.split(separator: ":", omittingEmptySubsequences: false)
+            let hundredths = sides.compactMap { Digits.hundredths($0.utf8, maxWholeDigits: 4) }
+            guard sides.count == 2, hundredths.count == 2, hundredths.allSatisfy({ $0 > 0 }) else { return nil }
+            return AspectRatio(width: hundredths[0], height: hundredths[1])
+        } write: { ratio in
+            guard max(ratio.width, ratio.height) > 9_999 else { return "\(ratio)" }
+            return "\(ValueSchema.plain(Double(ratio.width) / 100)):\(ValueSchema.plain(Double(ratio.height) / 100))"
+        }
+    }
+}
+
+extension Length {
+    /// Reads up to nine digits, or a percentage with up to three digits and two decimals that ends in `p` or `%`.
+    fileprivate init?(parsing text: String) {
+        guard let unit = text.utf8.last, unit == UInt8(ascii: "p") || unit == UInt8(ascii: "%") else {
+            guard let count = Digits.integer(text), count >= 0, text.utf8.first != UInt8(ascii: "-") else { return nil }
+            self = .pixels(count)
+            return
+        }
+        guard let count = Digits.hundredths(text.utf8.dropLast(), maxWholeDigits: 3) else { return nil }
+        self = .percent(Percentage(hundredths: count))
+    }
+
+    /// Whether it is at most the whole.
+    fileprivate var isPart: Bool {
+        if case .percent(let part) = self { part.hundredths <= 10_000 } else { true }
+    }
+
+    fileprivate var isPositive: Bool { self != .pixels(0) && self != .percent(Percentage(hundredths: 0)) }
+}
+
+extension Digits {
+    /// A non-negative number with at most two decimals, times 100.
+    fileprivate static func hundredths(_ text: some Collection<UInt8>, maxWholeDigits: Int) -> Int? {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }),
+            (1...maxWholeDigits).contains(parts[0].count), parts.count == 1 || (1...2).contains(parts[1].count)
+        else { return nil }
+        let decimals = parts.count == 2 ? Array(parts[1]) : []
+        let digits = Array(parts[0]) + decimals + Array(repeating: UInt8(ascii: "0"), count: 2 - decimals.count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
+}

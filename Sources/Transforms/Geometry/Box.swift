@@ -1,0 +1,109 @@
+/// The box that an image is fitted to, in device pixels or relative to the image. With one side only, the other follows
+/// from the image's aspect ratio.
+public struct Box: Hashable, Codable, Sendable {
+    /// At least 1 pixel; nil = follows from the height.
+    public var horizontal: Length?
+    /// At least 1 pixel; nil = follows from the width.
+    public var vertical: Length?
+    /// The ratio of the box's sides, which gives the side that is nil; if both are, the box is the largest within the
+    /// image, or the smallest around it for `contain`. It has no effect on a box with two sides.
+    public var ratio: AspectRatio?
+    /// The least width of the result in pixels. A smaller one is enlarged with its aspect ratio, even without
+    /// `Recipe.enlarge`, and what then exceeds the box is cropped.
+    public var minWidth: Int?
+    /// The least height of the result in pixels; see ``minWidth``.
+    public var minHeight: Int?
+
+    /// A box of these sides in pixels; without any side, nothing is scaled.
+    public init(width: Int?, height: Int?) {
+        self.init(horizontal: width.map(Length.pixels), vertical: height.map(Length.pixels))
+    }
+
+    /// A box of these sides, ratio and least sizes.
+    public init(
+        horizontal: Length?, vertical: Length?, ratio: AspectRatio? = nil, minWidth: Int? = nil, minHeight: Int? = nil
+    ) {
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.ratio = ratio
+        self.minWidth = minWidth
+        self.minHeight = minHeight
+    }
+
+    /// The width in pixels, if it is given in pixels.
+    public var width: Int? {
+        get { horizontal?.pixels }
+        set { horizontal = newValue.map(Length.pixels) }
+    }
+
+    /// The height in pixels, if it is given in pixels.
+    public var height: Int? {
+        get { vertical?.pixels }
+        set { vertical = newValue.map(Length.pixels) }
+    }
+
+    /// Both sides, if both are given in pixels.
+    public var size: PixelSize? {
+        guard let width, let height else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// Whether a side is given.
+    public var hasSide: Bool { horizontal != nil || vertical != nil }
+    /// Whether the box has two sides, given or by its ratio.
+    public var isTwoSided: Bool { ratio != nil || horizontal != nil && vertical != nil }
+    /// Whether a least size is given.
+    public var hasMinimum: Bool { minWidth != nil || minHeight != nil }
+    /// Whether nothing is given, so that nothing is scaled.
+    public var isEmpty: Bool { !hasSide && ratio == nil && !hasMinimum }
+
+    /// Whether the box is known without the image.
+    var isFixed: Bool {
+        let isAbsolute = (horizontal == nil || width != nil) && (vertical == nil || height != nil)
+        return isAbsolute && ratio == nil && !hasMinimum
+    }
+
+    /// Whether a result of this fit may have to be cropped to the box.
+    func crops(_ fit: Fit) -> Bool {
+        if fit == .cover && isTwoSided { return true }
+        return hasMinimum && hasSide && (fit == .inside || !isTwoSided)
+    }
+
+    /// The box for an image of this size: sides in pixels and no ratio. A box below its least size grows to it.
+    func resolved(in image: PixelSize, for fit: Fit) -> Box {
+        guard !isFixed else { return self }
+        var box = Box(horizontal: nil, vertical: nil, minWidth: minWidth, minHeight: minHeight)
+        box.width = horizontal.map { max(1, $0.resolved(in: image.width)) }
+        box.height = vertical.map { max(1, $0.resolved(in: image.height)) }
+        if let ratio {
+            switch (box.width, box.height) {
+            case (nil, nil):
+                let size = fit == .contain ? ratio.smallest(around: image) : ratio.largest(within: image)
+                (box.width, box.height) = (size.width, size.height)
+            case (let width?, nil): box.height = ratio.height(forWidth: width)
+            case (nil, let height?): box.width = ratio.width(forHeight: height)
+            case (_?, _?): break
+            }
+        }
+        return box.grown(keeping: ratio)
+    }
+
+    /// The box at least as large as its least size; two sides keep their ratio.
+    private func grown(keeping ratio: AspectRatio?) -> Box {
+        let least = PixelSize(width: minWidth ?? 1, height: minHeight ?? 1)
+        var box = self
+        guard let size, size.factor(toCover: least) > 1 else {
+            if size == nil {
+                box.width = width.map { max($0, least.width) }
+                box.height = height.map { max($0, least.height) }
+            }
+            return box
+        }
+        let factor = size.factor(toCover: least)
+        let grown = PixelSize(
+            width: Int((Double(size.width) * factor).rounded()), height: Int((Double(size.height) * factor).rounded()))
+        let covering = ratio?.smallest(around: least) ?? grown.united(with: least)
+        (box.width, box.height) = (covering.width, covering.height)
+        return box
+    }
+}
