@@ -45,7 +45,7 @@ struct ImageQueryTests {
         ("&w=9&h=9&fit=contain&min-w=5", "&w=9&h=9&fit=contain"),
         ("&w=9&h=9&fit=cover&enlarge&min-w=5&min-h=9", "&w=9&h=9&fit=cover&enlarge"),
 
-        ("&w=101&dpr=1.5", "&w=152"),
+        ("&w=9&h=9&fit=contain&bg=transparent", "&w=9&h=9&fit=contain&bg=ff00"), ("&w=101&dpr=1.5", "&w=152"),
         ("&w=101&dpr=1.25", "&w=126"),
         ("&we&w=100", "&w=100&enlarge=false"), ("&trim", "&trim=10"), ("&gam", "&gam=2.2"), ("&blur=5", "&blur=5.0"),
         ("&orient=1", "&orient=none"), ("&tint=f00", "&tint=ff000080"), ("&bg=white", "&bg=FFF"),
@@ -66,7 +66,7 @@ struct ImageQueryTests {
         ("&w=50p&ar=1:1", "&w=50p"), ("&min-w=9", "&min-h=9"), ("&w=9&min-h=5", "&w=9&min-h=5&a=top"),
         ("&w=9&h=9&fit=cover&min-w=5", "&w=9&h=9&fit=cover"),
         ("&crop=0,0,5,5", "&crop=0,0,5p,5"),
-        ("&w=100", "&w=101"),
+        ("&w=9&h=9&fit=contain&bg=transparent", "&w=9&h=9&fit=contain"), ("&w=100", "&w=101"),
         ("&w=9&h=9&fit=cover", "&w=9&h=9&fit=contain"),
         ("&w=100", "&w=100&enlarge"), ("&w=100", "&w=100&resample=linear"), ("&blur", "&blur=1"),
         ("&sharp", "&sharp=1"),

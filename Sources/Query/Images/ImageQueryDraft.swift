@@ -64,6 +64,10 @@ struct ImageQueryDraft: Sendable {
         }
         var query = query
         try resolveBox(&query.recipe, limits)
+        // A transparent background makes a difference only on the canvas of an opaque image.
+        if query.recipe.background?.alpha == 0 {
+            query.recipe.background = query.recipe.fit == .contain ? .transparent : nil
+        }
         query.output = try output()
         return query
     }

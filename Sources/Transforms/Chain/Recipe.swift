@@ -28,7 +28,7 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// Mirrored left to right.
     public var flop = false
     /// Fills the canvas of `contain`, the corners of a rotation and transparent pixels; nil = they stay transparent if
-    /// the output format supports alpha, and become white otherwise.
+    /// the output format supports alpha, and become white otherwise, and the canvas of an opaque image is white.
     public var background: Color?
     /// Nil = none.
     public var blur: Blur?
@@ -79,7 +79,7 @@ public struct Recipe: Hashable, Codable, Sendable {
             filter,
             blur,
             tint,
-            background.map(Flatten.init),
+            Flatten(self),
         ]
     }
 

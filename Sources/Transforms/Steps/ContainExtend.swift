@@ -6,10 +6,11 @@ public struct ContainExtend: Transform, Hashable {
     public var canvas: PixelSize?
     /// Where the image lies on the canvas.
     public var position: Position
-    /// The fill; nil = transparent, which becomes white in a format without alpha.
+    /// The fill; nil = white for an opaque image, so that it stays one, and transparent otherwise. Transparent becomes
+    /// white in a format without alpha.
     public var background: Color?
 
-    /// A canvas of this size, by default with the image centered and transparent around it.
+    /// A canvas of this size, by default with the image centered.
     public init(canvas: PixelSize?, position: Position = .center, background: Color? = nil) {
         self.canvas = canvas
         self.position = position
@@ -20,24 +21,24 @@ public struct ContainExtend: Transform, Hashable {
         guard recipe.fit == .contain, recipe.box.isTwoSided else { return nil }
         self.init(
             canvas: recipe.box.isFixed ? recipe.box.size : nil, position: recipe.position,
-            background: recipe.solidBackground)
+            background: recipe.background.map { $0.alpha == 255 ? $0 : .transparent })
     }
 
     public var key: String {
         let sides = canvas.map { "\($0.width),\($0.height)" } ?? "resized"
-        return "contain(\(sides),\(position.key),\(background?.hex ?? "-"))"
+        return "contain(\(sides),\(position.key),\(background?.hex ?? "auto"))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let canvas = canvas ?? plan.canvas ?? plan.size
         let isExtended = plan.size != canvas
-        return plan.changingSize(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 0) < 255)
+        return plan.changingSize(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 255) < 255)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let canvas = context.plan.size
         guard image.size != canvas else { return image }
-        let fill = background ?? .transparent
+        let fill = background ?? (image.first.hasAlpha ? .transparent : .white)
         let free = PixelSize(width: canvas.width - image.size.width, height: canvas.height - image.size.height)
         let place = placing(free)
         return try image.mapFrames { frame throws(VipsError) in

@@ -10,6 +10,12 @@ public struct Flatten: Transform, Hashable {
         self.background = background
     }
 
+    /// Nil if the recipe has no background, or a transparent one.
+    init?(_ recipe: Recipe) {
+        guard let background = recipe.background, background.alpha > 0 else { return nil }
+        self.init(background)
+    }
+
     public var key: String { "flatten(\(background.hex))" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

@@ -50,7 +50,7 @@ struct TransformChainTests {
                 $0.position = .anchor(x: 0, y: 0)
             },
             { $0.rotationDegrees = 90 }, { $0.rotationDegrees = 91 }, { $0.flip = true }, { $0.flop = true },
-            { $0.background = .white }, { $0.background = .transparent }, { $0.blur = Blur() },
+            { $0.background = .white }, { $0.blur = Blur() },
             { $0.blur = Blur(sigma: 2) },
             { $0.sharpen = Sharpen() }, { $0.sharpen = Sharpen(sigma: 2) }, { $0.brightness = Brightness(percent: 5) },
             { $0.contrast = Contrast(percent: 5) }, { $0.saturation = Saturation(factor: 2) },
@@ -67,6 +67,10 @@ struct TransformChainTests {
             {
                 $0 = .box(40, fit: .contain)
                 $0.box.ratio = AspectRatio(width: 2, height: 1)
+            },
+            {
+                $0 = .box(40, 40, fit: .contain)
+                $0.background = .transparent
             },
         ]
         let keys = changes.map { TransformChain(.with($0)).key }
@@ -87,6 +91,7 @@ struct TransformChainTests {
         #expect(TransformChain(.with { $0.rotationDegrees = 360 }).key == TransformChain(Recipe()).key)
         #expect(TransformChain(.with { $0.fit = .cover }).key == TransformChain(Recipe()).key)
         #expect(TransformChain(.box(40, fit: .cover)).key == TransformChain(.box(40)).key)
+        #expect(TransformChain(.with { $0.background = .transparent }).key == TransformChain(Recipe()).key)
     }
 }
 

@@ -32,7 +32,7 @@ struct RelativeBoxTests {
             $0.fit = .contain
         }
         #expect(pixels.size == PixelSize(width: 80, height: 80))
-        #expect(pixels[40, 0][3] == 0 && pixels[40, 40] == Drawing.blue.map(Int.init) + [255])
+        #expect(pixels[40, 0] == [255, 255, 255] && pixels[40, 40] == Drawing.blue.map(Int.init))
     }
 
     @Test func `Percentages are those of the image after crop and trim, upright`() throws {

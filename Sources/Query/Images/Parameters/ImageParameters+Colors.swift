@@ -4,15 +4,11 @@ extension ImageParameters {
     /// The parameters of colors.
     static let colors: [Row] = [
         Row(
-            "bg",
-            ValueFormat.color.map {
-                $0.alpha == 0 ? nil : $0
-            } back: {
-                $0
-            }, \.query.recipe.background,
+            "bg", .color, \.query.recipe.background,
             .of(
                 .color, .transform(Flatten.self), .low,
-                "Fills transparency, the canvas of `fit=contain` and the corners of a rotation.")),
+                "Fills transparency, the canvas of `fit=contain`, by default white for an opaque source, and the "
+                    + "corners of a rotation.")),
         Row(
             "bri",
             ValueFormat.integer(Brightness.percents).effect(offAt: 0, Brightness.init(percent:), back: \.percent),
