@@ -27,6 +27,7 @@ struct CanonicalQueryTests {
         ("url=x&ar=9999.99:1&fit=contain", "url=x&fit=contain&ar=9999.99%3A1"),
         ("url=x&w=20&dpr=1.5&min-w=10&min-h=7", "url=x&w=30&min-w=15&min-h=11"),
         ("url=x&crop=10%25,0,50p,9", "url=x&crop=10p%2C0%2C50p%2C9"),
+        ("url=x&duotone=navy,fff&pixelate=5.00p", "url=x&duotone=000080ff%2Cffffffff&pixelate=5p"),
         ("url=x&bg=red&tint=00F8", "url=x&bg=ff0000ff&tint=0000ffff"),
         ("url=x&flop=1&flip&ro=90", "url=x&ro=90&flip=true&flop=true"),
         ("url=x&output=jpeg&q=80&il", "url=x&output=jpg&il=true"), ("url=x&q=75&ll=false", "url=x&q=75"),

@@ -91,6 +91,12 @@ struct ImageParametersTests {
         Row("hue", good: ["0", "180", "359"], bad: ["360", "-1"] + notWhole),
         Row("gam", good: [nil, "", "1", "2.2", "3"], bad: ["0.9", "3.1"] + notNumbers),
         Row("tint", good: colors, bad: notColors),
+        Row(
+            "duotone", good: ["1e3a8a,fde68a", "navy,gold", "%23fff,000", "f008,RED", "red%2Cblue"],
+            bad: ["", nil, "red", "red,", ",red", "red,reddish", "red,blue,gold", "red;blue"]),
+        Row(
+            "pixelate", good: ["2", "10", "1000", "0.1p", "5p", "100%25"],
+            bad: ["0", "1", "1001", "0p", "0.09p", "100.01p", "101p"] + notWhole),
         Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
             "output",

@@ -213,6 +213,7 @@ struct ContractTests {
                 bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1", "0,0,1.5,1"]
             ),
             "ar": (good: ["16:9", "1.91:1"], bad: ["16", "16/9", "1.234:1", ":1", "-1:1"]),
+            "duotone": (good: ["1e3a8a,fde68a", "navy,gold"], bad: ["navy", "navy,", "a,b", "red,red,red"]),
             "preset": (good: ["avatar", "A-b_1"], bad: ["", "a b", "é", String(repeating: "a", count: 33)]),
             "s": (
                 good: ["k1." + String(repeating: "A", count: 43)],

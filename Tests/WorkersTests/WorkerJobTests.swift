@@ -32,6 +32,8 @@ struct WorkerJobTests {
         all.gamma = Gamma(exponent: 2.2)
         all.tint = Tint(.white)
         all.filter = .sepia
+        all.duotone = Duotone(shadow: .transparent, highlight: .white)
+        all.pixelate = Pixelate(block: .percent(Percentage(hundredths: 1_250)))
         var attention = Recipe(resampling: .linear)
         attention.orientation = .none
         attention.box = Box(width: 9, height: 9)

@@ -48,6 +48,10 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var tint: Tint?
     /// Nil = none.
     public var filter: Filter?
+    /// Nil = none.
+    public var duotone: Duotone?
+    /// Nil = none.
+    public var pixelate: Pixelate?
 
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
@@ -77,7 +81,9 @@ public struct Recipe: Hashable, Codable, Sendable {
             gamma,
             sharpen,
             filter,
+            duotone,
             blur,
+            pixelate,
             tint,
             Flatten(self),
         ]

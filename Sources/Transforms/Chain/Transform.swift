@@ -3,14 +3,14 @@ public import DarkroomVips
 /// One step of the chain: takes a decoded image and returns a changed one.
 ///
 /// ```swift
-/// struct Pixelate: Transform {
-///     var block: Int
-///     var key: String { "pixelate(\(block))" }
+/// struct Median: Transform {
+///     var side: Int
+///     var key: String { "median(\(side))" }
 ///
 ///     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
 ///         try image.mapFrames { frame throws(VipsError) in
-///             try frame.applying("shrink", ["hshrink": .int(block), "vshrink": .int(block)])
-///                 .applying("zoom", ["xfac": .int(block), "yfac": .int(block)])
+///             try frame.applying(
+///                 "rank", ["width": .int(side), "height": .int(side), "index": .int(side * side / 2)])
 ///         }
 ///     }
 /// }

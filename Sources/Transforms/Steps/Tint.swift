@@ -7,7 +7,7 @@ public struct Tint: Transform, Hashable, Codable {
 
     /// A tint of this color; its alpha is ignored.
     public init(_ color: Color) {
-        self.color = Color(red: color.red, green: color.green, blue: color.blue)
+        self.color = color.opaque
     }
 
     public var key: String { "tint(\(color.hex))" }

@@ -48,3 +48,18 @@ extension Crop: WireValue {
         try coder.code(&height)
     }
 }
+
+extension Pixelate: WireValue {
+    static let blank = Pixelate(block: .blank)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&block) }
+}
+
+extension Duotone: WireValue {
+    static let blank = Duotone(shadow: .blank, highlight: .white)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&shadow)
+        try coder.code(&highlight)
+    }
+}

@@ -30,6 +30,8 @@ extension Recipe: WireValue {
         try coder.code(&gamma)
         try coder.code(&tint)
         try coder.code(choice: &filter)
+        try coder.code(&duotone)
+        try coder.code(&pixelate)
     }
 }
 

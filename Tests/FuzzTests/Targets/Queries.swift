@@ -56,6 +56,6 @@ extension FuzzTests {
         "url=x&maxage=1h&store=none&wait=stored&priority=low&cache=reload",
         "url=x&filename=a.jpg&default=y&scaledown&resample=linear&w=1", "url=x&enlarge&we&ll",
         "url=x&w=33.33p&ar=1.91:1&min-w=90&min-h=5&dpr=1.25", "url=x&ar=16:9&fit=contain&a=top",
-        "url=x&crop=10p,0,50%25,9&h=50%25",
+        "url=x&crop=10p,0,50%25,9&pixelate=2.5p&duotone=navy,fde68a&h=50%25",
     ]
 }

@@ -11,7 +11,7 @@ struct TransformChainTests {
             names == [
                 "orient", "crop", "trim", "resize", "srgb", "cover", "rotate", "flip", "flop", "bri", "sat", "hue",
                 "con",
-                "gam", "sharp", "filt", "blur", "tint", "flatten",
+                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "flatten",
             ])
         #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
     }
@@ -57,6 +57,10 @@ struct TransformChainTests {
             { $0.hue = Hue(degrees: 5) },
             { $0.gamma = Gamma() }, { $0.gamma = Gamma(exponent: 1.5) }, { $0.tint = Tint(.white) },
             { $0.filter = .sepia }, { $0.filter = .negate }, { $0.filter = .greyscale }, { $0.scaleDown = true },
+            { $0.duotone = Duotone(shadow: .transparent, highlight: .white) },
+            { $0.duotone = Duotone(shadow: .white, highlight: .transparent) },
+            { $0.pixelate = Pixelate(block: .pixels(9)) },
+            { $0.pixelate = Pixelate(block: .percent(Percentage(hundredths: 900))) },
             { $0.crop = Crop(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .percent(half)) },
             { $0.box.horizontal = .percent(half) }, { $0.box.vertical = .percent(half) }, { $0.box.minWidth = 40 },
             { $0.box.minHeight = 40 }, { $0.box.ratio = AspectRatio(width: 2, height: 1) },
@@ -98,6 +102,8 @@ struct TransformChainTests {
 extension Recipe {
     static let everything = Recipe.with {
         $0.filter = .sepia
+        $0.duotone = Duotone(shadow: .transparent, highlight: .white)
+        $0.pixelate = Pixelate(block: .pixels(3))
         $0.tint = Tint(.white)
         $0.gamma = Gamma()
         $0.hue = Hue(degrees: 1)

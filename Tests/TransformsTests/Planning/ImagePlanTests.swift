@@ -54,6 +54,8 @@ struct ImagePlanTests {
         Wish(
             recipe: .with {
                 $0.crop = Crop(x: .percent(half), y: .pixels(0), width: .percent(half), height: .percent(half))
+                $0.pixelate = Pixelate(block: .pixels(5))
+                $0.duotone = Duotone(shadow: .transparent, highlight: .white)
             }, output: OutputOptions()),
     ]
 

@@ -130,6 +130,11 @@ def least(name: str, side: str) -> Callable[[Query], None]:
     return rule
 
 
+def known_percentage(query: Query) -> None:
+    if is_percentage(query["pixelate"]):
+        query["pixelate"] = percentage(query["pixelate"])
+
+
 def one_way_to_enlarge(query: Query) -> None:
     query.pop("we")
 
@@ -147,8 +152,8 @@ def small_crop(query: Query) -> None:
 
 def known_color(name: str) -> Callable[[Query], None]:
     def rule(query: Query) -> None:
-        if str(query[name]).isalpha():
-            query[name] = chosen_of(COLOR_NAMES, query[name])
+        colors = str(query[name]).split(",")
+        query[name] = ",".join(chosen_of(COLOR_NAMES, color) if color.isalpha() else color for color in colors)
 
     return rule
 
@@ -171,11 +176,13 @@ RULES: dict[str, Callable[[Query], None]] = {
     "ar": wide_ratio,
     "min-w": least("min-w", "w"),
     "min-h": least("min-h", "h"),
+    "pixelate": known_percentage,
     "fpx": focal,
     "fpy": focal,
     "crop": small_crop,
     "bg": known_color("bg"),
     "tint": known_color("tint"),
+    "duotone": known_color("duotone"),
     "page": first_page,
     "maxage": at_most_a_year,
 }

@@ -42,5 +42,28 @@ extension ImageParameters {
         Row(
             "filt", .choice(Filter.self), \.query.recipe.filter,
             .of(.color, .transform(Filter.self), .low, "Applies a color filter.")),
+        Row(
+            "duotone", .duotone, \.query.recipe.duotone,
+            .of(
+                .color, .transform(Duotone.self), .low,
+                "Maps luminance to a gradient between two colors, the one of shadows and the one of highlights.")),
     ]
+}
+
+extension ValueFormat where Value == Duotone {
+    /// Two colors, separated by a comma.
+    fileprivate static var duotone: ValueFormat {
+        let color = "(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20})"
+        return ValueFormat(
+            .text(
+                pattern: "^\(color),\(color)$",
+                expected: "two colors separated by a comma, each in hexadecimal or a CSS color name")
+        ) { text in
+            let colors = text.split(separator: ",", omittingEmptySubsequences: false).map { Color(parsing: String($0)) }
+            guard colors.count == 2, let shadow = colors[0], let highlight = colors[1] else { return nil }
+            return Duotone(shadow: shadow, highlight: highlight)
+        } write: {
+            "\($0.shadow.hex),\($0.highlight.hex)"
+        }
+    }
 }

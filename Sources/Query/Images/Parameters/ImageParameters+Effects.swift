@@ -26,5 +26,14 @@ extension ImageParameters {
             .of(
                 .effects, .transform(Sharpen.self), .high,
                 "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel where the value is left out.")),
+        Row(
+            "pixelate",
+            ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents)
+                .map(Pixelate.init(block:), back: \.block),
+            \.query.recipe.pixelate,
+            .of(
+                .effects, .transform(Pixelate.self), .low,
+                "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in percent "
+                    + "of its width.")),
     ]
 }

@@ -1,0 +1,40 @@
+import DarkroomVips
+
+/// Maps luminance to a gradient between two colors; alpha is not changed.
+public struct Duotone: Transform, Hashable, Codable {
+    /// What black becomes.
+    public var shadow: Color
+    /// What white becomes.
+    public var highlight: Color
+
+    /// A gradient from the first color to the second; their alpha is ignored.
+    public init(shadow: Color, highlight: Color) {
+        self.shadow = shadow.opaque
+        self.highlight = highlight.opaque
+    }
+
+    public var key: String { "duotone(\(shadow.hex),\(highlight.hex))" }
+
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let gradient = try VipsImage.fromBytes(gradient, width: 256, height: 1, bands: 3)
+        return try image.mapFrames { frame throws(VipsError) in
+            try frame.changingColor { color throws(VipsError) in
+                try color.applying("colourspace", ["space": "b-w"]).applying("maplut", ["lut": .image(gradient)])
+                    .applying("copy", ["interpretation": "srgb"])
+            }
+        }
+    }
+
+    /// The colors of all 256 tones, red, green and blue each.
+    private var gradient: [UInt8] {
+        (0..<256).flatMap { tone in
+            zip(shadow.rgb, highlight.rgb).map { dark, light in
+                UInt8((dark + (light - dark) * Double(tone) / 255).rounded())
+            }
+        }
+    }
+}
