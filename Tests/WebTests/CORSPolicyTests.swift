@@ -82,7 +82,8 @@ struct CORSPolicyTests {
 
     @Test(
         arguments: shared + [
-            "/", "/problems", "/problems/loop", "/problems/none", "/openapi.yaml", "/openapi.json", "/health/live",
+            "/", "/problems", "/problems/loop", "/problems/none", "/openapi.yaml", "/openapi.json", "/reference",
+            "/health/live",
             "/health/ready", "/cache", "/metrics", "/nothing",
         ])
     func `every response is inert in a browser`(target: String) async throws {

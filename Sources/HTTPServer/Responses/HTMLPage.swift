@@ -64,6 +64,7 @@ package struct HTMLPage: Sendable {
         main { max-width: 42rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere }
         h1 { font-size: 1.6rem; line-height: 1.25 } h2 { font-size: 1.1rem; margin-top: 1.75rem }
         a { color: var(--link) } li { margin: .35rem 0 } ul { padding-left: 1.25rem }
+        dt { margin-top: 1rem } dd { margin: 0; color: var(--text) } dd p { margin: .25rem 0 }
         code { background: var(--soft); padding: .1em .35em; border-radius: .25em }
 
         """

@@ -4,7 +4,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /openapi.yaml` and `GET /openapi.json`: the OpenAPI document, which tests compare with the code.
+/// `GET /openapi.yaml`, `GET /openapi.json` and `GET /reference`: the OpenAPI document, which tests compare with the
+/// code.
 enum ContractEndpoint {
     static var routes: [Route] {
         [
@@ -12,6 +13,10 @@ enum ContractEndpoint {
             Route("/openapi.json") { _, _ throws(Problem) in
                 guard let json else { throw .internalError }
                 return json
+            },
+            Route("/reference") { _, _ throws(Problem) in
+                guard let reference else { throw .internalError }
+                return reference
             },
         ]
     }
@@ -22,6 +27,9 @@ enum ContractEndpoint {
     private static let json = (try? ContractJSON.document(from: PackageResources.openapi_yaml)).map {
         response($0, type: "application/json")
     }
+
+    /// Made on first use, like ``json``.
+    private static let reference = (try? ReferencePage(yaml: PackageResources.openapi_yaml))?.page.response
 
     private static func response(_ body: ByteBuffer, type: String) -> Response {
         Response(

@@ -7,6 +7,7 @@ from darkroom_client.api.operations import (
     get_contract_as_json,
     get_playground,
     get_problem,
+    get_reference,
     list_problems,
 )
 from darkroom_client.models import Contract, Problem, ProblemType
@@ -42,6 +43,15 @@ def test_get_problem(admin: AuthenticatedClient, kind: ProblemType) -> None:
 def test_get_problem_of_an_unknown_type(admin: AuthenticatedClient) -> None:
     problem = get_problem.sync("no-such-problem", client=admin)
     assert isinstance(problem, Problem) and problem.type_ == ProblemType.NO_SUCH_ROUTE
+
+
+def test_get_reference(admin: AuthenticatedClient) -> None:
+    """The page names every path and every parameter."""
+    page = get_reference.sync(client=admin)
+    assert isinstance(page, str) and page.startswith("<!doctype html>")
+    assert [path for path in contract()["paths"] if f" {path}<" not in page] == []
+    shared = contract()["components"]["parameters"].values()
+    assert [parameter["name"] for parameter in shared if f"<code>{parameter['name']}</code>" not in page] == []
 
 
 def test_get_contract_as_json(admin: AuthenticatedClient) -> None:

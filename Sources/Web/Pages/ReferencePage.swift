@@ -1,0 +1,126 @@
+import DarkroomHTTPServer
+import Foundation
+import Yams
+
+/// The contract as a page that people read, without scripts.
+struct ReferencePage {
+    private let contract: Node
+
+    /// - Throws: where the YAML is malformed.
+    init(yaml: some Sequence<UInt8>) throws {
+        contract = try Yams.compose(yaml: String(decoding: Array(yaml), as: UTF8.self)) ?? Node("")
+    }
+
+    var page: HTMLPage {
+        let operations = operations
+        let index = operations.map { "<li><a href=\"#\($0.anchor)\"><code>\($0.title)</code></a> \($0.summary)</li>" }
+        return HTMLPage(
+            title: "API reference",
+            body: """
+                <p>This page shows the contract, which is also available as <a href="openapi.yaml">YAML</a> and \
+                <a href="openapi.json">JSON</a>. <a href="./">The playground</a> tries it out, and \
+                <a href="problems">every problem</a> has a page.</p>
+                \(Self.paragraphs(contract["info"]?["description"]))
+                <ul>
+                \(index.joined(separator: "\n"))
+                </ul>
+                \(operations.map(section).joined(separator: "\n"))
+                <h2 id="parameters">Parameters</h2>
+                <dl>
+                \(parameters)
+                </dl>
+                """)
+    }
+
+    // MARK: - Operations
+
+    private struct Operation {
+        var method: String
+        var path: String
+        var node: Node
+
+        var title: String { "\(method.uppercased()) \(path.htmlEscaped)" }
+        var anchor: String { (node["operationId"]?.string ?? path).htmlEscaped }
+        var summary: String { ReferencePage.inline(node["summary"]?.string ?? "") }
+    }
+
+    private var operations: [Operation] {
+        (contract["paths"]?.mapping ?? [:]).flatMap { path, item in
+            ["get", "post", "put", "delete"].compactMap { method in
+                item[method].map { Operation(method: method, path: path.string ?? "", node: $0) }
+            }
+        }
+    }
+
+    private func section(_ operation: Operation) -> String {
+        let parameters = operation.node["parameters"]?.sequence.map { list in
+            "<p>Parameters: \(list.map(mention).joined(separator: ", "))</p>"
+        }
+        let responses = (operation.node["responses"]?.mapping ?? [:]).map { status, response in
+            "<li><code>\(status.string ?? "")</code> \(Self.inline(resolved(response)["description"]?.string ?? ""))</li>"
+        }
+        return """
+            <h2 id="\(operation.anchor)"><code>\(operation.title)</code></h2>
+            <p>\(operation.summary).</p>
+            \(Self.paragraphs(operation.node["description"]))
+            \(parameters ?? "")
+            <ul>
+            \(responses.joined(separator: "\n"))
+            </ul>
+            """
+    }
+
+    /// A shared parameter as a link to its description, and the only one of an operation with its description.
+    private func mention(_ parameter: Node) -> String {
+        let node = resolved(parameter)
+        let name = (node["name"]?.string ?? "").htmlEscaped
+        if let key = parameter["$ref"]?.string?.split(separator: "/").last {
+            return "<a href=\"#parameter-\(String(key).htmlEscaped)\"><code>\(name)</code></a>"
+        }
+        return "<code>\(name)</code> (\(Self.inline(node["description"]?.string ?? "")))"
+    }
+
+    // MARK: - Parameters
+
+    private var parameters: String {
+        (contract["components"]?["parameters"]?.mapping ?? [:]).map { key, node in
+            """
+            <dt id="parameter-\((key.string ?? "").htmlEscaped)"><code>\((node["name"]?.string ?? "").htmlEscaped)</code> \
+            \(values(node["schema"]))</dt>
+            <dd>\(Self.paragraphs(node["description"]))</dd>
+            """
+        }.joined(separator: "\n")
+    }
+
+    /// The values of a schema as a phrase.
+    private func values(_ schema: Node?) -> String {
+        guard let schema = schema.map(resolved) else { return "" }
+        var parts: [String] = []
+        if let choices = schema["enum"]?.sequence { parts.append(choices.compactMap(\.string).joined(separator: ", ")) }
+        if parts.isEmpty, let type = schema["type"]?.string { parts.append(type) }
+        if let least = schema["minimum"]?.string, let most = schema["maximum"]?.string {
+            parts.append("from \(least) to \(most)")
+        }
+        if let rest = schema["default"]?.string { parts.append("default \(rest)") }
+        return parts.joined(separator: ", ").htmlEscaped
+    }
+
+    // MARK: - Text
+
+    /// The node that a reference leads to.
+    private func resolved(_ node: Node) -> Node {
+        guard let reference = node["$ref"]?.string, reference.hasPrefix("#/") else { return node }
+        return reference.dropFirst(2).split(separator: "/").reduce(contract) { $0[String($1)] ?? Node("") }
+    }
+
+    private static func paragraphs(_ text: Node?) -> String {
+        (text?.string ?? "").split(separator: "\n\n").map { "<p>\(inline(String($0)))</p>" }.joined(separator: "\n")
+    }
+
+    /// Text with code between backticks, the only markup of the contract's descriptions.
+    private static func inline(_ text: String) -> String {
+        let parts = text.htmlEscaped.split(separator: "`", omittingEmptySubsequences: false)
+        guard parts.count % 2 == 1 else { return parts.joined(separator: "`") }
+        return parts.enumerated().map { $0 % 2 == 1 ? "<code>\($1)</code>" : String($1) }.joined()
+    }
+}
