@@ -132,7 +132,9 @@ let package = Package(
         room(
             "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Network", "HTTPCaching", "Eviction"],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("Pages/playground.html")]),
+            resources: [
+                .embedInCode("openapi.yaml"), .embedInCode("Pages/Playground"), .embedInCode("Pages/Samples"),
+            ]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [

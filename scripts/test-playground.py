@@ -7,9 +7,10 @@ violations of the Content-Security-Policy, must have no messages.
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from playground import administration, image
+from playground import administration, image, samples
 from playground.person import Person, Screen, browser
 from playground.server import ROOT, running
 
@@ -22,19 +23,23 @@ def main() -> int:
     options = arguments()
     if options.screenshots:
         options.screenshots.mkdir(parents=True, exist_ok=True)
-    for screen in SCREENS:
-        try:
-            run_scenarios(screen, options)
-        except AssertionError as failure:
-            print(f"FAILED {failure}", file=sys.stderr)
-            return 1
+    try:
+        samples.sees_no_page_that_is_turned_off(options.server)
+        for screen in SCREENS:
+            run_scenarios(samples.SCENARIOS, screen, options, local_root=None)
+            run_scenarios(image.SCENARIOS + administration.SCENARIOS, screen, options, local_root=ROOT / "Fixtures/images")
+    except AssertionError as failure:
+        print(f"FAILED {failure}", file=sys.stderr)
+        return 1
     return 0
 
 
-def run_scenarios(screen: Screen, options: argparse.Namespace) -> None:
-    with running(options.server) as address, browser() as driver:
+def run_scenarios(
+    scenarios: list[Callable[[Person], None]], screen: Screen, options: argparse.Namespace, local_root: Path | None
+) -> None:
+    with running(options.server, local_root) as address, browser() as driver:
         person = Person(driver, address, screen, options.screenshots)
-        for scenario in image.SCENARIOS + administration.SCENARIOS:
+        for scenario in scenarios:
             try:
                 scenario(person)
                 person.sees_quiet_console()

@@ -51,7 +51,7 @@ struct Endpoints: Sendable {
     var rateLimiter = RateLimiter()
     /// Answer hits, and refuse requests under overload, in front of the routes.
     var fastResponders: [any FastResponder] = []
-    var playground = PlaygroundEndpoint()
+    var playground = PlaygroundEndpoint(WebConfiguration())
 
     /// The routes for all clients, or for those with a signature if the server requires one.
     var imageRoutes: [AuthorizedRoute] {
@@ -75,7 +75,7 @@ struct Endpoints: Sendable {
         let adminRoutes = adminRoutes.map(AdminAccess(configuration, on: listener).authorizing)
         switch listener {
         case .main:
-            return imageRoutes(configuration) + playground.routes
+            return imageRoutes(configuration) + (configuration.servesPlayground ? playground.routes : [])
                 + (configuration.adminAddress == nil ? adminRoutes : []) + commonRoutes
         case .admin: return adminRoutes + commonRoutes
         }
@@ -138,6 +138,7 @@ extension Endpoints {
             sourceMap: configuration.sourceMap,
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(configuration: configuration)
+        playground = PlaygroundEndpoint(configuration)
         self.observability = observability
         fastResponders = [
             hits,

@@ -39,6 +39,10 @@ package struct WebConfiguration: Sendable {
     package var access: Access
     /// The short names of sources.
     package var sourceMap: SourceMap
+    /// Whether `/` serves the playground.
+    package var servesPlayground: Bool
+    /// Whether sources may be ``SampleImages``, which the playground then offers.
+    package var hasSampleImages: Bool
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -49,7 +53,8 @@ package struct WebConfiguration: Sendable {
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
-        clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap()
+        clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
+        servesPlayground: Bool = true, hasSampleImages: Bool = false
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -67,6 +72,8 @@ package struct WebConfiguration: Sendable {
         self.clientLimits = clientLimits
         self.access = access
         self.sourceMap = sourceMap
+        self.servesPlayground = servesPlayground
+        self.hasSampleImages = hasSampleImages
     }
 
     /// What precedes the path of an endpoint in the URLs that the server hands out.

@@ -36,6 +36,18 @@ struct ImageRouteTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `Without a local root, the playground's own images are sources, unless it is off`() async throws {
+        let server = try await DarkroomProcess([])
+        #expect(try await server.image("local:///samples/coffee.jpg", "w=300").status == 200)
+        #expect(try await server.image("local:///samples/paper-plane.svg", "w=300").status == 200)
+        #expect(try await server.image("local:///etc/passwd").status == 403)
+        #expect(await server.stop() == 0)
+        let closed = try await DarkroomProcess(["--playground", "false"])
+        #expect(try await closed.image("local:///samples/coffee.jpg", "w=300").status == 403)
+        #expect(try await Client.get("\(closed.base)/").status == 404)
+        #expect(await closed.stop() == 0)
+    }
+
     @Test func `A known ETag is answered with 304 and no body`() async throws {
         let server = try await server()
         let first = try await server.image("local:///sample.jpg", "w=50")

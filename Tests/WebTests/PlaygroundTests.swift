@@ -11,7 +11,13 @@ import Testing
 /// The page at `/`: what it may do, and that it knows the service. What it does is tried in a browser, by `make
 /// playground`.
 struct PlaygroundTests {
-    private let page = String(decoding: PackageResources.playground_html, as: UTF8.self)
+    private static let parameters = ImageQueryGrammar().summaries
+    private let page = text(hasSampleImages: false)
+
+    private static func text(hasSampleImages: Bool) -> String {
+        let server = PlaygroundPage.Server(parameters: parameters, hasSampleImages: hasSampleImages)
+        return String(decoding: PlaygroundPage.document(for: server), as: UTF8.self)
+    }
 
     @Test func `the page is HTML with a short lifetime`() async throws {
         let response = try await TestSite().respond("/")
@@ -39,13 +45,35 @@ struct PlaygroundTests {
         #expect(tags[0] != tags[1])
     }
 
-    @Test(arguments: ["script", "style"])
-    func `the policy allows only the page's own element`(element: String) throws {
-        let pieces = page.components(separatedBy: "</\(element)>")
-        #expect(pieces.count == 2, "There is one such element, which no text in it ends early.")
-        let start = try #require(pieces[0].range(of: element == "script" ? "<script type=\"module\">" : "<style>"))
-        let hash = Data(SHA256.hash(data: Data(pieces[0][start.upperBound...].utf8))).base64EncodedString()
+    @Test func `the setting turns the page off`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.servesPlayground = false
+        let site = TestSite(configuration: configuration)
+        #expect(try await site.respond("/").status == .notFound)
+        #expect(try await site.respond("/reference").status == .ok)
+    }
+
+    @Test(arguments: [("script type=\"module\"", "script"), ("style", "style")])
+    func `the policy allows only the page's own element`(tag: String, element: String) throws {
+        let pieces = page.components(separatedBy: "<\(tag)>")
+        #expect(pieces.count == 2, "There is one such element.")
+        let content = try #require(pieces.last?.components(separatedBy: "</\(element)>"))
+        #expect(content.count == 2, "No text in it ends it early.")
+        let hash = Data(SHA256.hash(data: Data(content[0].utf8))).base64EncodedString()
         #expect(try directives()["\(element)-src"] == "'sha256-\(hash)'")
+    }
+
+    @Test func `the page contains every file of its folder`() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/Web/Pages/Playground")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension != "html" }
+        #expect(files.count > 10)
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(page.contains(text), "\(file.lastPathComponent)")
+            #expect(text.split(separator: "\n").count < 300, "\(file.lastPathComponent)")
+        }
     }
 
     @Test func `the policy forbids other scripts and other origins`() throws {
@@ -78,15 +106,29 @@ struct PlaygroundTests {
         #expect(!page.contains(way))
     }
 
-    @Test func `the page's parameters are those of the grammar`() throws {
-        let list = try #require(page.firstMatch(of: /const PARAMETERS = \[([^\]]+)\]/)).output.1
-        let names = list.matches(of: /"([a-z]+)"/).map { String($0.output.1) }
-        #expect(names.contains("url"))
-        #expect(Set(names).isSubset(of: ImageQueryGrammar().table.parameters.map(\.name)))
+    @Test func `the page knows the parameters of the grammar and their values`() throws {
+        let block = try #require(page.firstMatch(of: /id="server">([^<]*)<\/script>/)).output.1
+        struct Stated: Decodable {
+            var parameters: [[String: String]]
+            var hasSampleImages: Bool
+        }
+        let stated = try JSONDecoder().decode(Stated.self, from: Data(block.utf8))
+        #expect(stated.parameters.compactMap { $0["name"] } == Self.parameters.map(\.name))
+        #expect(stated.parameters.first { $0["name"] == "q" }?["values"]?.hasPrefix("an integer from 1 to 100") == true)
+        #expect(!stated.hasSampleImages)
+        #expect(Self.text(hasSampleImages: true).contains("\"hasSampleImages\":true"))
+    }
+
+    @Test func `the page offers every sample image, and they are small`() {
+        for path in SampleImages.files.keys {
+            #expect(page.contains("[\"\(path.dropFirst())\", "), "\(path)")
+        }
+        #expect(SampleImages.files.values.map(\.count).reduce(0, +) < 80_000)
     }
 
     private func directives() throws -> [String: String] {
-        let policy = try #require(PlaygroundEndpoint().respond(to: .get).headers[.contentSecurityPolicy])
+        let policy = try #require(
+            PlaygroundEndpoint(WebConfiguration()).respond(to: .get).headers[.contentSecurityPolicy])
         let pairs = policy.components(separatedBy: "; ").map { $0.split(separator: " ", maxSplits: 1) }
         return Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), String($0[1])) })
     }

@@ -70,14 +70,16 @@ def uses_what_was_prefetched(person: Person) -> None:
 def makes_mistakes(person: Person) -> None:
     person.opens("#view=prefetch")
     person.expected_failures = ["status of 400"]
-    person.writes("#prefetch-urls", "no-url")
+    person.writes("#prefetch-urls", f"{LAKE}\n\nno-url\n{LAKE}")
     person.clicks("#prefetch-start")
-    person.reads("#prefetch-trouble", "(?i)scheme")
+    person.reads("#prefetch-trouble", "(?is)scheme.*Line 3: no-url")
+    area = "const area = document.getElementById('prefetch-urls'); "
+    assert person.run(f"{area} return area.value.slice(area.selectionStart, area.selectionEnd)") == "no-url", "the line is not selected"
     person.sees_marked("#prefetch-urls")
 
 
 def removes_the_token(person: Person) -> None:
-    person.clicks("#forget")
+    person.clicks("#sign-out")
     person.finds("#token")
     assert not person.driver.find_element(By.ID, "prefetch").is_displayed(), "the view stays visible without the token"
     assert person.run("return sessionStorage.length") == 0

@@ -8,7 +8,7 @@ from .person import Person
 
 LAKE = "local:///sample.jpg"
 LAKE_WIDTH = 1600
-WIDTH = "input[type=number][data-parameter=w]"
+WIDTH = "input[inputmode=numeric][data-parameter=w]"
 
 
 def arrives(person: Person) -> None:
@@ -26,9 +26,35 @@ def arrives(person: Person) -> None:
 
 
 def asks_again(person: Person) -> None:
+    """The second answer comes from memory, so that nothing was read, let alone downloaded."""
     person.clicks("#again")
     person.reads("#answered", "^Memory$")
     person.reads("#timing-legend", "No work needed")
+    person.writes(WIDTH, "500")
+    person.sees_result("→ 500 × 333 WebP")
+    person.reads("#answered-note", "Made from the original")
+    assert "Download" not in person.finds("#timing-legend").text, "nothing was downloaded"
+    person.writes(WIDTH, "640")
+    person.sees_result("→ 640 × 427 WebP")
+
+
+def uses_the_result_bar(person: Person) -> None:
+    """The URL below the image leads to it."""
+    person.until(lambda: "w=640" in person.finds("#address").get_attribute("value"), "the bar has no URL")
+    target = person.finds("#address").get_attribute("value")
+    assert person.finds("#address-open").get_attribute("href") == target
+    with urlopen(Request(target, headers={"Accept": "image/webp"})) as answer:
+        assert answer.headers["Content-Type"] == "image/webp", target
+    assert copies(person, "#address-copy", "URL copied") == target
+
+
+def copies(person: Person, button: str, said: str) -> str:
+    """What a copy button puts into the clipboard."""
+    permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    person.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": permissions})
+    person.clicks(button)
+    person.reads("#live", said)
+    return person.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
 
 
 def picks_a_sample(person: Person) -> None:
@@ -96,6 +122,43 @@ def changes_the_shape(person: Person) -> None:
     person.sees_result(r"→ 640 × 360 WebP")
     person.chooses("shape", "auto")
     person.sees_result(r"→ 640 × 427 WebP")
+    person.clicks("#reset")
+
+
+def copies_no_distorted_image(person: Person) -> None:
+    """A shape implies cover, and what is copied states the size of the result, whatever box was asked for."""
+    person.chooses("shape", "16:9")
+    person.sees_result(r"→ 640 × 360 WebP")
+    person.fragment("fit", "cover")
+    person.reads("#panel-code", r'(?s)width="640"\s+height="360"')
+    person.chooses("fit", "inside")
+    person.sees_result(r"→ 540 × 360 WebP")
+    person.reads("#panel-code", r'(?s)width="540"\s+height="360"')
+    person.clicks("#reset")
+    person.sees_result(r"→ 640 × 427 WebP")
+    person.reads("#panel-code", r'(?s)width="640"\s+height="427"')
+
+
+def types_values(person: Person) -> None:
+    """Beside each slider is a field with its value."""
+    person.clicks("#more details:nth-of-type(2) summary")
+    person.sees_labels()
+    quality = "input[type=number][data-parameter=q]"
+    person.writes(quality, "41")
+    person.fragment("q", "41")
+    assert person.finds("#quality").get_attribute("value") == "41", "the slider does not follow"
+    sliders = person.run("return document.querySelectorAll('#controls input[type=range]').length")
+    typed = person.run("return document.querySelectorAll('.typed input').length")
+    assert typed == sliders - 1, f"{typed} fields for {sliders} sliders, of which the width has its own"
+    person.writes("input[type=number][data-parameter=con]", "25")
+    person.fragment("con", "25")
+    person.run("const it = document.querySelector('[data-color=bg]'); it.value = '#2060c0'; it.dispatchEvent(new Event('input'))")
+    person.fragment("bg", "2060c0")
+    person.writes("#p-tint", "rebeccapurple")
+    person.until(lambda: person.finds("[data-color=tint]").get_attribute("value") == "#663399", "the picker does not follow")
+    person.clicks("#reset")
+    person.clicks("#more details:nth-of-type(2) summary")
+    person.sees_result(r"→ 640 × 427 WebP")
 
 
 def changes_the_format(person: Person) -> None:
@@ -111,33 +174,55 @@ def changes_the_format(person: Person) -> None:
 
 
 def changes_colors(person: Person) -> None:
-    person.clicks("#more details:first-of-type summary")
+    color = "#more details:nth-of-type(2)"
+    person.clicks(f"{color} summary")
     person.brings_up("#p-filt").send_keys("Sepia")
     person.fragment("filt", "sepia")
-    person.reads("#more details:first-of-type .changed", "1 set")
+    person.reads(f"{color} .changed", "1 set")
     person.presses("#p-bri", Keys.ARROW_RIGHT)
     person.fragment("bri", "1")
     person.sees_result(r"→ 640 × 427 WebP")
     person.takes_screenshot("5-colors")
     person.clicks("#reset")
-    person.clicks("#more details:first-of-type summary")
+    person.clicks(f"{color} summary")
     person.sees_result(r"→ 640 × 427 WebP")
 
 
 def copies_code(person: Person) -> None:
     person.clicks("[data-tab=code]")
-    person.reads("#panel-code", r"<img src=\"[^\"]*/image\?[^\"]*\" srcset=\"[^\"]* 320w, [^\"]* 640w")
-    person.reads("#panel-code", r"import Darkroom")
-    person.driver.execute_cdp_cmd(
-        "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
-    )
-    person.clicks("button[aria-label='Copy curl']")
-    person.reads("#live", "curl copied")
-    copied = person.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    person.reads("#panel-code", r"(?s)<img src=\"[^\"]*/image\?[^\"]*\"\s+srcset=\"[^\"]* 320w, [^\"]* 640w")
+    for title, part in (
+        ("Picture", r'(?s)<picture>.*type="image/avif".*type="image/webp".*output=jpg.*height="427"'),
+        ("React", r"(?s)srcSet=.*width=\{640\}\s+height=\{427\}"),
+        ("Next.js", r"(?s)const loader = .*w=\$\{width\}.*<Image loader=\{loader\}.*height=\{427\}"),
+        ("SwiftUI", "AsyncImage"), ("Swift in process", "import Darkroom"),
+    ):  # fmt: skip
+        person.chooses("snippet", title)
+        person.reads("#panel-code", part)
+    person.chooses("snippet", "curl")
+    person.sees_no_overflow()
+    copied = copies(person, "button[aria-label='Copy curl']", "curl copied")
     assert copied.startswith("curl -o image.webp -H 'Accept: image/webp'"), copied
     target = copied.split("'")[-2]
     with urlopen(Request(target, headers={"Accept": "image/webp"})) as answer:
         assert answer.headers["Content-Type"] == "image/webp", target
+    person.chooses("snippet", "HTML")
+
+
+def compares_formats(person: Person) -> None:
+    """Three formats side by side, each with its bytes and the time that it took."""
+    person.clicks("[data-tab=formats]")
+    for output in ("jpg", "webp", "avif"):
+        person.reads(f"[data-format={output}] .statement", r"^[\d.]+ KB$")
+        person.reads(f"[data-format={output}] .note", r"[\d.]+ ms|from the cache")
+        person.until(lambda output=output: person.run(f"return document.querySelector('[data-format={output}] img')?.naturalWidth") == 640, output)
+    person.reads("[data-format=avif] .note", r"^\d+% smaller than JPEG")
+    person.sees_no_overflow()
+    person.takes_screenshot("5-formats")
+    person.clicks("button[aria-label='Use AVIF']")
+    person.sees_result(r"→ 640 × 427 AVIF")
+    person.chooses("output", "auto")
+    person.sees_result(r"→ 640 × 427 WebP")
 
 
 def sees_placeholders(person: Person) -> None:
@@ -181,6 +266,9 @@ def makes_mistakes(person: Person) -> None:
     person.sees_marked("#url")
     person.writes("#url", "local:///there-is-none.jpg" + Keys.ENTER)
     person.reads("#trouble", r"no (picture|image)")
+    person.writes("#url", "http://localhost:3000/a.jpg" + Keys.ENTER)
+    person.reads("#trouble", r"(?s)localhost is not a public address.*--allow-networks 127\.0\.0\.0/8")
+    person.takes_screenshot("8-private-address")
     person.clicks("#samples button[data-url$='truncated.jpg']")
     person.reads("#trouble", r"corrupt|damaged")
     person.takes_screenshot("8-failure")
@@ -200,11 +288,11 @@ def follows_a_link(person: Person) -> None:
     person.sees_result(r"→ 300 × 200 JPEG")
     assert person.finds("#a").get_attribute("value") == "focal", "the link does not restore the position"
     assert person.finds("[data-parameter=fpx]").get_attribute("value") == "0.7", "the link does not restore the focal point"
-    person.reads("#quality-value", "^50$")
+    assert person.finds("input[type=number][data-parameter=q]").get_attribute("value") == "50", "the link does not restore the quality"
     person.reads("#panel-info", "SHA-256")
 
 
 SCENARIOS = [
-    arrives, asks_again, picks_a_sample, changes_the_width, moves_the_divider, sets_a_focal_point, crops, changes_the_shape,
-    changes_the_format, changes_colors, copies_code, sees_placeholders, sees_explanation, makes_mistakes, follows_a_link,
+    arrives, asks_again, uses_the_result_bar, picks_a_sample, changes_the_width, moves_the_divider, sets_a_focal_point, crops, changes_the_shape,
+    copies_no_distorted_image, types_values, changes_the_format, changes_colors, copies_code, compares_formats, sees_placeholders, sees_explanation, makes_mistakes, follows_a_link,
 ]  # fmt: skip

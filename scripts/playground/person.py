@@ -133,7 +133,8 @@ class Person:
     def sees_result(self, pattern: str) -> re.Match[str]:
         """Waits until the summary matches and no request is in flight."""
         found = self.reads("#summary", pattern)
-        self.until(lambda: self.run("return document.getElementById('canvas').ariaBusy") == "false", "the canvas stays busy")
+        for part in ("canvas", "panels"):
+            self.until(lambda part=part: self.run(f"return document.getElementById('{part}').ariaBusy") == "false", f"the {part} stays busy")
         return found
 
     def fragment(self, name: str, pattern: str) -> str:

@@ -1,4 +1,4 @@
-"""A server on a free port, with the fixtures as its local root and an empty cache."""
+"""A server on a free port with an empty cache."""
 
 import re
 import subprocess
@@ -13,13 +13,14 @@ STOP_SECONDS = 20
 
 
 @contextmanager
-def running(executable: Path) -> Iterator[str]:
+def running(executable: Path, local_root: Path | None = ROOT / "Fixtures/images", *flags: str) -> Iterator[str]:
     """Runs a server for the duration of the block; yields its base URL."""
+    root = [] if local_root is None else ["--local-root", local_root]
     with tempfile.TemporaryDirectory(prefix="darkroom-playground-") as folder:
         process = subprocess.Popen(
             [
                 executable, "serve", "--host", "127.0.0.1", "--port", "0", "--log-level", "error",
-                "--local-root", ROOT / "Fixtures/images", "--cache-dir", folder, "--admin-token", ADMIN_TOKEN,
+                *root, "--cache-dir", folder, "--admin-token", ADMIN_TOKEN, *flags,
             ],
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -139,8 +139,10 @@ struct ImageServer {
         let objects = ObjectSources(
             stores.sources, sharingLimitsOf: client, maxSourceBytes: settings.limits.maxSourceBytes,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        let localFiles = LocalFiles(
-            root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+        let localFiles: any OriginFetching =
+            settings.hasSampleImages
+            ? EmbeddedFiles(SampleImages.files)
+            : LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
         let remote = MeteredOrigin(
             OriginRouter(remote: client, local: localFiles, objects: objects), metrics: registry)
         return OriginRouter(remote: remote, local: localFiles, objects: remote)

@@ -17,7 +17,7 @@ struct OriginSettings: SettingTheme {
         help: "Hosts whose TLS certificates are not verified. Anyone on the network path can replace their images.")
     let localRoot = Setting(
         "local-root", .optional(.text("PATH", "the path of a folder")), default: nil,
-        help: "Folder of local:/// sources. By default, local sources are disabled.")
+        help: "Folder of local:/// sources. By default, only the playground's own images are local sources.")
     let maxRedirects = Setting(
         "max-redirects", .integer(0...20), default: client.maxRedirects,
         help: "Maximum number of redirects to follow per download.")

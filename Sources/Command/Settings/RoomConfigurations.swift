@@ -20,8 +20,12 @@ extension Settings {
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
             maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules,
-            sourceMap: self.sources.sourceMap)
+            sourceMap: self.sources.sourceMap, servesPlayground: self.access.playground,
+            hasSampleImages: hasSampleImages)
     }
+
+    /// Whether `local:///samples/…` are images of the executable: without files of one's own to try the playground.
+    var hasSampleImages: Bool { self.access.playground && self.origins.localRoot == nil }
 
     var clientLimits: ClientLimits {
         ClientLimits(

@@ -111,6 +111,12 @@ struct AccessSettings: SettingTheme {
             Image requests per client as a token bucket: 20/s allows a burst of 20 and refills at 20 per second. \
             Excess requests without the admin token are refused with 429.
             """)
+    let playground = Setting(
+        "playground", .boolean, default: true,
+        help: """
+            Whether / serves the playground. Without local-root, it brings a few images of its own, which are \
+            local:///samples/… for every client.
+            """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false,
         help: "Whether clients without the admin token may force revalidation of a fresh response.")

@@ -16,6 +16,13 @@ package struct QueryLimits: Hashable, Sendable {
     }
 }
 
+/// A parameter as forms need it.
+package struct ParameterSummary: Encodable, Hashable, Sendable {
+    package let name: String
+    /// The values as a phrase, such as "an integer from 1 to 8192".
+    package let values: String
+}
+
 /// The grammar of `/image` and `/info` queries.
 package struct ImageQueryGrammar: Sendable {
     package let limits: QueryLimits
@@ -36,6 +43,11 @@ package struct ImageQueryGrammar: Sendable {
 
     /// The grammar of `/info`, which is `/image` with `output=json` and without parameters that need pixels to change.
     package static func info(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(info: limits) }
+
+    /// Name and values of every parameter, in the order of the documentation.
+    package var summaries: [ParameterSummary] {
+        table.parameters.map { ParameterSummary(name: $0.name, values: $0.schema.expected) }
+    }
 
     /// Reads a query as received after the `?`.
     package func parse(_ query: String) throws(InvalidParameter) -> ImageQuery {

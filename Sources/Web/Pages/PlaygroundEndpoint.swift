@@ -1,6 +1,7 @@
 import Crypto
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomQuery
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -12,7 +13,14 @@ struct PlaygroundEndpoint: Sendable {
     private let tag: EntityTag
     private let policy: String
 
-    init(page: [UInt8] = PackageResources.playground_html) {
+    init(_ configuration: WebConfiguration) {
+        let parameters = ImageQueryGrammar(limits: configuration.limits).summaries
+        self.init(
+            page: PlaygroundPage.document(
+                for: .init(parameters: parameters, hasSampleImages: configuration.hasSampleImages)))
+    }
+
+    init(page: [UInt8]) {
         body = ByteBuffer(bytes: page)
         tag = EntityTag(Data(SHA256.hash(data: page)).base64EncodedString())
         policy = Self.policy(of: String(decoding: page, as: UTF8.self))
@@ -43,9 +51,9 @@ struct PlaygroundEndpoint: Sendable {
         """
     }
 
-    /// The source expression of the page's only element of that name.
+    /// The source expression of the page's only element of that name that is no data block.
     private static func source(_ element: String, in page: String) -> String {
-        guard let start = page.range(of: "<\(element)[^>]*>", options: .regularExpression),
+        guard let start = page.range(of: "<\(element)( type=\"module\")?>", options: .regularExpression),
             let end = page.range(of: "</\(element)>", range: start.upperBound..<page.endIndex)
         else { return "'none'" }
         return HTMLPage.policySource(ofInline: page[start.upperBound..<end.lowerBound])
