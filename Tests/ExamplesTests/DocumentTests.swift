@@ -52,6 +52,17 @@ import Testing
         #expect(try Data(contentsOf: image).count < 200_000)
     }
 
+    @Test func `Every picture of a parameter is small and shown`() throws {
+        let folder = Document.package.appendingPathComponent("docs/pictures")
+        let page = try Document("docs/parameters.md").text
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        #expect(files.count > 20)
+        for file in files {
+            #expect(try Data(contentsOf: file).count <= 8192, "\(file.lastPathComponent)")
+            #expect(page.contains("](pictures/\(file.lastPathComponent))"), "\(file.lastPathComponent)")
+        }
+    }
+
     @Test(arguments: try Document.all)
     func `Every make target exists`(document: Document) throws {
         let makefile = try String(contentsOf: Document.package.appendingPathComponent("Makefile"), encoding: .utf8)
