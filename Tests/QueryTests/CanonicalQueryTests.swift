@@ -33,6 +33,10 @@ struct CanonicalQueryTests {
         ("url=x&output=jpeg&q=80&il", "url=x&output=jpg&il=true"), ("url=x&q=75&ll=false", "url=x&q=75"),
         ("url=x&output=json&fields=lqip,color,lqip", "url=x&output=json&fields=color%2Clqip"),
         ("url=x&placeholder=lqip,blurhash", "url=x&placeholder=blurhash%2Clqip"),
+        ("url=x&pad=5,6,5,6&border=03,000&radius=1,50%25,1,50%25", "url=x&border=3&radius=1%2C50p&pad=5%2C6"),
+        ("url=x&pad=0,0&border=0,red&radius=0%25", "url=x"), ("url=x&pad=1,2,3,2", "url=x&pad=1%2C2%2C3"),
+        ("url=x&mbg=0000&mtrim&mask=ellipse", "url=x&mask=ellipse"),
+        ("url=x&mtrim&mask=star&mbg=red", "url=x&mask=star&mbg=ff0000ff&mtrim=true"),
         ("url=x&orient=1&page=02&n=3", "url=x&orient=none&n=3&page=2"),
         (
             "url=x&maxage=1h&store=none&wait=stored&priority=low",

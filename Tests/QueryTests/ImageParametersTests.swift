@@ -99,6 +99,26 @@ struct ImageParametersTests {
             bad: ["0", "1", "1001", "0p", "0.09p", "100.01p", "101p"] + notWhole),
         Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
+            "border", good: ["0", "4", "4,f00", "4,%23ff000080", "999,RebeccaPurple"],
+            bad: ["", nil, "-1", "-0", "1000", "4,", "4,reddish", ",red", "4,red,blue", "4px", "１"]),
+        Row(
+            "radius", good: ["0", "12", "9999", "50%25", "50p", "0p", "100%25", "1,2", "1,2p,3", "1,2,3,4"],
+            bad: [
+                "", nil, "-1", "-0", "10000", "101%25", "101p", "%25", "p", "5pp", "1,2,3,4,5", "1,,2", "1.5", "1px",
+                "x",
+            ]),
+        Row(
+            "mask",
+            good: [
+                "circle", "ellipse", "triangle", "triangle-180", "pentagon", "pentagon-180", "hexagon", "square",
+                "star", "heart",
+            ], bad: ["", nil, "Circle", "octagon", "hexagon-180"]),
+        Row("mbg", good: colors, bad: notColors, beside: "&mask=circle"),
+        Row("mtrim", good: booleans, bad: ["yes"], beside: "&mask=circle"),
+        Row(
+            "pad", good: ["0", "10", "9999", "1,2", "1,2,3", "1,2,3,4"],
+            bad: ["", nil, "-1", "-0", "10000", "1,2,3,4,5", "1,,2", "1.5", "5%25", "1px"]),
+        Row(
             "output",
             good: [
                 "auto", "jpg", "jpeg", "png", "webp", "avif", "gif", "jxl", "tiff", "tif", "json", "blurhash",
@@ -198,6 +218,13 @@ struct ImageParametersTests {
             "Parameter 'placeholder' requires an image, and output=json is not one."
         ),
         ("we&enlarge", "we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true."),
+        ("radius=5&mask=star", "radius", "Parameter 'radius' cannot be combined with 'mask'."),
+        ("mbg=red", "mbg", "Parameters 'mbg' and 'mtrim' require 'mask'."),
+        ("mtrim&radius=5", "mtrim", "Parameters 'mbg' and 'mtrim' require 'mask'."),
+        (
+            "pad=1,x", "pad",
+            "Parameter 'pad' must be one to four widths from 0 to 9999 in pixels, separated by commas, got '1,x'."
+        ),
         ("w=1&w=1", "w", "Parameter 'w' must be given only once."),
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
         ("W=1", "W", "There is no parameter 'W'. Did you mean 'w'?"),

@@ -114,6 +114,8 @@ private struct RandomMeaning {
         "hue": [["5"], ["6"]], "gam": [["2.2", "", "="], ["3", "3.0"]], "tint": [["red", "f00", "F00F"], ["blue"]],
         "duotone": [["red,blue", "f00,00f", "red%2Cblue"], ["blue,red"]],
         "pixelate": [["5", "05"], ["5p", "5.0p", "5%25"]], "min-h": [["5", "05"], ["6"]],
+        "border": [["3", "03", "3,000", "3,black"], ["3,red", "3,f00"]], "pad": [["5", "5,5,5,5"], ["1,2", "1,2,1"]],
+        "radius": [["5", "05,5"], ["50p", "50%25"], ["0,1"]],
         "filt": [["sepia"], ["negate"], ["greyscale"]], "page": [["2", "02"], ["3"]], "n": [["1"], ["2"]],
         "maxage": [["1h", "60m", "3600s"], ["1d", "24h"], ["1w", "7d"]], "cache": [["reload"], ["force-cache"]],
         "store": [["none"], ["memory"]], "wait": [["stored"]], "priority": [["low"], ["normal"], ["high"]],

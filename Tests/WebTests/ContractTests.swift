@@ -190,6 +190,7 @@ struct ContractTests {
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
                 if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
                 if name == "fields" { query += "&output=json" }
+                if name == "mbg" || name == "mtrim" { query += "&mask=star" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
             }
         }
@@ -223,6 +224,12 @@ struct ContractTests {
             "filename": (good: ["a.jpg", "A-b_1"], bad: [".a", "a b", "a/b"]),
             "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
             "tint": (good: ["fff"], bad: ["ff"]),
+            "border": (
+                good: ["0", "4", "4,f00", "999,#ff000080"], bad: ["", "1000", "4,", ",red", "4,red,blue", "-1"]
+            ),
+            "radius": (good: ["0", "12,5%", "100p", "1,2,3,4"], bad: ["", "101%", "1,2,3,4,5", "1,", "-1", "1px"]),
+            "mbg": (good: ["fff"], bad: ["ff"]),
+            "pad": (good: ["0", "1,2", "1,2,3,9999"], bad: ["", "10000", "1,2,3,4,5", "1,", "-1", "5%"]),
             "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
             "placeholder": (good: ["color", "lqip,blurhash"], bad: ["", "all", "lqip,", "lqip,palette"]),
             "prefix": (

@@ -34,12 +34,19 @@ struct WorkerJobTests {
         all.filter = .sepia
         all.duotone = Duotone(shadow: .transparent, highlight: .white)
         all.pixelate = Pixelate(block: .percent(Percentage(hundredths: 1_250)))
+        all.border = BorderStyle(width: 2, color: Color(red: 5, green: 6, blue: 7, alpha: 8))
+        all.mask = .pentagon180
+        all.maskBackground = Color(red: 9, green: 10, blue: 11, alpha: 12)
+        all.trimsMask = true
+        all.padding = Padding(top: 1, right: 2, bottom: 3, left: 4)
         var attention = Recipe(resampling: .linear)
         attention.orientation = .none
         attention.box = Box(width: 9, height: 9)
         attention.fit = .contain
         attention.position = .attention
         attention.blur = Blur(sigma: nil)
+        attention.radius = CornerRadii(
+            topLeft: .pixels(1), topRight: .percent(2), bottomRight: .pixels(3), bottomLeft: .percent(4))
         var relative = Recipe()
         relative.crop = Crop(
             x: .percent(Percentage(hundredths: 1_000)), y: .pixels(0), width: .percent(Percentage(hundredths: 5_000)),

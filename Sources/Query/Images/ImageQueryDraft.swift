@@ -68,8 +68,22 @@ struct ImageQueryDraft: Sendable {
         if query.recipe.background?.alpha == 0 {
             query.recipe.background = query.recipe.fit == .contain ? .transparent : nil
         }
+        try resolveMask(&query.recipe)
         query.output = try output()
         return query
+    }
+
+    /// One outline at most, and no parameter of a mask without one.
+    private func resolveMask(_ recipe: inout Recipe) throws(InvalidParameter) {
+        guard recipe.mask == nil || recipe.radius == nil else {
+            throw InvalidParameter("radius", "Parameter 'radius' cannot be combined with 'mask'.")
+        }
+        guard recipe.mask != nil || recipe.maskBackground == nil && !recipe.trimsMask else {
+            throw InvalidParameter(
+                recipe.trimsMask ? "mtrim" : "mbg", "Parameters 'mbg' and 'mtrim' require 'mask'.")
+        }
+        // An ellipse is as large as the image.
+        if recipe.mask == .ellipse { recipe.trimsMask = false }
     }
 
     private func output() throws(InvalidParameter) -> OutputOptions {

@@ -52,6 +52,18 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var duotone: Duotone?
     /// Nil = none.
     public var pixelate: Pixelate?
+    /// A border along the inside of the image's outline; nil = none.
+    public var border: BorderStyle?
+    /// Round corners; nil = right angles. A mask takes precedence.
+    public var radius: CornerRadii?
+    /// The shape that the image is cut to; nil = none.
+    public var mask: MaskShape?
+    /// The color around the mask's shape; nil = transparent, which becomes white in a format without alpha.
+    public var maskBackground: Color?
+    /// Whether the result is as large as the mask's shape instead of the image.
+    public var trimsMask = false
+    /// Space around the image; nil = none.
+    public var padding: Padding?
 
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
@@ -61,7 +73,9 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// The order of operations. It reads aloud, and no other place knows it.
     ///
     /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
-    /// filter are defined in sRGB.
+    /// filter are defined in sRGB. What is drawn on the image comes after its colors have been changed and before it is
+    /// cut, so that it has the colors that were asked for and lies within the outline. A border is drawn before the cut
+    /// too, so that both share one smooth edge.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         [
             Orient(self),
@@ -85,6 +99,9 @@ public struct Recipe: Hashable, Codable, Sendable {
             blur,
             pixelate,
             tint,
+            Border(self),
+            Mask(self),
+            Pad(self),
             Flatten(self),
         ]
     }
@@ -110,8 +127,8 @@ extension TransformChain {
     /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
     ///   of the ``ImageJob``.
     public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
-        let limits =
-            recipe.scaleDown ? ScaleDownLimits(limits, rotationDegrees: recipe.rotationDegrees % 360) : nil
+        let room = recipe.padding?.leftover(of: limits) ?? limits
+        let limits = recipe.scaleDown ? ScaleDownLimits(room, rotationDegrees: recipe.rotationDegrees % 360) : nil
         let steps = recipe.scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
         self.init(steps.compactMap { $0 })
         self.recipe = recipe

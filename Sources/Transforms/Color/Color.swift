@@ -19,6 +19,8 @@ public struct Color: Hashable, Codable, Sendable {
 
     /// Opaque white.
     public static let white = Color(red: 255, green: 255, blue: 255)
+    /// Opaque black.
+    public static let black = Color(red: 0, green: 0, blue: 0)
     /// Transparent black.
     public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 

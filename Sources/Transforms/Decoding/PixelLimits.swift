@@ -52,7 +52,7 @@ public struct PixelLimits: Hashable, Codable, Sendable {
                     parameter: "w",
                     reason:
                         "the result would be \(size) pixels; at most \(maxOutputSide) per side and \(maxOutputPixels) "
-                        + "in total are allowed, so ask for a smaller w or h"))
+                        + "in total are allowed, so ask for a smaller w, h or pad"))
         }
     }
 

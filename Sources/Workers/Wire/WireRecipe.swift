@@ -18,6 +18,7 @@ extension Recipe: WireValue {
         try coder.code(&flop)
         try coder.code(&background)
         try codeColors(&coder)
+        try codeComposition(&coder)
     }
 
     private mutating func codeColors(_ coder: inout WireCoder) throws(WireError) {
@@ -32,6 +33,15 @@ extension Recipe: WireValue {
         try coder.code(choice: &filter)
         try coder.code(&duotone)
         try coder.code(&pixelate)
+    }
+
+    private mutating func codeComposition(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&border)
+        try coder.code(&radius)
+        try coder.code(choice: &mask)
+        try coder.code(&maskBackground)
+        try coder.code(&trimsMask)
+        try coder.code(&padding)
     }
 }
 

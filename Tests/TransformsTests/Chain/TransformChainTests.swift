@@ -11,7 +11,7 @@ struct TransformChainTests {
             names == [
                 "orient", "crop", "trim", "resize", "srgb", "cover", "rotate", "flip", "flop", "bri", "sat", "hue",
                 "con",
-                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "flatten",
+                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "border", "mask", "pad", "flatten",
             ])
         #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
     }
@@ -76,6 +76,31 @@ struct TransformChainTests {
                 $0 = .box(40, 40, fit: .contain)
                 $0.background = .transparent
             },
+            { $0.border = BorderStyle(width: 1, color: .white) }, { $0.border = BorderStyle(width: 2, color: .white) },
+            { $0.border = BorderStyle(width: 1, color: .black) },
+            {
+                $0.border = BorderStyle(width: 1, color: .black)
+                $0.radius = CornerRadii(.pixels(5))
+            },
+            { $0.radius = CornerRadii(.pixels(5)) }, { $0.radius = CornerRadii(.percent(5)) },
+            {
+                $0.radius = CornerRadii(.pixels(5))
+                $0.radius?.bottomLeft = .pixels(6)
+            },
+            { $0.mask = .circle }, { $0.mask = .heart },
+            {
+                $0.mask = .circle
+                $0.maskBackground = .white
+            },
+            {
+                $0.mask = .circle
+                $0.trimsMask = true
+            },
+            { $0.padding = Padding(1) }, { $0.padding = Padding(top: 1, right: 1, bottom: 1, left: 2) },
+            {
+                $0.padding = Padding(1)
+                $0.background = .white
+            },
         ]
         let keys = changes.map { TransformChain(.with($0)).key }
         #expect(Set(keys).count == keys.count)
@@ -101,6 +126,9 @@ struct TransformChainTests {
 
 extension Recipe {
     static let everything = Recipe.with {
+        $0.padding = Padding(1)
+        $0.mask = .star
+        $0.border = BorderStyle(width: 1, color: .black)
         $0.filter = .sepia
         $0.duotone = Duotone(shadow: .transparent, highlight: .white)
         $0.pixelate = Pixelate(block: .pixels(3))

@@ -36,6 +36,33 @@ struct ImagePlanTests {
                 $0.background = .white
             }, output: OutputOptions()),
         Wish(recipe: .with { $0.rotationDegrees = 30 }, output: OutputOptions()),
+        Wish(recipe: .with { $0.padding = Padding(top: 1, right: 2, bottom: 3, left: 4) }, output: OutputOptions()),
+        Wish(
+            recipe: .with {
+                $0.padding = Padding(5)
+                $0.background = Color(red: 1, green: 2, blue: 3, alpha: 4)
+            }, output: OutputOptions()),
+        Wish(recipe: .with { $0.radius = CornerRadii(.percent(10)) }, output: OutputOptions()),
+        Wish(
+            recipe: .with {
+                $0 = .box(61, 37, fit: .cover)
+                $0.mask = .star
+                $0.trimsMask = true
+                $0.border = BorderStyle(width: 3, color: .white)
+            }, output: OutputOptions()),
+        Wish(
+            recipe: .with {
+                $0.mask = .heart
+                $0.maskBackground = .black
+                $0.trimsMask = true
+                $0.padding = Padding(7)
+            }, output: OutputOptions()),
+        Wish(
+            recipe: .with {
+                $0.mask = .triangle
+                $0.trimsMask = true
+                $0.padding = Padding(40)
+            }, output: OutputOptions(format: .blurHash)),
         Wish(recipe: .box(44), pages: PageSelection(first: 2, count: 2)),
         Wish(recipe: .box(44), output: OutputOptions(format: .webp), pages: PageSelection(first: 1, count: 3)),
         Wish(recipe: .box(60), output: OutputOptions(format: .blurHash)),

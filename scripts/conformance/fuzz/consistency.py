@@ -158,6 +158,27 @@ def known_color(name: str) -> Callable[[Query], None]:
     return rule
 
 
+def known_border_color(query: Query) -> None:
+    width, _, color = str(query["border"]).partition(",")
+    if color.isalpha():
+        query["border"] = f"{width},{chosen_of(COLOR_NAMES, color)}"
+
+
+def with_mask(query: Query) -> None:
+    query.setdefault("mask", chosen_of(("circle", "star"), query))
+    if "mbg" in query:
+        known_color("mbg")(query)
+
+
+def one_outline(query: Query) -> None:
+    query.pop("radius", None)
+
+
+def little_space(query: Query) -> None:
+    """Keeps the result within the limits of its size."""
+    query["pad"] = ",".join(str(int(width) % 64) for width in str(query["pad"]).split(","))
+
+
 def first_page(query: Query) -> None:
     query["page"] = "1"
 
@@ -183,6 +204,11 @@ RULES: dict[str, Callable[[Query], None]] = {
     "bg": known_color("bg"),
     "tint": known_color("tint"),
     "duotone": known_color("duotone"),
+    "border": known_border_color,
+    "mbg": with_mask,
+    "mtrim": with_mask,
+    "mask": one_outline,
+    "pad": little_space,
     "page": first_page,
     "maxage": at_most_a_year,
 }

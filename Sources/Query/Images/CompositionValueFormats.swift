@@ -1,0 +1,108 @@
+import DarkroomTransforms
+
+extension ValueFormat where Value == BorderStyle? {
+    /// `width` or `width,color`; a width of 0 is no border.
+    static var border: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^[0-9]{1,3}(,(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20}))?$",
+                expected: "a width from 0 to 999 in pixels, alone or with a comma and a color")
+        ) { text in
+            let parts = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let width = parts.first.flatMap(Digits.upTo(3)) else { return nil }
+            guard parts.count == 1 || Color(parsing: parts[1]) != nil else { return nil }
+            guard width > 0 else { return .some(nil) }
+            return BorderStyle(width: width, color: parts.dropFirst().first.flatMap(Color.init(parsing:)) ?? .black)
+        } write: { style in
+            style.map { "\($0.width)" + ($0.color == .black ? "" : ",\($0.color.hex)") } ?? "0"
+        }
+    }
+}
+
+extension ValueFormat where Value == Padding? {
+    /// One to four widths; 0 is none.
+    static var padding: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^[0-9]{1,4}(,[0-9]{1,4}){0,3}$",
+                expected: "one to four widths from 0 to 9999 in pixels, separated by commas")
+        ) { text in
+            guard let sides = CSSSides(text, Digits.upTo(4))?.all else { return nil }
+            let padding = Padding(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3])
+            return .some(padding == Padding(0) ? nil : padding)
+        } write: { padding in
+            padding.map { CSSSides([$0.top, $0.right, $0.bottom, $0.left]).text { "\($0)" } } ?? "0"
+        }
+    }
+}
+
+extension ValueFormat where Value == CornerRadii? {
+    /// One to four radii; 0 is none. Percent are `50p` or `50%`, and written as the former, which needs no encoding.
+    static var radius: ValueFormat {
+        let radius = "([0-9]{1,4}|[0-9]{1,2}[p%]|100[p%])"
+        return ValueFormat(
+            .text(
+                pattern: "^\(radius)(,\(radius)){0,3}$",
+                expected:
+                    "one to four radii, separated by commas, from 0 to 9999 in pixels or from 0p to 100p in percent")
+        ) { text in
+            guard let corners = CSSSides(text, Self.length)?.all else { return nil }
+            guard !corners.allSatisfy(\.isZero) else { return .some(nil) }
+            return CornerRadii(
+                topLeft: corners[0], topRight: corners[1], bottomRight: corners[2], bottomLeft: corners[3])
+        } write: { radii in
+            radii.map { CSSSides([$0.topLeft, $0.topRight, $0.bottomRight, $0.bottomLeft]).text(Self.text) } ?? "0"
+        }
+    }
+
+    private static func length(_ text: String) -> CornerRadii.Length? {
+        guard text.hasSuffix("p") || text.hasSuffix("%") else { return Digits.upTo(4)(text).map { .pixels($0) } }
+        return Digits.upTo(3)(String(text.dropLast())).flatMap { share in
+            (0...100).contains(share) ? (share == 0 ? .pixels(0) : .percent(share)) : nil
+        }
+    }
+
+    private static func text(_ length: CornerRadii.Length) -> String {
+        switch length {
+        case .pixels(let count): "\(count)"
+        case .percent(let share): "\(share)p"
+        }
+    }
+}
+
+/// One to four values for the sides or corners of a box, as CSS repeats them.
+private struct CSSSides<Value: Equatable> {
+    /// Four values, clockwise from the top or from the upper left.
+    let all: [Value]
+
+    /// - Parameter all: four values.
+    init(_ all: [Value]) {
+        self.all = all
+    }
+
+    /// Reads values separated by commas; nil if there are none or too many, or if one cannot be read.
+    init?(_ text: String, _ read: (String) -> Value?) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let values = parts.compactMap { read(String($0)) }
+        guard values.count == parts.count, (1...4).contains(values.count) else { return nil }
+        let right = values.count > 1 ? values[1] : values[0]
+        let bottom = values.count > 2 ? values[2] : values[0]
+        all = [values[0], right, bottom, values.count > 3 ? values[3] : right]
+    }
+
+    /// The shortest spelling.
+    func text(_ write: (Value) -> String) -> String {
+        let count = all[3] != all[1] ? 4 : all[2] != all[0] ? 3 : all[1] != all[0] ? 2 : 1
+        return all.prefix(count).map(write).joined(separator: ",")
+    }
+}
+
+extension Digits {
+    /// A reader of integers of one to `count` digits.
+    fileprivate static func upTo(_ count: Int) -> (String) -> Int? {
+        { text in
+            guard (1...count).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-") else { return nil }
+            return integer(text)
+        }
+    }
+}

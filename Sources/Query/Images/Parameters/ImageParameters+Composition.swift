@@ -1,0 +1,44 @@
+import DarkroomTransforms
+
+extension ImageParameters {
+    /// The parameters of what is put on an image, cut from it and added around it.
+    static let composition: [Row] = shapes
+
+    private static let shapes: [Row] = [
+        Row(
+            "border", .border, \.query.recipe.border,
+            .of(
+                .composition, .transform(Border.self), .medium,
+                "Draws a border on the image, along the inside of its edge, `radius` or `mask`: width in pixels of the "
+                    + "result, and color, by default black.")),
+        Row(
+            "radius", .radius, \.query.recipe.radius,
+            .of(
+                .composition, .transform(Mask.self), .medium,
+                "Rounds the corners, in pixels of the result or percent of its sides; several values as in CSS "
+                    + "`border-radius`.")),
+        Row(
+            "mask", .choice(MaskShape.self), \.query.recipe.mask,
+            .of(
+                .composition, .transform(Mask.self), .medium,
+                "Cuts the image to a shape in its middle, as large as fits.")),
+        Row(
+            "mbg",
+            ValueFormat.color.map {
+                $0.alpha == 0 ? nil : $0
+            } back: {
+                $0
+            }, \.query.recipe.maskBackground,
+            .of(.composition, .transform(Mask.self), .low, "Color around the shape of `mask`, instead of transparency.")
+        ),
+        Row(
+            "mtrim", .boolean, \.query.recipe.trimsMask,
+            .of(.composition, .transform(Mask.self), "Removes what is around the shape of `mask`.")),
+        Row(
+            "pad", .padding, \.query.recipe.padding,
+            .of(
+                .composition, .transform(Pad.self), .low,
+                "Adds space around the result in pixels, filled with `bg`, by default with transparency or white; several "
+                    + "values as in CSS `padding`.")),
+    ]
+}

@@ -1,0 +1,49 @@
+import DarkroomVips
+
+/// The width and color of a border.
+public struct BorderStyle: Hashable, Codable, Sendable {
+    /// The accepted widths, in pixels of the result.
+    public static let widths = 1...999
+
+    /// One of `widths`.
+    public var width: Int
+    public var color: Color
+
+    /// A border of this width and color.
+    public init(width: Int, color: Color) {
+        self.width = width
+        self.color = color
+    }
+}
+
+/// Draws a border on the image, along the inside of its outline. Its size stays, as in CSS with
+/// `box-sizing: border-box`.
+public struct Border: Transform, Hashable {
+    public var style: BorderStyle
+    /// The line whose inner side the border follows.
+    public var outline: Outline
+
+    /// A border along an outline, by default the edge of the image.
+    public init(_ style: BorderStyle, outline: Outline = .edge) {
+        self.style = style
+        self.outline = outline
+    }
+
+    init?(_ recipe: Recipe) {
+        guard let style = recipe.border else { return nil }
+        self.init(style, outline: Outline(recipe))
+    }
+
+    public var key: String { "border(\(style.width),\(style.color.hex),\(outline.key))" }
+
+    public var cost: TransformCost {
+        TransformCost(nanosecondsPerPixel: 100, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6)
+    }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let ink = try outline.coverage(of: image.size, strokeWidth: style.width).inked(style.color)
+        return try image.mapFrames { frame throws(VipsError) in try frame.composited(with: ink) }
+    }
+}

@@ -1,0 +1,82 @@
+import DarkroomVips
+
+/// The widths of the space around an image, in pixels of the result.
+public struct Padding: Hashable, Codable, Sendable {
+    /// At least 0.
+    public var top: Int
+    /// At least 0.
+    public var right: Int
+    /// At least 0.
+    public var bottom: Int
+    /// At least 0.
+    public var left: Int
+
+    /// Space on each side, clockwise from the top.
+    public init(top: Int, right: Int, bottom: Int, left: Int) {
+        self.top = top
+        self.right = right
+        self.bottom = bottom
+        self.left = left
+    }
+
+    /// The same space on every side.
+    public init(_ width: Int) {
+        self.init(top: width, right: width, bottom: width, left: width)
+    }
+
+    /// The size of an image with this space around it.
+    func around(_ size: PixelSize) -> PixelSize {
+        PixelSize(width: left + size.width + right, height: top + size.height + bottom)
+    }
+
+    /// The limits on an image that stays within `limits` with this space around it.
+    func leftover(of limits: PixelLimits) -> PixelLimits {
+        let (across, down) = (left + right, top + bottom)
+        var limits = limits
+        limits.maxOutputPixels = max(1, limits.maxOutputPixels - (across + down) * limits.maxOutputSide)
+        limits.maxOutputSide = max(1, limits.maxOutputSide - max(across, down))
+        return limits
+    }
+}
+
+/// Adds space around the image (libvips `embed`), so that the result is larger than the box.
+public struct Pad: Transform, Hashable {
+    public var padding: Padding
+    /// The fill; nil = transparent around an image with transparency, and white around others.
+    public var background: Color?
+
+    /// Adds this space.
+    public init(_ padding: Padding, background: Color? = nil) {
+        self.padding = padding
+        self.background = background
+    }
+
+    init?(_ recipe: Recipe) {
+        guard let padding = recipe.padding else { return nil }
+        self.init(padding, background: recipe.background.map { $0.alpha == 255 ? $0 : .transparent })
+    }
+
+    public var key: String {
+        "pad(\(padding.top),\(padding.right),\(padding.bottom),\(padding.left),\(background?.hex ?? "-"))"
+    }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().changingSize(to: padding.around(plan.size))
+            .withAlpha(plan.hasAlpha || (background?.alpha ?? 255) < 255)
+    }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let canvas = padding.around(image.size)
+        return try image.mapFrames { frame throws(VipsError) in
+            let fill = background ?? (frame.hasAlpha ? .transparent : .white)
+            let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
+            return try ready.applying(
+                "embed",
+                [
+                    "x": .int(padding.left), "y": .int(padding.top), "width": .int(canvas.width),
+                    "height": .int(canvas.height), "extend": "background",
+                    "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb),
+                ])
+        }
+    }
+}

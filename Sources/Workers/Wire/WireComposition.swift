@@ -1,0 +1,47 @@
+import DarkroomTransforms
+
+extension BorderStyle: WireValue {
+    static let blank = BorderStyle(width: 1, color: .white)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&width)
+        try coder.code(&color)
+    }
+}
+
+extension Padding: WireValue {
+    static let blank = Padding(0)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&top)
+        try coder.code(&right)
+        try coder.code(&bottom)
+        try coder.code(&left)
+    }
+}
+
+extension CornerRadii: WireValue {
+    static let blank = CornerRadii(.pixels(0))
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&topLeft)
+        try coder.code(&topRight)
+        try coder.code(&bottomRight)
+        try coder.code(&bottomLeft)
+    }
+}
+
+extension CornerRadii.Length: WireValue {
+    static let blank = CornerRadii.Length.pixels(0)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var (isPercent, number) =
+            switch self {
+            case .pixels(let count): (false, count)
+            case .percent(let share): (true, share)
+            }
+        try coder.code(&isPercent)
+        try coder.code(&number)
+        self = isPercent ? .percent(number) : .pixels(number)
+    }
+}
