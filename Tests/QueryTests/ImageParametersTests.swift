@@ -80,7 +80,7 @@ struct ImageParametersTests {
         Row("ro", good: ["0", "90", "359"], bad: ["360", "-90"] + notWhole),
         Row("flip", good: booleans, bad: ["yes"]),
         Row("flop", good: booleans, bad: ["yes"]),
-        Row("bg", good: colors, bad: notColors),
+        Row("bg", good: colors + ["blur"], bad: notColors + ["Blur", "blur5"]),
         Row("blur", good: [nil, "", "0.3", "5", "1000"], bad: ["0", "0.2", "1001"] + notNumbers),
         Row(
             "sharp", good: [nil, "", "0.000001", "1e-06", "1E-6", "5", "10"],

@@ -222,7 +222,7 @@ struct ContractTests {
             ),
             "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1"], bad: [".a", "a b", "a/b"]),
-            "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
+            "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red", "blur"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
             "tint": (good: ["fff"], bad: ["ff"]),
             "border": (
                 good: ["0", "4", "4,f00", "999,#ff000080"], bad: ["", "1000", "4,", ",red", "4,red,blue", "-1"]

@@ -44,6 +44,7 @@ struct WorkerJobTests {
         attention.box = Box(width: 9, height: 9)
         attention.fit = .contain
         attention.position = .attention
+        attention.blursBackdrop = true
         attention.blur = Blur(sigma: nil)
         attention.radius = CornerRadii(
             topLeft: .pixels(1), topRight: .percent(2), bottomRight: .pixels(3), bottomLeft: .percent(4))

@@ -22,6 +22,7 @@ extension ImageQueryDraft {
             if !recipe.box.hasMinimum { recipe.resampling = plain.resampling }
         }
         if !recipe.box.isTwoSided { recipe.fit = plain.fit }
+        if recipe.fit != .contain { recipe.blursBackdrop = false }
         recipe.dropIneffectiveMinimum()
         recipe.position =
             switch recipe.fit {

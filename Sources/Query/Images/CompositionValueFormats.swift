@@ -1,5 +1,41 @@
 import DarkroomTransforms
 
+/// A value of `bg`.
+enum BackdropName: Hashable, Sendable {
+    case color(Color)
+    /// The image itself, blurred.
+    case blur
+}
+
+extension ValueFormat where Value == BackdropName {
+    /// A color or `blur`.
+    static var backdrop: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20})$",
+                expected: ValueSchema.color.expected + ", or blur")
+        ) { text in
+            text == "blur" ? .blur : Color(parsing: text).map { .color($0) }
+        } write: { backdrop in
+            switch backdrop {
+            case .color(let color): color.hex
+            case .blur: "blur"
+            }
+        }
+    }
+}
+
+extension ImageQueryDraft {
+    /// What `bg` sets.
+    var backdrop: BackdropName? {
+        get { query.recipe.blursBackdrop ? .blur : query.recipe.background.map { .color($0) } }
+        set {
+            query.recipe.blursBackdrop = newValue == .blur
+            query.recipe.background = if case .color(let color) = newValue { color } else { nil }
+        }
+    }
+}
+
 extension ValueFormat where Value == BorderStyle? {
     /// `width` or `width,color`; a width of 0 is no border.
     static var border: ValueFormat {

@@ -30,6 +30,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// Fills the canvas of `contain`, the corners of a rotation and transparent pixels; nil = they stay transparent if
     /// the output format supports alpha, and become white otherwise, and the canvas of an opaque image is white.
     public var background: Color?
+    /// Whether the canvas of `contain` is filled with the image itself, enlarged and blurred, instead of `background`.
+    public var blursBackdrop = false
     /// Nil = none.
     public var blur: Blur?
     /// Nil = none.

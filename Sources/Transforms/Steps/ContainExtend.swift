@@ -9,29 +9,42 @@ public struct ContainExtend: Transform, Hashable {
     /// The fill; nil = white for an opaque image, so that it stays one, and transparent otherwise. Transparent becomes
     /// white in a format without alpha.
     public var background: Color?
+    /// Whether the canvas is filled with the image itself, enlarged and blurred, instead of `background`.
+    public var blursBackdrop: Bool
 
     /// A canvas of this size, by default with the image centered.
-    public init(canvas: PixelSize?, position: Position = .center, background: Color? = nil) {
+    public init(
+        canvas: PixelSize?, position: Position = .center, background: Color? = nil, blursBackdrop: Bool = false
+    ) {
         self.canvas = canvas
         self.position = position
         self.background = background
+        self.blursBackdrop = blursBackdrop
     }
 
     init?(_ recipe: Recipe) {
         guard recipe.fit == .contain, recipe.box.isTwoSided else { return nil }
         self.init(
             canvas: recipe.box.isFixed ? recipe.box.size : nil, position: recipe.position,
-            background: recipe.background.map { $0.alpha == 255 ? $0 : .transparent })
+            background: recipe.background.map { $0.alpha == 255 ? $0 : .transparent },
+            blursBackdrop: recipe.blursBackdrop)
     }
 
     public var key: String {
         let sides = canvas.map { "\($0.width),\($0.height)" } ?? "resized"
-        return "contain(\(sides),\(position.key),\(background?.hex ?? "auto"))"
+        let fill = blursBackdrop ? "blur" : background?.hex ?? "auto"
+        return "contain(\(sides),\(position.key),\(fill))"
+    }
+
+    public var cost: TransformCost {
+        blursBackdrop
+            ? TransformCost(nanosecondsPerPixel: 60, bytesPerPixel: 4, bytesPerPixelWithAlpha: 5) : .none
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let canvas = canvas ?? plan.canvas ?? plan.size
         let isExtended = plan.size != canvas
+        if isExtended, blursBackdrop { return plan.changingSize(to: canvas).withAlpha(false) }
         return plan.changingSize(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 255) < 255)
     }
 
@@ -41,6 +54,12 @@ public struct ContainExtend: Transform, Hashable {
         let fill = background ?? (image.first.hasAlpha ? .transparent : .white)
         let free = PixelSize(width: canvas.width - image.size.width, height: canvas.height - image.size.height)
         let place = placing(free)
+        if blursBackdrop {
+            return try image.mapFrames { frame throws(VipsError) in
+                let rendered = try frame.rendered(interrupt: context.interrupt)
+                return try Backdrop(size: canvas).behind(rendered, x: place.x, y: place.y)
+            }
+        }
         return try image.mapFrames { frame throws(VipsError) in
             let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
             return try ready.applying(

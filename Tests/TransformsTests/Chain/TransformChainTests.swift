@@ -76,6 +76,10 @@ struct TransformChainTests {
                 $0 = .box(40, 40, fit: .contain)
                 $0.background = .transparent
             },
+            {
+                $0 = .box(40, 40, fit: .contain)
+                $0.blursBackdrop = true
+            },
             { $0.border = BorderStyle(width: 1, color: .white) }, { $0.border = BorderStyle(width: 2, color: .white) },
             { $0.border = BorderStyle(width: 1, color: .black) },
             {

@@ -59,6 +59,11 @@ struct ImagePlanTests {
             }, output: OutputOptions()),
         Wish(
             recipe: .with {
+                $0 = .box(33, 51, fit: .contain)
+                $0.blursBackdrop = true
+            }, output: OutputOptions()),
+        Wish(
+            recipe: .with {
                 $0.mask = .triangle
                 $0.trimsMask = true
                 $0.padding = Padding(40)

@@ -4,11 +4,11 @@ extension ImageParameters {
     /// The parameters of colors.
     static let colors: [Row] = [
         Row(
-            "bg", .color, \.query.recipe.background,
+            "bg", .backdrop, \.backdrop,
             .of(
                 .color, .transform(Flatten.self), .low,
                 "Fills transparency, the canvas of `fit=contain`, by default white for an opaque source, and the "
-                    + "corners of a rotation.")),
+                    + "corners of a rotation; `blur` fills the canvas with the blurred image itself.")),
         Row(
             "bri",
             ValueFormat.integer(Brightness.percents).effect(offAt: 0, Brightness.init(percent:), back: \.percent),

@@ -1,0 +1,45 @@
+import DarkroomVips
+
+/// The image itself, enlarged to cover a canvas and blurred, to stand behind the image.
+struct Backdrop {
+    /// The size of the canvas.
+    let size: PixelSize
+
+    /// Blurring leaves no detail, so it is done on an image this many times smaller.
+    private static let reduction = 8
+    /// The standard deviation of the blur, as a part of the longer side.
+    private static let blur = 0.04
+
+    /// A frame that is in memory, at this place of the canvas, with its opaque backdrop behind it.
+    func behind(_ frame: VipsImage, x: Int, y: Int) throws(VipsError) -> VipsImage {
+        let backdrop = try blurred(frame)
+        if frame.hasAlpha { return try backdrop.composited(with: frame, x: x, y: y) }
+        return try VipsImage.build(
+            "insert", ["main": .image(backdrop), "sub": .image(frame), "x": .int(x), "y": .int(y)])
+    }
+
+    private func blurred(_ frame: VipsImage) throws(VipsError) -> VipsImage {
+        let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(Color.white.rgb)]) : frame
+        let whole = PixelSize(width: frame.width, height: frame.height)
+        let covering = coveringPart(of: whole)
+        let cut = try opaque.extracting(
+            x: (whole.width - covering.width) / 2, y: (whole.height - covering.height) / 2, size: covering)
+        let small = PixelSize(width: reduced(size.width), height: reduced(size.height))
+        let sigma = Double(max(small.width, small.height)) * Self.blur
+        return try ExactSampler(extent: Extent(covering), target: small, linearLight: false).sample(cut)
+            .applying("gaussblur", ["sigma": .double(max(sigma, 0.5)), "precision": "float"])
+            .roundedToBytes().rendered()
+            .enlarged(to: size).roundedToBytes()
+    }
+
+    /// The largest part with the canvas's aspect ratio.
+    private func coveringPart(of whole: PixelSize) -> PixelSize {
+        let scale = min(Double(whole.width) / Double(size.width), Double(whole.height) / Double(size.height))
+        func side(_ length: Int, within limit: Int) -> Int {
+            min(max(Int((Double(length) * scale).rounded()), 1), limit)
+        }
+        return PixelSize(width: side(size.width, within: whole.width), height: side(size.height, within: whole.height))
+    }
+
+    private func reduced(_ side: Int) -> Int { (side + Self.reduction - 1) / Self.reduction }
+}
