@@ -3,6 +3,7 @@
 #define DARKROOM_CVIPS_SHIM_H
 
 #include <gio/gio.h>
+#include <pango/pangocairo.h>
 #include <vips/vips.h>
 
 #ifdef __GLIBC__
@@ -96,6 +97,31 @@ static inline int darkroom_render(
 /// Whether the pixels are in memory already.
 static inline int darkroom_is_rendered(VipsImage *image) {
     return image->dtype == VIPS_IMAGE_SETBUF || image->dtype == VIPS_IMAGE_SETBUF_FOREIGN;
+}
+
+/// Lays out plain text at 72 dots per inch, as libvips' own `text` does; -1 if there are no fonts.
+static inline int darkroom_measure_text(
+    const char *text, const char *font, int width, int *across, int *down, int *missing) {
+    PangoFontMap *map = pango_cairo_font_map_get_default();
+    PangoFontFamily **families = NULL;
+    int count = 0;
+    pango_font_map_list_families(map, &families, &count);
+    g_free(families);
+    if (count == 0) return -1;
+    PangoContext *context = pango_font_map_create_context(map);
+    pango_cairo_context_set_resolution(context, 72);
+    PangoLayout *layout = pango_layout_new(context);
+    PangoFontDescription *description = pango_font_description_from_string(font);
+    pango_layout_set_font_description(layout, description);
+    pango_font_description_free(description);
+    pango_layout_set_width(layout, width * PANGO_SCALE);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_text(layout, text, -1);
+    pango_layout_get_pixel_size(layout, across, down);
+    *missing = pango_layout_get_unknown_glyphs_count(layout);
+    g_object_unref(layout);
+    g_object_unref(context);
+    return 0;
 }
 
 /// glibc gives every thread an arena of its own and never returns their memory; two are enough here.

@@ -36,6 +36,8 @@ struct CanonicalQueryTests {
         ("url=x&pad=5,6,5,6&border=03,000&radius=1,50%25,1,50%25", "url=x&border=3&radius=1%2C50p&pad=5%2C6"),
         ("url=x&bg=blur&w=9&h=9&fit=contain", "url=x&w=9&h=9&fit=contain&bg=blur"),
         ("url=x&bg=blur", "url=x"), ("url=x&bg=blur&w=9&h=9&fit=cover", "url=x&w=9&h=9&fit=cover"),
+        ("url=x&text=a+b%20%26&textcolor=white&texta=bottom", "url=x&text=a%2Bb%20%26"),
+        ("url=x&textsize=09&texta=top&text=%C3%A9", "url=x&text=%C3%A9&textsize=9&texta=top"),
         ("url=x&pad=0,0&border=0,red&radius=0%25", "url=x"), ("url=x&pad=1,2,3,2", "url=x&pad=1%2C2%2C3"),
         ("url=x&mbg=0000&mtrim&mask=ellipse", "url=x&mask=ellipse"),
         ("url=x&mtrim&mask=star&mbg=red", "url=x&mask=star&mbg=ff0000ff&mtrim=true"),

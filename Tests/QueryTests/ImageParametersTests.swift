@@ -99,6 +99,17 @@ struct ImageParametersTests {
             bad: ["0", "1", "1001", "0p", "0.09p", "100.01p", "101p"] + notWhole),
         Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
+            "text",
+            good: ["a", "a%20b", "a+b", "%3Cb%3E%26", "é", "%F0%9F%98%80", "بب", String(repeating: "é", count: 200)],
+            bad: ["", nil, "a%0Ab", "%00", "%C2%85", "%E2%80%A8", "%7F", String(repeating: "x", count: 201)]),
+        Row("textsize", good: ["6", "500"], bad: ["5", "501"] + notWhole, beside: "&text=a"),
+        Row("textcolor", good: colors, bad: notColors, beside: "&text=a"),
+        Row(
+            "texta",
+            good: [
+                "center", "top", "top-right", "right", "bottom-right", "bottom", "bottom-left", "left", "top-left",
+            ], bad: ["", nil, "middle", "entropy", "focal", "Top"], beside: "&text=a"),
+        Row(
             "border", good: ["0", "4", "4,f00", "4,%23ff000080", "999,RebeccaPurple"],
             bad: ["", nil, "-1", "-0", "1000", "4,", "4,reddish", ",red", "4,red,blue", "4px", "１"]),
         Row(
@@ -220,6 +231,8 @@ struct ImageParametersTests {
         ("we&enlarge", "we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true."),
         ("radius=5&mask=star", "radius", "Parameter 'radius' cannot be combined with 'mask'."),
         ("mbg=red", "mbg", "Parameters 'mbg' and 'mtrim' require 'mask'."),
+        ("textsize=9", "textsize", "Parameters 'textsize', 'textcolor' and 'texta' require 'text'."),
+        ("texta=top&textcolor=fff", "texta", "Parameters 'textsize', 'textcolor' and 'texta' require 'text'."),
         ("mtrim&radius=5", "mtrim", "Parameters 'mbg' and 'mtrim' require 'mask'."),
         (
             "pad=1,x", "pad",

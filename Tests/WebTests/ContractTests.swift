@@ -190,6 +190,7 @@ struct ContractTests {
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
                 if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
                 if name == "fields" { query += "&output=json" }
+                if name.hasPrefix("text"), name != "text" { query += "&text=a" }
                 if name == "mbg" || name == "mtrim" { query += "&mask=star" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
             }
@@ -222,8 +223,15 @@ struct ContractTests {
             ),
             "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1"], bad: [".a", "a b", "a/b"]),
-            "bg": (good: ["fff", "#ffff", "FFcc00", "ff000080", "red", "blur"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]),
+            "bg": (
+                good: ["fff", "#ffff", "FFcc00", "ff000080", "red", "blur"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]
+            ),
             "tint": (good: ["fff"], bad: ["ff"]),
+            "text": (
+                good: ["a", "<b>&", "é😀", String(repeating: "x", count: 200)],
+                bad: ["", "a\nb", "\u{85}", "\u{2028}", String(repeating: "x", count: 201)]
+            ),
+            "textcolor": (good: ["fff"], bad: ["ff"]),
             "border": (
                 good: ["0", "4", "4,f00", "999,#ff000080"], bad: ["", "1000", "4,", ",red", "4,red,blue", "-1"]
             ),

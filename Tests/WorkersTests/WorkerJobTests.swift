@@ -34,6 +34,7 @@ struct WorkerJobTests {
         all.filter = .sepia
         all.duotone = Duotone(shadow: .transparent, highlight: .white)
         all.pixelate = Pixelate(block: .percent(Percentage(hundredths: 1_250)))
+        all.text = Text("é", size: 6, color: Color(red: 1, green: 2, blue: 3, alpha: 4), position: .center)
         all.border = BorderStyle(width: 2, color: Color(red: 5, green: 6, blue: 7, alpha: 8))
         all.mask = .pentagon180
         all.maskBackground = Color(red: 9, green: 10, blue: 11, alpha: 12)

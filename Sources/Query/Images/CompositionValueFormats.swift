@@ -1,5 +1,14 @@
 import DarkroomTransforms
 
+extension ValueFormat where Value == String {
+    /// Plain text of one line.
+    static var caption: ValueFormat {
+        text(
+            pattern: #"^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]{1,200}$"#,
+            expected: "a text of 1 to 200 characters without control characters", Text.isValid)
+    }
+}
+
 /// A value of `bg`.
 enum BackdropName: Hashable, Sendable {
     case color(Color)

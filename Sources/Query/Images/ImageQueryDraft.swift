@@ -28,6 +28,11 @@ struct ImageQueryDraft: Sendable {
     var lossless = OutputOptions().lossless
     var interlaced = OutputOptions().interlaced
 
+    var text: String?
+    var textSize: Int?
+    var textColor = Text("").color
+    var textPosition = Text("").position
+
     static let middle = 0.5
 
     /// What a query without parameters means.
@@ -50,6 +55,10 @@ struct ImageQueryDraft: Sendable {
         }
         format = query.output.format.map(OutputName.format) ?? .negotiated
         details = query.output.details.isEmpty ? nil : query.output.details
+        if let caption = query.recipe.text {
+            (text, textSize) = (caption.text, caption.size)
+            (textColor, textPosition) = (caption.color, caption.position)
+        }
         quality = query.output.quality
         lossless = query.output.lossless
         interlaced = query.output.interlaced
@@ -69,6 +78,7 @@ struct ImageQueryDraft: Sendable {
             query.recipe.background = query.recipe.fit == .contain ? .transparent : nil
         }
         try resolveMask(&query.recipe)
+        try resolveText(&query.recipe)
         query.output = try output()
         return query
     }
@@ -84,6 +94,17 @@ struct ImageQueryDraft: Sendable {
         }
         // An ellipse is as large as the image.
         if recipe.mask == .ellipse { recipe.trimsMask = false }
+    }
+
+    /// The text with its size, color and place, none of which is accepted without it.
+    private func resolveText(_ recipe: inout Recipe) throws(InvalidParameter) {
+        recipe.text = text.map { Text($0, size: textSize, color: textColor, position: textPosition) }
+        let plain = Text("")
+        guard text != nil || textSize == nil && textColor == plain.color && textPosition == plain.position else {
+            throw InvalidParameter(
+                textSize != nil ? "textsize" : textColor != plain.color ? "textcolor" : "texta",
+                "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
+        }
     }
 
     private func output() throws(InvalidParameter) -> OutputOptions {

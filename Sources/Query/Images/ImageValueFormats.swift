@@ -79,6 +79,17 @@ enum PlaceName: Hashable, Sendable {
     fileprivate static func at(_ x: Double, _ y: Double) -> PlaceName { .position(.anchor(x: x, y: y)) }
 }
 
+extension ValueFormat where Value == Position {
+    /// One of nine points.
+    static var anchor: ValueFormat {
+        .choice([
+            "center": .center, "top": .anchor(x: 0.5, y: 0), "top-right": .anchor(x: 1, y: 0),
+            "right": .anchor(x: 1, y: 0.5), "bottom-right": .anchor(x: 1, y: 1), "bottom": .anchor(x: 0.5, y: 1),
+            "bottom-left": .anchor(x: 0, y: 1), "left": .anchor(x: 0, y: 0.5), "top-left": .anchor(x: 0, y: 0),
+        ])
+    }
+}
+
 extension ValueFormat where Value == PlaceName {
     /// The aliases are those of weserv/images, and corners with their words swapped.
     static var place: ValueFormat {

@@ -54,6 +54,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var duotone: Duotone?
     /// Nil = none.
     public var pixelate: Pixelate?
+    /// A text on the image; nil = none.
+    public var text: Text?
     /// A border along the inside of the image's outline; nil = none.
     public var border: BorderStyle?
     /// Round corners; nil = right angles. A mask takes precedence.
@@ -101,6 +103,7 @@ public struct Recipe: Hashable, Codable, Sendable {
             blur,
             pixelate,
             tint,
+            text,
             Border(self),
             Mask(self),
             Pad(self),

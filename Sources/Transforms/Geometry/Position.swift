@@ -12,6 +12,14 @@ public enum Position: Hashable, Codable, Sendable {
     /// The center.
     public static let center = Position.anchor(x: 0.5, y: 0.5)
 
+    /// The point 0…1 from the left and from the top; the center for positions that depend on pixels.
+    var fractions: (x: Double, y: Double) {
+        switch self {
+        case .anchor(let x, let y), .focal(let x, let y): (x, y)
+        case .entropy, .attention: (0.5, 0.5)
+        }
+    }
+
     /// The position's part of a transform's key.
     var key: String {
         switch self {

@@ -73,11 +73,7 @@ public struct ContainExtend: Transform, Hashable {
     }
 
     private func placing(_ free: PixelSize) -> (x: Int, y: Int) {
-        let fraction: (x: Double, y: Double) =
-            switch position {
-            case .anchor(let x, let y), .focal(let x, let y): (x, y)
-            case .entropy, .attention: (0.5, 0.5)
-            }
+        let fraction = position.fractions
         return (Int(Double(free.width) * fraction.x), Int(Double(free.height) * fraction.y))
     }
 }

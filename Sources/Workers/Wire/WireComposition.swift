@@ -1,5 +1,16 @@
 import DarkroomTransforms
 
+extension Text: WireValue {
+    static let blank = Text("")
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(text: &text)
+        try coder.code(&size)
+        try coder.code(&color)
+        try coder.code(&position)
+    }
+}
+
 extension BorderStyle: WireValue {
     static let blank = BorderStyle(width: 1, color: .white)
 

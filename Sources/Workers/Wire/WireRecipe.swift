@@ -37,6 +37,7 @@ extension Recipe: WireValue {
 
     private mutating func codeComposition(_ coder: inout WireCoder) throws(WireError) {
         try coder.code(&blursBackdrop)
+        try coder.code(&text)
         try coder.code(&border)
         try coder.code(&radius)
         try coder.code(choice: &mask)

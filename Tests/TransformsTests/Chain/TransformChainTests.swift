@@ -11,7 +11,7 @@ struct TransformChainTests {
             names == [
                 "orient", "crop", "trim", "resize", "srgb", "cover", "rotate", "flip", "flop", "bri", "sat", "hue",
                 "con",
-                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "border", "mask", "pad", "flatten",
+                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "text", "border", "mask", "pad", "flatten",
             ])
         #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
     }
@@ -80,6 +80,8 @@ struct TransformChainTests {
                 $0 = .box(40, 40, fit: .contain)
                 $0.blursBackdrop = true
             },
+            { $0.text = Text("a") }, { $0.text = Text("b") }, { $0.text = Text("a", size: 9) },
+            { $0.text = Text("a", color: .black) }, { $0.text = Text("a", position: .center) },
             { $0.border = BorderStyle(width: 1, color: .white) }, { $0.border = BorderStyle(width: 2, color: .white) },
             { $0.border = BorderStyle(width: 1, color: .black) },
             {
@@ -133,6 +135,7 @@ extension Recipe {
         $0.padding = Padding(1)
         $0.mask = .star
         $0.border = BorderStyle(width: 1, color: .black)
+        $0.text = Text("a")
         $0.filter = .sepia
         $0.duotone = Duotone(shadow: .transparent, highlight: .white)
         $0.pixelate = Pixelate(block: .pixels(3))

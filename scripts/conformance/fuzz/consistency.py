@@ -170,6 +170,15 @@ def with_mask(query: Query) -> None:
         known_color("mbg")(query)
 
 
+def with_text(query: Query) -> None:
+    """Keeps texts to a size and to characters that fit small images and any font."""
+    query["text"] = chosen_of(("a", "Hi!"), query.get("text"))
+    if "textsize" in query:
+        query["textsize"] = 6
+    if "textcolor" in query:
+        known_color("textcolor")(query)
+
+
 def one_outline(query: Query) -> None:
     query.pop("radius", None)
 
@@ -204,6 +213,10 @@ RULES: dict[str, Callable[[Query], None]] = {
     "bg": known_color("bg"),
     "tint": known_color("tint"),
     "duotone": known_color("duotone"),
+    "text": with_text,
+    "textsize": with_text,
+    "textcolor": with_text,
+    "texta": with_text,
     "border": known_border_color,
     "mbg": with_mask,
     "mtrim": with_mask,

@@ -2,7 +2,26 @@ import DarkroomTransforms
 
 extension ImageParameters {
     /// The parameters of what is put on an image, cut from it and added around it.
-    static let composition: [Row] = shapes
+    static let composition: [Row] = text + shapes
+
+    private static let text: [Row] = [
+        Row(
+            "text", .caption, \.text,
+            .of(
+                .composition, .transform(Text.self), .medium,
+                "Writes a text on the image, under `mask` and `radius`, in the server's sans-serif fonts.")),
+        Row(
+            "textsize", .integer(Text.sizes), \.textSize,
+            .of(
+                .composition, .transform(Text.self),
+                "Size of `text` in pixels of the result; by default a twelfth of its shorter side.")),
+        Row(
+            "textcolor", .color, \.textColor,
+            .of(.composition, .transform(Text.self), "Color of `text`.")),
+        Row(
+            "texta", .anchor, \.textPosition,
+            .of(.composition, .transform(Text.self), "Where `text` lies.")),
+    ]
 
     private static let shapes: [Row] = [
         Row(

@@ -1,0 +1,97 @@
+import DarkroomVips
+
+/// Writes a line or several on the image, within its edges, in the system's sans-serif fonts.
+public struct Text: Transform, Hashable, Codable {
+    /// The accepted number of Unicode scalars.
+    public static let lengths = 1...200
+    /// The accepted sizes, in pixels of the result.
+    public static let sizes = 6...500
+
+    /// Plain text that `isValid`.
+    public var text: String
+    /// One of `sizes`; nil = a twelfth of the image's shorter side.
+    public var size: Int?
+    public var color: Color
+    /// Where the text lies, 0…1 from the left and from the top.
+    public var position: Position
+
+    /// A text, by default white at the lower edge.
+    public init(
+        _ text: String, size: Int? = nil, color: Color = .white, position: Position = .anchor(x: 0.5, y: 1)
+    ) {
+        self.text = text
+        self.size = size
+        self.color = color
+        self.position = position
+    }
+
+    /// Whether a text is of an accepted length, without control characters and line breaks.
+    public static func isValid(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars
+        return lengths.contains(scalars.count)
+            && scalars.allSatisfy { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .lineSeparator, .paragraphSeparator: false
+                default: true
+                }
+            }
+    }
+
+    public var key: String { "text(\(size.map(String.init) ?? "-"),\(color.hex),\(position.key),\(text))" }
+
+    public var cost: TransformCost {
+        TransformCost(nanosecondsPerPixel: 60, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6)
+    }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let size = size ?? max(Self.sizes.lowerBound, min(image.size.width, image.size.height) / 12)
+        let margin = size / 2
+        let room = PixelSize(width: image.size.width - 2 * margin, height: image.size.height - 2 * margin)
+        let layout = VipsText(text, size: size, width: max(room.width, 1))
+        guard try fits(layout, into: room) else { return image }
+        let (x, y) = position.fractions
+        let drawn = try layout.drawn(
+            color: "#\(color.hex.prefix(6))", alignment: x < 0.5 ? "low" : x > 0.5 ? "high" : "centre"
+        ).rendered()
+        let ink = try drawn.fading(to: color.alpha)
+        let place = (
+            x: margin + Int(Double(room.width - ink.width) * x), y: margin + Int(Double(room.height - ink.height) * y)
+        )
+        return try image.mapFrames { frame throws(VipsError) in try frame.composited(with: ink, x: place.x, y: place.y)
+        }
+    }
+
+    /// Whether there is anything to draw. Throws if it cannot be drawn legibly.
+    private func fits(_ layout: VipsText, into room: PixelSize) throws(TransformError) -> Bool {
+        guard let measure = layout.measured() else {
+            throw TransformError(parameter: "text", reason: "no fonts are installed on this server")
+        }
+        guard measure.missingGlyphs == 0 else {
+            throw TransformError(
+                parameter: "text",
+                reason: "the fonts of this server lack \(measure.missingGlyphs) of its characters")
+        }
+        guard measure.width <= room.width, measure.height <= room.height else {
+            throw TransformError(
+                parameter: "text",
+                reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has room for "
+                    + "\(max(room.width, 0))×\(max(room.height, 0)); ask for a smaller textsize or a shorter text")
+        }
+        return !text.allSatisfy(\.isWhitespace)
+    }
+}
+
+extension VipsImage {
+    /// The image with its alpha multiplied by a part of 255.
+    fileprivate func fading(to alpha: UInt8) throws(VipsError) -> VipsImage {
+        guard alpha < 255 else { return self }
+        return try splittingAlpha(
+            color: { color in color },
+            alpha: { band throws(VipsError) in
+                try band.applying(
+                    "linear", ["a": .doubles([Double(alpha) / 255]), "b": .doubles([0.5]), "uchar": true])
+            })
+    }
+}

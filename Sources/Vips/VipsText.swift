@@ -1,0 +1,70 @@
+import DarkroomCVips
+
+/// A text in fonts of the system, laid out by Pango and drawn by libvips (`text`).
+///
+/// Words are wrapped at a width, and within a word if it is wider. Pango chooses fonts by character and shapes scripts
+/// such as Arabic. The text is plain: markup in it is drawn as it is written.
+public struct VipsText: Sendable {
+    /// Plain text. It must not contain NUL.
+    public let text: String
+    /// Pixels of the em square.
+    public let size: Int
+    /// The width in pixels at which lines are wrapped.
+    public let width: Int
+
+    /// What the layout takes.
+    public struct Measure: Hashable, Sendable {
+        /// In pixels.
+        public let width: Int
+        /// In pixels.
+        public let height: Int
+        /// Characters that no font of the system has.
+        public let missingGlyphs: Int
+    }
+
+    /// A text of this size.
+    public init(_ text: String, size: Int, width: Int) {
+        self.text = text
+        self.size = size
+        self.width = width
+    }
+
+    /// Lays the text out without drawing it; nil if no fonts are installed.
+    public func measured() -> Measure? {
+        VipsRuntime.start()
+        var (across, down, missing): (Int32, Int32, Int32) = (0, 0, 0)
+        let failed = darkroom_measure_text(text, font, Int32(clamping: width), &across, &down, &missing)
+        return failed == 0 ? Measure(width: Int(across), height: Int(down), missingGlyphs: Int(missing)) : nil
+    }
+
+    /// Draws the text on transparency, as sRGB with alpha.
+    ///
+    /// - Parameters:
+    ///   - color: `#rrggbb`; emoji keep their own colors.
+    ///   - alignment: of lines: `low` (left), `centre` or `high` (right).
+    public func drawn(color: String, alignment: String) throws(VipsError) -> VipsImage {
+        try VipsImage.build(
+            "text",
+            [
+                "text": .string("<span foreground=\"\(color)\">\(escaped)</span>"), "font": .string(font),
+                "width": .int(width), "align": .string(alignment), "dpi": .int(Self.resolution), "rgba": true,
+                "wrap": "word-char",
+            ])
+    }
+
+    /// At 72 dots per inch, points are pixels.
+    private static let resolution = 72
+
+    private var font: String { "sans \(size)" }
+
+    private var escaped: String {
+        text.reduce(into: "") { escaped, character in
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            default: escaped.append(character)
+            }
+        }
+    }
+}
