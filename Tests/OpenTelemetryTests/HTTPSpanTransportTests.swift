@@ -1,6 +1,7 @@
 import DarkroomTestLogs
 import DarkroomTestOrigin
 import Foundation
+import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,4 +1,5 @@
 import DarkroomTestLogs
+import Logging
 import NIOCore
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes

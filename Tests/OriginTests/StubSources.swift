@@ -2,6 +2,7 @@ import DarkroomTestLogs
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOPosix
 import Synchronization

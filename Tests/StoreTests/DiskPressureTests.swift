@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import Foundation
 import NIOCore
 import Synchronization

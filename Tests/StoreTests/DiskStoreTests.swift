@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomTestLogs
 import Foundation
 import NIOCore
 import Testing

@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import Dispatch
 import Synchronization
 
