@@ -22,6 +22,22 @@ extension VipsImage {
         return try VipsImage.joiningBands([flat, alpha]).applying("copy", ["interpretation": "srgb"])
     }
 
+    /// Draws ink (see `inked`) that lies within this image. An opaque image stays opaque.
+    ///
+    /// - Parameters:
+    ///   - x: where the ink's left edge lies on this image.
+    ///   - y: where its upper edge lies.
+    func drawing(_ ink: VipsImage, x: Int = 0, y: Int = 0) throws(VipsError) -> VipsImage {
+        // In whole numbers, and only where the ink is: many times faster than `composite2`.
+        guard !hasAlpha else { return try composited(with: ink, x: x, y: y) }
+        let below = try extracting(x: x, y: y, size: PixelSize(width: ink.width, height: ink.height))
+        let mixed = try VipsImage.build(
+            "ifthenelse",
+            ["cond": .image(ink.band(3)), "in1": .image(ink.band(0, count: 3)), "in2": .image(below), "blend": true])
+        return try VipsImage.build(
+            "insert", ["main": .image(self), "sub": .image(mixed), "x": .int(x), "y": .int(y)])
+    }
+
     /// Combines with an image on top of this one, by libvips' name of a blend mode. An opaque image stays opaque.
     ///
     /// - Parameters:

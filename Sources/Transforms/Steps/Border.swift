@@ -37,13 +37,13 @@ public struct Border: Transform, Hashable {
     public var key: String { "border(\(style.width),\(style.color.hex),\(outline.key))" }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 100, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6)
+        TransformCost(nanosecondsPerPixel: 60, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let ink = try outline.coverage(of: image.size, strokeWidth: style.width).inked(style.color)
-        return try image.mapFrames { frame throws(VipsError) in try frame.composited(with: ink) }
+        return try image.mapFrames { frame throws(VipsError) in try frame.drawing(ink) }
     }
 }

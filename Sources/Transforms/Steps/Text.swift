@@ -55,12 +55,20 @@ public struct Text: Transform, Hashable, Codable {
         let drawn = try layout.drawn(
             color: "#\(color.hex.prefix(6))", alignment: x < 0.5 ? "low" : x > 0.5 ? "high" : "centre"
         ).rendered()
-        let ink = try drawn.fading(to: color.alpha)
+        // Strokes may reach beyond the measured lines.
+        let whole = PixelSize(
+            width: min(drawn.width, image.size.width), height: min(drawn.height, image.size.height))
+        let ink = try drawn.fading(to: color.alpha).extracting(x: 0, y: 0, size: whole)
         let place = (
-            x: margin + Int(Double(room.width - ink.width) * x), y: margin + Int(Double(room.height - ink.height) * y)
+            x: Self.place(margin, room.width - whole.width, x, within: image.size.width - whole.width),
+            y: Self.place(margin, room.height - whole.height, y, within: image.size.height - whole.height)
         )
-        return try image.mapFrames { frame throws(VipsError) in try frame.composited(with: ink, x: place.x, y: place.y)
+        return try image.mapFrames { frame throws(VipsError) in try frame.drawing(ink, x: place.x, y: place.y)
         }
+    }
+
+    private static func place(_ margin: Int, _ free: Int, _ fraction: Double, within limit: Int) -> Int {
+        min(max(margin + Int(Double(free) * fraction), 0), limit)
     }
 
     /// Whether there is anything to draw. Throws if it cannot be drawn legibly.
