@@ -34,6 +34,7 @@ struct CanonicalQueryTests {
         ("url=x&output=json&fields=lqip,color,lqip", "url=x&output=json&fields=color%2Clqip"),
         ("url=x&placeholder=lqip,blurhash", "url=x&placeholder=blurhash%2Clqip"),
         ("url=x&pad=5,6,5,6&border=03,000&radius=1,50%25,1,50%25", "url=x&border=3&radius=1%2C50p&pad=5%2C6"),
+        ("url=x&bg=ff00&pad=5", "url=x&bg=00000000&pad=5"), ("url=x&bg=ff00&pad=0", "url=x"),
         ("url=x&bg=blur&w=9&h=9&fit=contain", "url=x&w=9&h=9&fit=contain&bg=blur"),
         ("url=x&bg=blur", "url=x"), ("url=x&bg=blur&w=9&h=9&fit=cover", "url=x&w=9&h=9&fit=cover"),
         ("url=x&text=a+b%20%26&textcolor=white&texta=bottom", "url=x&text=a%2Bb%20%26"),

@@ -73,9 +73,10 @@ struct ImageQueryDraft: Sendable {
         }
         var query = query
         try resolveBox(&query.recipe, limits)
-        // A transparent background makes a difference only on the canvas of an opaque image.
+        // A transparent background makes a difference only around an opaque image.
         if query.recipe.background?.alpha == 0 {
-            query.recipe.background = query.recipe.fit == .contain ? .transparent : nil
+            let isExtended = query.recipe.fit == .contain || query.recipe.padding != nil
+            query.recipe.background = isExtended ? .transparent : nil
         }
         try resolveMask(&query.recipe)
         try resolveText(&query.recipe)
