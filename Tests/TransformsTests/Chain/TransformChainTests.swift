@@ -11,7 +11,8 @@ struct TransformChainTests {
             names == [
                 "orient", "crop", "trim", "resize", "srgb", "cover", "rotate", "flip", "flop", "bri", "sat", "hue",
                 "con",
-                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "text", "border", "mask", "pad", "flatten",
+                "gam", "sharp", "filt", "duotone", "blur", "pixelate", "tint", "text", "border", "mask", "pad",
+                "flatten",
             ])
         #expect(TransformChain(.box(10, 10, fit: .contain)).transforms.contains { $0 is ContainExtend })
     }
