@@ -40,7 +40,8 @@ const GROUPS = [
     fitting("radius", "Corner radius", "16 or 50%"), fitting("pad", "Padding", "16"), fitting("border", "Border", "4,white"),
   ]],
   ["Text and watermark", () => [
-    fitting("text", "Text", "Hello"), fitting("mark", "Watermark", "https://example.com/logo.png"), fitting("marka", "Gravity of the watermark"),
+    fitting("text", "Text", "Hello"), fitting("textsize", "Size of the text"), fitting("textcolor", "Color of the text"),
+    fitting("texta", "Gravity of the text"), fitting("mark", "Watermark", "https://example.com/logo.png"), fitting("marka", "Gravity of the watermark"),
     fitting("markw", "Width of the watermark", "25%"), fitting("markh", "Height of the watermark", "25%"),
     fitting("markx", "Offset from the side", "16"), fitting("marky", "Offset from the top or bottom", "16"),
     fitting("markalpha", "Opacity of the watermark"), fitting("markblend", "Blend mode of the watermark"),

@@ -82,6 +82,7 @@ function hasEffect(name, values) {
   if (name === "target") return values.q === "auto";
   if (name === "mbg" || name === "mtrim") return Boolean(values.mask);
   if (/^mark./.test(name)) return Boolean(values.mark);
+  if (/^text./.test(name)) return Boolean(values.text);
   if (name === "fpx" || name === "fpy") return values.a === "focal" && hasEffect("a", values);
   return true;
 }
