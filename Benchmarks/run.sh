@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measurements of this machine, compared with floors, nginx and goals. What is missing is installed.
 #
-#   run.sh [section...]    the service: misses, hits, memory, growth, store, shared (default: all); figures also go to
+#   run.sh [section...]    the service: misses, hits, memory, growth, store, shared, formats (default: all); figures also go to
 #                          .build/bench/latest.json. ROUNDS=5 sets the rounds; 2 give a first impression in two minutes.
 #   run.sh charts          draws docs/charts and the table of docs/benchmarks.md from .build/bench/latest.json
 #   run.sh widths [n]      further widths of one 12 MP image relative to its first, with and without decoded originals kept

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "scripts/proofs"))  # process trees, and the client for load without waiting
 
-SECTIONS = ["misses", "hits", "memory", "growth", "store", "shared"]
+SECTIONS = ["misses", "hits", "memory", "growth", "store", "shared", "formats"]
 
 
 def main() -> None:

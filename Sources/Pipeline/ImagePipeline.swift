@@ -220,13 +220,16 @@ public final class ImagePipeline: Sendable {
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)
         let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
-        var document = request
-        document.output = request.placeholderOutput
-        let placeholderKeys =
-            document.output.details.isEmpty
-            ? nil : RequestKeys(document, chain: chain, identity: identity, epoch: encoderEpoch)
+        func derivedKeys(for output: OutputOptions) -> RequestKeys {
+            var other = request
+            other.output = output
+            return RequestKeys(other, chain: chain, identity: identity, epoch: encoderEpoch)
+        }
+        let document = request.placeholderOutput
         return ResolvedRequest(
-            input: request, chain: chain, keys: keys, placeholderKeys: placeholderKeys,
+            input: request, chain: chain, keys: keys,
+            placeholderKeys: document.details.isEmpty ? nil : derivedKeys(for: document),
+            interimKeys: configuration.encodingBudget > .zero ? request.interim.map(derivedKeys) : nil,
             epoch: resolver.caches.epochs.current(of: keys.source),
             urgency: Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout),
             reporter: reporter)
@@ -279,6 +282,7 @@ public final class ImagePipeline: Sendable {
     /// background work is canceled. Called when the pipeline is released.
     public func shutdown() {
         resolver.background.shutdown()
+        resolver.upgrades.shutdown()
         resolver.producer.pixels.queue.shutdown()
     }
 }

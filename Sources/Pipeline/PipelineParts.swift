@@ -48,7 +48,9 @@ struct PipelineParts {
             fetcher: SharedFetch(fetch: fetch, queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
             producer: VariantProducer(
                 pixels: pixels, caches: caches, writer: writer, failures: failures, now: now),
-            background: BackgroundWork(deadlines: deadlines), now: now)
+            background: BackgroundWork(deadlines: deadlines),
+            upgrades: FormatUpgrades(configuration, deadlines: deadlines, queue: pixels.queue),
+            encodingBudget: configuration.encodingBudget, now: now)
         let purger = Purger(
             origin: origin, caches: caches, failures: failures, processing: processing, policy: policy, now: now)
         self.purger = purger

@@ -46,8 +46,7 @@ public struct ImageJob: Sendable {
 
     /// The number of frames or pages that the job decodes.
     func framesUsed(of header: SourceHeader) throws(ImageProcessingError) -> Int {
-        let isMultiple = output.format?.supportsMultipleFrames ?? header.format.isAnimation
-        return try pages.framesUsed(of: header, inMultipleFrames: isMultiple)
+        try pages.framesUsed(of: header, inMultipleFrames: output.holdsSeveralFrames(of: header.format))
     }
 }
 

@@ -30,7 +30,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         var timer = StageTimer()
         let image = try image(
             for: ImageDescriber.preparing(job), header, framesUsed: framesUsed, &timer, interrupt: interrupt)
-        let format = job.output.format ?? .natural(for: header.format, hasAlpha: image.first.hasAlpha)
+        let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
         let body =
             format.isText
             ? try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format)

@@ -135,7 +135,7 @@ extension Endpoints {
         entries = EntriesEndpoint(sourceMap: configuration.sourceMap) { await pipeline.entries(of: $0.source) }
         prefetch = PrefetchEndpoint(
             prefetcher, limits: configuration.limits, presets: configuration.access.presets,
-            sourceMap: configuration.sourceMap,
+            sourceMap: configuration.sourceMap, negotiation: configuration.negotiation,
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(configuration: configuration)
         playground = PlaygroundEndpoint(configuration)

@@ -43,6 +43,8 @@ package struct WebConfiguration: Sendable {
     package var servesPlayground: Bool
     /// Whether sources may be ``SampleImages``, which the playground then offers.
     package var hasSampleImages: Bool
+    /// How the form of an image follows from header fields.
+    package var negotiation: NegotiationPolicy
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -54,7 +56,8 @@ package struct WebConfiguration: Sendable {
         adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
-        servesPlayground: Bool = true, hasSampleImages: Bool = false
+        servesPlayground: Bool = true, hasSampleImages: Bool = false,
+        negotiation: NegotiationPolicy = NegotiationPolicy()
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -74,6 +77,7 @@ package struct WebConfiguration: Sendable {
         self.sourceMap = sourceMap
         self.servesPlayground = servesPlayground
         self.hasSampleImages = hasSampleImages
+        self.negotiation = negotiation
     }
 
     /// What precedes the path of an endpoint in the URLs that the server hands out.

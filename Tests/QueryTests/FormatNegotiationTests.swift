@@ -4,13 +4,19 @@ import Testing
 @testable import DarkroomQuery
 
 struct FormatNegotiationTests {
+    private static let webP = NegotiationPolicy().formats
+
+    private func list(_ text: String) throws -> FormatList {
+        text.isEmpty ? FormatList() : try #require(FormatList(parsing: text))
+    }
+
     @Test(arguments: [
         "image/webp", "IMAGE/WebP", "image/avif,image/webp,*/*;q=0.8", " image/webp ", "image/webp;q=0.001",
         "image/webp; q=1.000", "image/webp;Q=0.5", "text/html,image/webp;v=1;q=0.2", "image/webp;q=0, image/webp",
         #"text/plain;x="a,b;c\"";q=0, image/webp"#, "image/webp\t;q=1,",
     ])
     func `WebP is accepted where it is named`(accept: String) {
-        #expect(FormatNegotiation.acceptsWebP(accept))
+        #expect(FormatNegotiation.accepted(accept, of: Self.webP).formats == [.webp])
     }
 
     @Test(arguments: [
@@ -21,16 +27,163 @@ struct FormatNegotiationTests {
         #"text/plain;x="image/webp""#, #"text/plain;x=", image/webp"#, "image / webp",
     ])
     func `WebP is not accepted where it is not named, or refused`(accept: String?) {
-        #expect(!FormatNegotiation.acceptsWebP(accept))
+        #expect(FormatNegotiation.accepted(accept, of: Self.webP).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("image/avif,image/webp", "avif,webp", "avif,webp"), ("image/webp,image/avif", "avif,webp", "avif,webp"),
+        ("image/avif;q=0.5,image/webp", "avif,webp", "webp,avif"), ("image/avif;q=0,image/webp", "avif,webp", "webp"),
+        ("image/avif,image/webp,image/jxl", "jxl,avif,webp", "jxl,avif,webp"),
+        ("image/jxl;q=0.9,image/avif;q=0.9,image/webp;q=0.91", "jxl,avif,webp", "webp,jxl,avif"),
+        ("image/avif", "webp", ""), ("image/*;q=1,*/*", "avif,webp", ""),
+        ("image/avif;q=0.2,image/AVIF;q=0.8,image/webp;q=0.5", "avif,webp", "avif,webp"),
+    ])
+    func `the client's weights come first, then the order of the list`(
+        accept: String, formats: String, expected: String
+    ) throws {
+        #expect(FormatNegotiation.accepted(accept, of: try list(formats)) == (try list(expected)))
+    }
+
+    /// A field made of known members, against the weights that it was made of.
+    @Test(arguments: 0..<200)
+    func `the formats of a random field are those with the greatest weights`(seed: UInt64) throws {
+        var random = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
+        let formats = FormatList.candidates.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
+        var weights: [OutputFormat: Int] = [:]
+        var members: [String] = []
+        for _ in 0..<Int.random(in: 0...6, using: &random) {
+            let format = try #require(FormatList.candidates.randomElement(using: &random))
+            let weight = [0, 1, 499, 500, 1_000].randomElement(using: &random) ?? 0
+            weights[format] = max(weights[format] ?? 0, weight)
+            let blank = Bool.random(using: &random) ? " " : ""
+            let q = weight == 1_000 ? "" : "\(blank);\(blank)q=0.\("00\(weight)".suffix(3))"
+            let name = Bool.random(using: &random) ? format.mediaType : format.mediaType.uppercased()
+            members.append("\(blank)\(name)\(q)\(blank)")
+            if Bool.random(using: &random) {
+                members.append(["*/*", "image/*;q=0.9", "", "image/png"].randomElement(using: &random) ?? "")
+            }
+        }
+        let expected = formats.enumerated().filter { (weights[$0.element] ?? 0) > 0 }.sorted { left, right in
+            let (one, other) = (weights[left.element] ?? 0, weights[right.element] ?? 0)
+            return one == other ? left.offset < right.offset : one > other
+        }.map(\.element)
+        let accept = members.joined(separator: ",")
+        let list = try #require(FormatList(Array(formats)))
+        #expect(FormatNegotiation.accepted(accept, of: list).formats == expected, "\(accept) of \(list.text)")
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+    }
+
+    @Test func `a list has each format once, and is written as it was read`() throws {
+        for text in ["webp", "avif,webp", "jxl,avif,webp", "webp,jxl"] { #expect(try list(text).text == text) }
+        for text in ["", "png", "webp,webp", "avif,", "avif, webp", "webp,avif,jxl,webp"] {
+            #expect(FormatList(parsing: text) == nil, "\(text)")
+        }
     }
 
     @Test func `only a negotiated format depends on Accept`() throws {
         let grammar = ImageQueryGrammar()
+        let policy = NegotiationPolicy()
+        func output(_ query: ImageQuery, _ accept: String?) -> OutputOptions {
+            query.output(for: policy.preferences(of: query, accept: accept, saveData: nil))
+        }
         let auto = try grammar.parse("url=x&q=50&il")
-        #expect(auto.output(acceptingWebP: true) == OutputOptions(format: .webp, quality: 50))
-        #expect(auto.output(acceptingWebP: false) == OutputOptions(format: nil, quality: 50, interlaced: true))
+        #expect(output(auto, "image/webp") == OutputOptions(format: .webp, quality: 50))
+        #expect(output(auto, nil) == OutputOptions(format: nil, quality: 50, interlaced: true))
         let png = try grammar.parse("url=x&output=png")
-        #expect(png.output(acceptingWebP: true) == OutputOptions(format: .png))
+        #expect(output(png, "image/webp") == OutputOptions(format: .png))
         #expect(auto.isNegotiated && !png.isNegotiated)
+        #expect(policy.vary(of: auto) == "Accept" && policy.vary(of: png) == nil)
+    }
+
+    private static let choices: [(String, String, OutputFormat?, OutputFormat?, AnimationOutput)] = [
+        ("", "image/avif,image/webp", .avif, .webp, .webp),
+        ("", "image/avif", .avif, nil, .natural),
+        ("&formats=webp,avif", "image/avif,image/webp", .webp, nil, .firstFrame),
+        ("&formats=webp", "image/avif", nil, nil, .firstFrame),
+        ("&formats=jxl,webp", "image/jxl,image/webp", .jxl, .webp, .webp),
+        ("&formats=jxl,avif", "image/jxl,image/avif", .jxl, nil, .natural),
+    ]
+
+    @Test(arguments: choices)
+    func `a format that takes long has a quicker one to answer in, and keeps animations`(
+        query: String, accept: String, format: OutputFormat?, interim: OutputFormat?, animation: AnimationOutput
+    ) throws {
+        let policy = NegotiationPolicy(formats: try list("avif,webp"))
+        let query = try ImageQueryGrammar().parse("url=x" + query)
+        let preferences = policy.preferences(of: query, accept: accept, saveData: nil)
+        #expect(query.output(for: preferences).format == format)
+        #expect(query.output(for: preferences).animation == animation)
+        let isSlow = format == .avif || format == .jxl
+        #expect((query.interimOutput(for: preferences) != nil) == isSlow)
+        #expect(query.interimOutput(for: preferences)?.format == interim)
+    }
+
+    @Test(arguments: ["&wait=best", "&wait=stored", "&output=avif"])
+    func `a request that waits or names its format has no quicker one`(query: String) throws {
+        let policy = NegotiationPolicy(formats: try list("avif,webp"))
+        let query = try ImageQueryGrammar().parse("url=x" + query)
+        let preferences = policy.preferences(of: query, accept: "image/avif,image/webp", saveData: nil)
+        #expect(query.output(for: preferences).format == .avif)
+        #expect(query.interimOutput(for: preferences) == nil)
+    }
+
+    @Test func `a list of formats needs a negotiated format`() {
+        #expect(throws: InvalidParameter.self) { try ImageQueryGrammar().parse("url=x&output=png&formats=avif") }
+        #expect(throws: InvalidParameter.self) { try ImageQueryGrammar().parse("url=x&formats=avif,avif") }
+    }
+
+    @Test func `saving data lowers a quality that the URL leaves open`() throws {
+        var policy = NegotiationPolicy()
+        let grammar = ImageQueryGrammar()
+        func quality(_ query: String, _ saveData: String?) throws -> Int? {
+            let query = try grammar.parse("url=x" + query)
+            return query.output(for: policy.preferences(of: query, accept: nil, saveData: saveData)).quality
+        }
+        #expect(try quality("&output=jpg", "on") == nil)
+        #expect(policy.vary(of: try grammar.parse("url=x&output=jpg")) == nil)
+        policy.saveDataQuality = 70
+        #expect(try quality("&output=jpg", "on") == 70)
+        #expect(try quality("&output=jpg", " On;x=1") == 70)
+        #expect(try quality("&output=avif", "on") == nil)
+        #expect(try quality("", "on") == 70)
+        for value in [nil, "off", "", "on off"] { #expect(try quality("&output=jpg", value) == nil) }
+        #expect(try quality("&output=jpg&q=90", "on") == 90)
+        #expect(try quality("&output=webp&ll", "on") == nil)
+        #expect(policy.vary(of: try grammar.parse("url=x&output=jpg")) == "Save-Data")
+        #expect(policy.vary(of: try grammar.parse("url=x")) == "Accept, Save-Data")
+        for query in ["&output=jpg&q=90", "&output=png", "&output=json", "&output=webp&ll"] {
+            #expect(policy.vary(of: try grammar.parse("url=x" + query)) == nil)
+        }
+    }
+
+    @Test func `client hints give a size that the URL leaves open`() throws {
+        let grammar = ImageQueryGrammar()
+        func parse(_ query: String, ratio: String? = nil, width: String? = nil) throws -> ImageQuery {
+            try grammar.parse(
+                QueryString(parsing: "url=x" + query), hints: ClientHints(pixelRatio: ratio, width: width))
+        }
+        #expect(try parse("", ratio: "2", width: "801").recipe.box.width == 850)
+        #expect(try parse("&w=400", ratio: "1.5", width: "801").recipe.box.width == 600)
+        #expect(try parse("&w=400&dpr=1", ratio: "2").recipe.box.width == 400)
+        #expect(try parse("&w=8000", ratio: "8").recipe.box.width == 8160)
+        #expect(try parse("&h=100", width: "801").recipe.box.width == nil)
+        for value in ["", "-1", "0", "x", "1e3", "٣"] {
+            #expect(try parse("", ratio: value, width: value).recipe.box == Box(width: nil, height: nil))
+            #expect(try parse("&w=400", ratio: value).recipe.box.width == 400)
+        }
+        #expect(try parse("&w=400").dependsOnClientHints && !(try parse("&w=400&dpr=2").dependsOnClientHints))
+        #expect(try !parse("&output=json").dependsOnClientHints)
+        #expect(NegotiationPolicy().vary(of: try parse("&output=jpg")) == "Sec-CH-DPR, Sec-CH-Width")
+        #expect(try !grammar.parse("url=x").dependsOnClientHints)
     }
 }

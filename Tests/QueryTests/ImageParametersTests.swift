@@ -156,7 +156,10 @@ struct ImageParametersTests {
             bad: ["", nil, "standard", "noStore", "No-Cache", "max-age=0"]),
         Row(
             "store", good: ["all", "memory", "original", "variant", "none"], bad: ["", nil, "disk", "originals", "All"]),
-        Row("wait", good: ["stored"], bad: ["", nil, "true", "Stored"]),
+        Row(
+            "formats", good: ["webp", "avif,webp", "jxl,avif,webp"],
+            bad: ["", nil, "png", "webp,webp", "avif,", ",avif", "avif, webp", "AVIF"]),
+        Row("wait", good: ["stored", "best"], bad: ["", nil, "true", "Stored"]),
         Row("priority", good: ["low", "normal", "high"], bad: ["", nil, "background", "3", "High"]),
         Row(
             "maxage", good: ["1s", "1h", "60m", "59m", "1d", "2w", "1y", "365d", "525600m", "31536000s"],

@@ -15,7 +15,7 @@ struct ImageQueryTests {
         let query = try parse("")
         #expect(query.recipe == Recipe(resampling: .fast))
         #expect(query.pages == PageSelection())
-        #expect(query.output(acceptingWebP: false) == OutputOptions())
+        #expect(query.output(for: ClientPreferences()) == OutputOptions())
     }
 
     @Test(arguments: [

@@ -39,6 +39,9 @@ struct ExplainContractTests {
             let document = ExplainDocument(.stub(plan: plan), of: query, accept: nil, configuration)
             try expect(document, toFit: "Explanation")
         }
+        var interim = Explanation.stub(plan: .missing("Why."))
+        interim.upgrade = Explanation.Upgrade(format: .avif, isUnderWay: true, encodingTime: .milliseconds(400))
+        try expect(ExplainDocument(interim, of: query, accept: nil, configuration), toFit: "Explanation")
         for isKnown in [true, false] { try expect(EntriesDocument(.stub(isKnown: isKnown)), toFit: "SourceEntries") }
         let freshness = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["freshness"]?["properties"]
         let grounds = freshness?["because"]?["enum"]?.sequence?.compactMap(\.string)

@@ -140,14 +140,15 @@ final class HitServer: Sendable {
     /// - Parameters:
     ///   - isFast: whether hits are answered in front of the framework.
     ///   - disk: the second tier. Memory then has room for records only.
+    ///   - processing: makes the images; nil = texts.
     init(
         _ configuration: WebConfiguration, clock: TestClock, isFast: Bool, disk: (any Storing)? = nil,
-        logsHits: Bool = true
+        logsHits: Bool = true, processing: (any ImageProcessing)? = nil
     ) {
         pipeline = ImagePipeline(
             configuration: Self.pipelineConfiguration, origin: NamedOrigin(clock: clock),
             memory: MemoryStore(budgetBytes: disk == nil ? 1 << 20 : 0), disk: disk,
-            processing: NamingProcessor(gate: gate), now: { clock.now }, random: { 0.5 })
+            processing: processing ?? NamingProcessor(gate: gate), now: { clock.now }, random: { 0.5 })
         let log = Log()
         logged = log
         var observability = Observability.idle(metrics: metrics)

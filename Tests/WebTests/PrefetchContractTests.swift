@@ -55,7 +55,7 @@ struct PrefetchContractTests {
         for (_, example) in examples {
             let text = try Yams.serialize(node: try #require(example["value"]))
             let order = try YAMLDecoder().decode(PrefetchBody.self, from: text)
-            #expect(try grammar.images(of: order, acceptingWebP: false).count > 1)
+            #expect(try grammar.images(of: order, accept: nil).count > 1)
         }
     }
 
@@ -63,9 +63,9 @@ struct PrefetchContractTests {
         var map = SourceMap()
         try map.add("shop", "s3://media/products/")
         let body = try PrefetchBody(parsing: Data(#"{"urls": ["shop:a.jpg"], "widths": [10]}"#.utf8))
-        let items = try PrefetchGrammar(sourceMap: map).images(of: body, acceptingWebP: false)
+        let items = try PrefetchGrammar(sourceMap: map).images(of: body, accept: nil)
         #expect(items.map(\.request.source.canonical) == ["s3://media/products/a.jpg"])
-        #expect(throws: InvalidBody.self) { try PrefetchGrammar().images(of: body, acceptingWebP: false) }
+        #expect(throws: InvalidBody.self) { try PrefetchGrammar().images(of: body, accept: nil) }
     }
 
     @Test(arguments: ["PrefetchStarted", "PrefetchJob"]) func `the examples of jobs are jobs`(name: String) throws {

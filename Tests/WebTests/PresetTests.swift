@@ -113,10 +113,10 @@ struct PresetTests {
         let grammar = PrefetchGrammar(presets: try configuration().access.presets)
         var body = try PrefetchBody(parsing: Data(#"{"urls": ["https://example.com/photo.jpg"]}"#.utf8))
         body.queries = ["preset=avatar", "w=96&h=96&fit=cover&output=webp"]
-        let pictures = try grammar.images(of: body, acceptingWebP: false)
+        let pictures = try grammar.images(of: body, accept: nil)
         #expect(pictures.map(\.request.recipe).count == 2)
         #expect(pictures[0].request.recipe == pictures[1].request.recipe)
         body.queries = ["preset=avatr"]
-        #expect(throws: InvalidBody.self) { try grammar.images(of: body, acceptingWebP: false) }
+        #expect(throws: InvalidBody.self) { try grammar.images(of: body, accept: nil) }
     }
 }

@@ -22,7 +22,7 @@ struct ServerMetrics: Sendable {
     /// - Parameter isReady: whether `/health/ready` would answer 200.
     func families(isReady: Bool) -> [MetricFamily] {
         serverFamilies(isReady: isReady) + traceFamilies + cacheFamilies + sharedFamilies + loadFamilies
-            + prefetchFamilies
+            + prefetchFamilies + formatFamilies
             + workerFamilies + process.families
     }
 

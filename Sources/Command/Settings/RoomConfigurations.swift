@@ -21,7 +21,13 @@ extension Settings {
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
             maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules,
             sourceMap: self.sources.sourceMap, servesPlayground: self.access.playground,
-            hasSampleImages: hasSampleImages)
+            hasSampleImages: hasSampleImages, negotiation: negotiationPolicy)
+    }
+
+    var negotiationPolicy: NegotiationPolicy {
+        NegotiationPolicy(
+            formats: self.formats.formats, saveDataQuality: self.formats.saveDataQuality,
+            usesClientHints: self.formats.clientHints)
     }
 
     /// Whether `local:///samples/…` are images of the executable: without files of one's own to try the playground.
@@ -65,7 +71,8 @@ extension Settings {
         PipelineConfiguration(
             limits: pixelLimits, pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
-            freshness: freshnessPolicy, continuesInBackground: self.processing.continueInBackground)
+            freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget,
+            continuesInBackground: self.processing.continueInBackground)
     }
 
     var clientSettings: GuardedHTTPClient.Settings {

@@ -12,6 +12,7 @@ struct SettingsTable: Sendable {
     let freshness = FreshnessSettings()
     let limits = LimitSettings()
     let processing = ProcessingSettings()
+    let formats = FormatSettings()
     let logging = LoggingSettings()
     let tracing = TracingSettings()
 

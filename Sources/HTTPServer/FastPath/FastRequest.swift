@@ -18,6 +18,9 @@ package struct FastRequest: Sendable {
     package private(set) var ifModifiedSince: String?
     package private(set) var origin: String?
     package private(set) var priority: String?
+    package private(set) var saveData: String?
+    /// Whether there are client hints about the size of an image.
+    package private(set) var hasSizeHints = false
     package private(set) var via: String?
     /// Whether a trusted proxy sent the request.
     let isFromTrustedProxy: Bool
@@ -53,6 +56,8 @@ package struct FastRequest: Sendable {
         case .ifModifiedSince: return Self.set(&ifModifiedSince, value)
         case .origin: return Self.set(&origin, value)
         case .priority: return Self.set(&priority, value)
+        case .saveData: return Self.set(&saveData, value)
+        case .secCHDPR, .secCHWidth: hasSizeHints = true
         case .via: return Self.set(&via, value)
         case .requestID: return Self.set(&requestID, value)
         case .connection: return value.utf8.count == 10 && value.lowercased() == "keep-alive"
@@ -110,6 +115,9 @@ extension FastRequest {
         case ifNoneMatch = "if-none-match"
         case origin, pragma, priority
         case requestID = "x-request-id"
+        case saveData = "save-data"
+        case secCHDPR = "sec-ch-dpr"
+        case secCHWidth = "sec-ch-width"
         case traceParent = "traceparent"
         case traceState = "tracestate"
         case transferEncoding = "transfer-encoding"

@@ -44,6 +44,9 @@ struct CachedState {
         }
     }
 
+    /// Uses another variant in place of the request's own.
+    mutating func standIn(_ other: VariantRecord) { variant = other }
+
     /// The tiers that have the request's original and variant.
     var location: CacheLocation {
         let tiers = { (kind: CachedEntry.Kind) in entries.first { $0.kind == kind }?.tiers ?? [] }

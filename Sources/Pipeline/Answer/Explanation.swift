@@ -15,6 +15,8 @@ public struct Explanation: Sendable {
     public var freshness: Verdict
     /// The output format; nil if it depends on a source that is not available.
     public var format: OutputFormat?
+    /// The preferred format that the request is not answered in yet; nil if it is answered in its own.
+    public var upgrade: Upgrade?
     /// How the variant is made, or would be if it were not cached.
     public var plan: PlanOutcome
     /// The plan's use of each limit that applies to it.
@@ -50,6 +52,16 @@ public struct Explanation: Sendable {
         public var age: Duration?
         /// The remaining freshness lifetime; negative once the record is stale.
         public var remaining: Duration?
+    }
+
+    /// The format that replaces the one of an interim answer.
+    public struct Upgrade: Hashable, Sendable {
+        /// The preferred format.
+        public var format: OutputFormat
+        /// Whether the image is being made in it.
+        public var isUnderWay: Bool
+        /// The estimated time of encoding it; nil if the size of the image is unknown.
+        public var encodingTime: Duration?
     }
 
     /// The plan of the request, if the source's bytes are available.

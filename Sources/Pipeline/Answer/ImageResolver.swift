@@ -14,6 +14,9 @@ struct ImageResolver: Sendable {
     let fetcher: SharedFetch
     let producer: VariantProducer
     let background: BackgroundWork
+    let upgrades: FormatUpgrades
+    /// See ``PipelineConfiguration/encodingBudget``.
+    let encodingBudget: Duration
     let now: @Sendable () -> Date
 
     /// What the steps have found so far.
@@ -21,6 +24,8 @@ struct ImageResolver: Sendable {
         /// What is known of the source: from the caches, later from the origin's answer.
         var record: SourceRecord?
         var variant: VariantLookup.Found?
+        /// Whether the variant is in the interim output.
+        var isInterim = false
         /// The document that holds the placeholders.
         var placeholders: VariantLookup.Found?
         var original: Original?
@@ -81,6 +86,7 @@ struct ImageResolver: Sendable {
     func image(
         for request: ResolvedRequest, prior: DiskFindings = DiskFindings()
     ) async throws(PipelineError) -> ImageResponse {
+        if let interim = try await imageWhileUpgrading(request) { return interim }
         do throws(PipelineError) {
             return try await resolve(request, prior)
         } catch {
@@ -102,31 +108,6 @@ struct ImageResolver: Sendable {
         var resolution = Resolution(
             stored: known?.freshness, isSelected: isSelected, demands: request.demands, now: now())
         return try await carryOut(&resolution, request, known, prior)
-    }
-
-    /// Whether the shared tier may know more of the source than the nearer ones, before the origin is asked.
-    private func mayLookInSharedTier(_ request: ResolvedRequest, _ known: SourceRecord?) async -> Bool {
-        guard caches.shared != nil, request.cache.query.union.contains(.shared),
-            !request.cache.policy.mode.ignoresStored
-        else { return false }
-        guard let known else { return true }
-        let isSelected = await fetcher.isSelected(known, for: request)
-        let decision = CacheEvaluation(
-            stored: known.freshness, isSelected: isSelected, policy: request.cache.policy, now: now()
-        ).decision
-        return decision != .use && decision != .useAndRevalidate
-    }
-
-    /// - Returns: the newest record that is known now.
-    private func lookInSharedTier(
-        _ request: ResolvedRequest, _ known: SourceRecord?, _ prior: inout DiskFindings
-    ) async -> SourceRecord? {
-        guard let shared = caches.shared else { return known }
-        let found = await shared.look(for: request, known: known)
-        prior.sharedVariant = .looked(found.variant)
-        guard let record = found.record else { return known }
-        await caches.adopt(record, request)
-        return record
     }
 
     private func carryOut(
@@ -164,6 +145,9 @@ struct ImageResolver: Sendable {
         switch fact {
         case .variant:
             findings.variant = await variants.find(request, of: record.content, prior: findings.prior)
+            if findings.variant == nil, let interim = await interimVariant(for: request, of: record.content) {
+                (findings.variant, findings.isInterim) = (interim, true)
+            }
             resolution.record(fact, isPresent: findings.variant != nil)
         case .placeholders:
             if let document = request.placeholderRequest {
@@ -207,6 +191,10 @@ struct ImageResolver: Sendable {
                 findings.report.isStored = await writer.waitUntilStored(variant.entry, record, for: request)
             }
             response = self.response(variant, record, findings.report)
+            if findings.isInterim {
+                response = interimResponse(response, to: request)
+                if response.isInterim { upgrade(request) }
+            }
         } else {
             guard let original = findings.original else { throw .failed }
             let fetchTime = findings.stopwatch.lap()
@@ -225,6 +213,11 @@ struct ImageResolver: Sendable {
     private func produce(
         _ request: ResolvedRequest, from original: Original, _ report: CacheReport, _ fetchTime: Duration
     ) async throws(PipelineError) -> ImageResponse {
+        if let interim = request.interimRequest, await prefersInterim(request, from: original) {
+            let response = interimResponse(try await produce(interim, from: original, report, fetchTime), to: request)
+            if response.isInterim { upgrade(request, from: original) }
+            return response
+        }
         let (produced, isShared) = try await producer.produce(request, from: original)
         var report = report
         report.original = original.tier

@@ -13,7 +13,8 @@ struct RequestExplainer: Sendable {
     func explain(
         _ request: ResolvedRequest, keys: Explanation.Keys, fetch: Bool
     ) async throws(PipelineError) -> Explanation {
-        let state = await CachedState(of: request, in: resolver.caches, now: resolver.now())
+        var state = await CachedState(of: request, in: resolver.caches, now: resolver.now())
+        let interim = await interim(of: request, &state)
         let (decision, known, original) = try await self.decision(on: request, state)
         let available = fetch ? try await download(decision, request, known, original) : original
         let plan = try await self.plan(available, request, decision)
@@ -31,6 +32,7 @@ struct RequestExplainer: Sendable {
             explanation.format = plan.format
             explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
         }
+        explain(request, interim, &explanation)
         return explanation
     }
 
@@ -89,6 +91,38 @@ struct RequestExplainer: Sendable {
             }
             resolution.record(failure, of: fact)
         case .originFailure: resolution.record(resolver.failures.peek(facts.request, now: now), of: fact)
+        }
+    }
+
+    // MARK: Interim answer
+
+    /// The stored variant that a request would be answered with in place of its own. It counts as the variant.
+    private func interim(of request: ResolvedRequest, _ state: inout CachedState) async -> VariantRecord? {
+        guard state.variant == nil, let interim = request.interimRequest else { return nil }
+        let found = await CachedState(of: interim, in: resolver.caches, now: resolver.now()).variant
+        guard let found, resolver.upgrades.isPending(request.upgradeKey) || resolver.isSlow(request, at: found.size)
+        else { return nil }
+        state.standIn(found)
+        return found
+    }
+
+    private func explain(_ request: ResolvedRequest, _ interim: VariantRecord?, _ explanation: inout Explanation) {
+        guard let wanted = request.input.output.format, let output = request.interimRequest?.input.output else {
+            return
+        }
+        let upgrade = { (size: PixelSize) in
+            Explanation.Upgrade(
+                format: wanted, isUnderWay: resolver.upgrades.isUnderWay(request.upgradeKey),
+                encodingTime: resolver.encodingTime(of: request, at: size))
+        }
+        if let interim {
+            guard interim.format != wanted else { return }
+            (explanation.format, explanation.upgrade) = (interim.format, upgrade(interim.size))
+        } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
+            resolver.isSlow(request, plan)
+        {
+            let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
+            (explanation.format, explanation.upgrade) = (output.format ?? natural, upgrade(plan.size))
         }
     }
 

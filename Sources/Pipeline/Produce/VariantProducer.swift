@@ -12,6 +12,7 @@ struct VariantProducer: Sendable {
     let failures: FailureMemory
     let now: @Sendable () -> Date
     let productions = Coalescer<Key, Produced>()
+    let speed = EncodingSpeed()
 
     /// What must be equal for requests to share a production.
     struct Key: Hashable, Sendable {
@@ -88,6 +89,7 @@ struct VariantProducer: Sendable {
         do throws(PipelineError) {
             let result = try await pixels.process(pixels.job(for: request, from: original), urgency)
             if original.tier == nil, result.0.isProven { failures.remove([request.keys.source]) }
+            speed.record(result.0, as: request.input.output)
             return result
         } catch {
             if error == .corrupt || error == .unsupported { record(error, of: original, for: request) }

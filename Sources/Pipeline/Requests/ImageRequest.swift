@@ -12,6 +12,10 @@ public struct ImageRequest: Sendable {
     public var pages: PageSelection
     /// The output format and its encoder options.
     public var output: OutputOptions
+    /// A quicker output to answer with while ``output`` is not cached and would take longer to encode than
+    /// ``PipelineConfiguration/encodingBudget``. ``output`` is then made in the background, and answers later requests.
+    /// Default: none.
+    public var interim: OutputOptions?
     /// The priority of the work. Work shared by several requests runs at the highest of their priorities.
     public var priority: Priority
     /// How the request uses the caches.

@@ -30,6 +30,8 @@ public struct ImageResponse: Sendable {
     public var timings: Timings
     /// The failure of the source, if the fallback was used instead; else nil.
     public var fallbackReason: PipelineError?
+    /// Whether this is the ``ImageRequest/interim`` output, which the requested one will replace.
+    public var isInterim = false
     /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
     /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.

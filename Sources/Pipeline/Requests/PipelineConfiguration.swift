@@ -17,6 +17,9 @@ public struct PipelineConfiguration: Sendable {
     public var requestTimeout: Duration
     /// How long originals, and all variants made from them, are used without revalidation.
     public var freshness: FreshnessPolicy
+    /// The time that encoding may take before a request is answered in its ``ImageRequest/interim`` output; zero = all
+    /// requests wait. Default: 150 milliseconds.
+    public var encodingBudget: Duration
     /// Whether work is finished and stored although every client has left (SDWebImage's `continueInBackground`).
     /// Default: false.
     public var continuesInBackground: Bool
@@ -25,7 +28,7 @@ public struct PipelineConfiguration: Sendable {
     public init(
         limits: PixelLimits = PixelLimits(), pixelWorkers: Int = 2, queueDepth: Int = 64,
         memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
-        freshness: FreshnessPolicy = FreshnessPolicy(),
+        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150),
         continuesInBackground: Bool = false
     ) {
         self.limits = limits
@@ -34,6 +37,7 @@ public struct PipelineConfiguration: Sendable {
         self.memoryBudgetBytes = memoryBudgetBytes
         self.requestTimeout = requestTimeout
         self.freshness = freshness
+        self.encodingBudget = encodingBudget
         self.continuesInBackground = continuesInBackground
     }
 }

@@ -73,7 +73,7 @@ private struct KeyParts {
 
     /// Appends the page selection. The number of pages does not matter if the output holds only one frame.
     mutating func append(_ pages: PageSelection, in output: OutputOptions) {
-        let several = output.format.map(\.supportsMultipleFrames) ?? true
+        let several = output.animation != .firstFrame || output.format.map(\.supportsMultipleFrames) ?? true
         append(count: pages.first)
         append(count: several ? pages.count ?? 0 : 1)
     }

@@ -14,6 +14,8 @@ struct ResolvedRequest: Sendable {
     private(set) var keys: RequestKeys
     /// The keys of the document that holds the placeholders; nil if the request asks for none.
     private(set) var placeholderKeys: RequestKeys?
+    /// The keys of the image in the interim output; nil if the request waits for its own output.
+    private(set) var interimKeys: RequestKeys?
     /// The source's purge epoch when the request started. Results are stored only if it is still current.
     var epoch: PurgeEpoch
     var urgency: Urgency
@@ -54,9 +56,25 @@ struct ResolvedRequest: Sendable {
         return request
     }
 
-    /// The same request as background work, without a client.
-    var inBackground: ResolvedRequest {
+    /// The request for the same image in the interim output. Nil if the request waits for its own output.
+    var interimRequest: ResolvedRequest? {
+        guard let interimKeys, let interim = input.interim else { return nil }
+        var request = withoutInterim
+        request.input.output = interim
+        request.keys = interimKeys
+        return request
+    }
+
+    private var withoutInterim: ResolvedRequest {
         var request = self
+        request.input.interim = nil
+        request.interimKeys = nil
+        return request
+    }
+
+    /// The same request as background work, without a client. It waits for its own output.
+    var inBackground: ResolvedRequest {
+        var request = withoutInterim
         request.input.priority = .background
         request.input.cache.policy = RequestCachePolicy()
         request.input.cache.waitsForDisk = false

@@ -50,6 +50,9 @@ final class WorkQueue: Sendable {
         }
     }
 
+    /// Whether jobs wait for a thread.
+    var hasWaitingJobs: Bool { state.withLock { $0.admission.waiting.count > 0 } }
+
     /// Counts a refusal, and returns its error.
     func refuse(_ refusal: Admission.Refusal, after wait: Duration = .zero) -> PipelineError {
         state.withLock { $0.refused(refusal, after: wait) }

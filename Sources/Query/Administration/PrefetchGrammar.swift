@@ -7,13 +7,16 @@ package struct PrefetchGrammar: Sendable {
     private let grammar: ImageQueryGrammar
     private let presets: Presets
     private let sourceMap: SourceMap
+    private let negotiation: NegotiationPolicy
 
     package init(
-        limits: QueryLimits = QueryLimits(), presets: Presets = Presets(), sourceMap: SourceMap = SourceMap()
+        limits: QueryLimits = QueryLimits(), presets: Presets = Presets(), sourceMap: SourceMap = SourceMap(),
+        negotiation: NegotiationPolicy = NegotiationPolicy()
     ) {
         grammar = ImageQueryGrammar(limits: limits)
         self.presets = presets
         self.sourceMap = sourceMap
+        self.negotiation = negotiation
     }
 
     /// A query of the body, and how it was read.
@@ -24,8 +27,12 @@ package struct PrefetchGrammar: Sendable {
 
     /// The images that a body asks for. Those of one source follow each other, so that it is downloaded once.
     ///
-    /// - Parameter acceptingWebP: What a negotiated format becomes.
-    package func images(of body: PrefetchBody, acceptingWebP: Bool) throws(InvalidBody) -> [PrefetchItem] {
+    /// - Parameters:
+    ///   - accept: The field `Accept`, which decides on negotiated formats. Each image is made in the best one.
+    ///   - saveData: The field `Save-Data`.
+    package func images(
+        of body: PrefetchBody, accept: String?, saveData: String? = nil
+    ) throws(InvalidBody) -> [PrefetchItem] {
         let count = body.urls.count * max(1, body.queries.count + body.widths.count)
         guard count <= Prefetcher.maxItems else {
             throw InvalidBody(
@@ -40,8 +47,10 @@ package struct PrefetchGrammar: Sendable {
                 var request = source
                 // A prefetching job requires the admin token, whose bearer may force a refresh.
                 variant.query.apply(
-                    to: &request, acceptingWebP: acceptingWebP,
+                    to: &request,
+                    for: negotiation.preferences(of: variant.query, accept: accept, saveData: saveData),
                     policy: RequestCachePolicy(mode: variant.query.cache, allowsForcedRefresh: true))
+                request.interim = nil
                 images.append(PrefetchItem(request, label: variant.text))
             }
         }

@@ -3,40 +3,75 @@ import DarkroomTransforms
 
 /// Chooses the format of `output=auto` by the `Accept` field.
 package enum FormatNegotiation {
-    /// Whether an `Accept` field names WebP with a weight above zero (RFC 9110 §12.5.1).
+    /// The formats of a list that an `Accept` field names with a weight above zero (RFC 9110 §12.5.1): the client's
+    /// greatest weight first, and in the order of the list where weights are equal.
     ///
-    /// Wildcards do not count: clients that cannot show WebP send `image/*` and `*/*` too. Of several members for WebP
-    /// the greatest weight counts; members that cannot be parsed are skipped.
-    package static func acceptsWebP(_ accept: String?) -> Bool {
-        guard let accept else { return false }
-        return FieldList(accept).members.contains { range in
-            let parts = FieldList(range, separator: UInt8(ascii: ";")).members
-            guard let type = parts.first, type.lowercased() == OutputFormat.webp.mediaType else { return false }
-            return hasPositiveWeight(parameters: parts.dropFirst())
+    /// Wildcards do not count: clients that cannot show a format send `image/*` and `*/*` too. Of several members for
+    /// one format the greatest weight counts; members that cannot be parsed are skipped.
+    package static func accepted(_ accept: String?, of list: FormatList) -> FormatList {
+        guard let accept, !list.isEmpty else { return FormatList() }
+        var weights = (0, 0, 0)
+        for range in FieldList(accept).members {
+            let type = Substring(range.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingBlanks
+            guard let place = (0..<list.count).first(where: { type.isMediaType(of: list[$0]) }) else { continue }
+            let weight = type.utf8.count == range.utf8.count ? 1_000 : weight(of: range)
+            switch place {
+            case 0: weights.0 = max(weights.0, weight)
+            case 1: weights.1 = max(weights.1, weight)
+            default: weights.2 = max(weights.2, weight)
+            }
         }
+        return ordered(list, by: weights)
     }
 
     /// Why a response has its format, in one sentence.
-    package static func reason(for query: ImageQuery, accept: String?) -> String {
+    ///
+    /// - Parameter list: The formats that may be chosen.
+    package static func reason(for query: ImageQuery, accept: String?, of list: FormatList) -> String {
         guard query.isNegotiated else { return "The parameter 'output' asks for it." }
-        return acceptsWebP(accept)
-            ? "Accept names image/webp."
-            : "Accept does not name image/webp, so it is the source's own format, or JPEG or PNG where browsers do not "
-                + "show that."
+        let names = { (list: FormatList) in list.formats.map(\.mediaType).joined(separator: ", ") }
+        let accepted = accepted(accept, of: list)
+        return accepted.isEmpty
+            ? "Accept does not name \(names(list)), so it is the source's own format, or JPEG or PNG where browsers do "
+                + "not show that."
+            : "Accept names \(names(accepted))."
     }
 
-    /// The weight among a media range's parameters; absent, it is 1 (RFC 9110 §12.4.2).
-    private static func hasPositiveWeight(parameters: ArraySlice<Substring>) -> Bool {
-        for parameter in parameters {
-            guard let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased() == "q" else { continue }
-            return isPositiveWeight(parameter[equals...].dropFirst())
+    private static func ordered(_ list: FormatList, by weights: (Int, Int, Int)) -> FormatList {
+        if list.count == 1 { return weights.0 > 0 ? list : FormatList() }
+        let weights = [weights.0, weights.1, weights.2]
+        var ordered = FormatList()
+        var rest = (0..<list.count).filter { weights[$0] > 0 }
+        while let best = rest.max(by: { (weights[$0], -$0) < (weights[$1], -$1) }) {
+            ordered.append(list[best])
+            rest.removeAll { $0 == best }
         }
-        return true
+        return ordered
     }
 
-    /// Whether the text is a weight from 0.001 to 1 with at most three decimals.
-    private static func isPositiveWeight(_ text: Substring) -> Bool {
-        guard let weight = Digits.decimal(String(text)), text.utf8.count <= 5 else { return false }
-        return weight > 0 && weight <= 1
+    /// The weight among a media range's parameters in thousandths; absent, it is 1000 (RFC 9110 §12.4.2). 0 if it is
+    /// malformed.
+    private static func weight(of range: Substring) -> Int {
+        for parameter in FieldList(range, separator: UInt8(ascii: ";")).members.dropFirst() {
+            guard let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased() == "q" else { continue }
+            return weight(parameter[equals...].dropFirst())
+        }
+        return 1_000
+    }
+
+    /// A weight from 0.001 to 1 with at most three decimals; 0 for anything else.
+    private static func weight(_ text: Substring) -> Int {
+        guard let weight = Digits.decimal(String(text)), text.utf8.count <= 5, weight <= 1 else { return 0 }
+        return Int((weight * 1_000).rounded())
+    }
+}
+
+extension Substring {
+    /// Whether this is the media type of an image in a format, whatever its case.
+    fileprivate func isMediaType(of format: OutputFormat) -> Bool {
+        let prefix = "image/".utf8
+        return utf8.count == prefix.count + format.rawValue.utf8.count
+            && zip(utf8, prefix).allSatisfy { $0 | 0x20 == $1 }
+            && zip(utf8.dropFirst(prefix.count), format.rawValue.utf8).allSatisfy { $0 | 0x20 == $1 }
     }
 }

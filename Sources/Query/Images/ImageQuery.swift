@@ -27,6 +27,12 @@ package struct ImageQuery: Hashable, Sendable {
     package var store = TierSelection.all
     /// Whether the response waits until its entries are on disk.
     package var waitsForDisk = false
+    /// Whether the response waits for the best format that the client accepts.
+    package var waitsForBest = false
+    /// The formats that a negotiated one is chosen from; nil = those of the server.
+    package var formats: FormatList?
+    /// Whether client hints can change the image.
+    package var dependsOnClientHints = false
     /// Nil = what the `Priority` field says.
     package var priority: Priority?
     /// How long the client may use the response from now on; nil = what origin and server say.
@@ -39,13 +45,6 @@ package struct ImageQuery: Hashable, Sendable {
 
     /// Whether the document of `/info` says where the image was taken.
     package var includesPosition: Bool { output.details.contains(.position) }
-
-    /// The encoding for a client that accepts WebP or does not.
-    package func output(acceptingWebP: Bool) -> OutputOptions {
-        guard isNegotiated, acceptingWebP else { return output }
-        return OutputOptions(
-            format: .webp, quality: output.quality, lossless: output.lossless, interlaced: output.interlaced)
-    }
 
     /// A request for the sources of the query, with default options.
     ///
@@ -69,12 +68,13 @@ package struct ImageQuery: Hashable, Sendable {
     /// Sets recipe, pages, encoding and cache use of a request.
     ///
     /// - Parameters:
-    ///   - acceptingWebP: What a negotiated format becomes.
+    ///   - preferences: Those of the client, by the server's ``NegotiationPolicy``.
     ///   - policy: What the client accepts of the caches; its mode is ``cache``.
-    package func apply(to request: inout ImageRequest, acceptingWebP: Bool, policy: RequestCachePolicy) {
+    package func apply(to request: inout ImageRequest, for preferences: ClientPreferences, policy: RequestCachePolicy) {
         request.recipe = recipe
         request.pages = pages
-        request.output = output(acceptingWebP: acceptingWebP)
+        request.output = output(for: preferences)
+        request.interim = interimOutput(for: preferences)
         request.cache = CacheOptions(policy: policy, store: store, waitsForDisk: waitsForDisk)
     }
 }

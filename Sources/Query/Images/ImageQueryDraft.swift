@@ -15,7 +15,9 @@ struct ImageQueryDraft: Sendable {
     var minHeight: Int?
     /// Nil = `fit` was not given.
     var fit: Fit?
-    var pixelRatio = Hundredths.one
+    var pixelRatio = Hundredths.one { didSet { hasPixelRatio = true } }
+    /// Whether `dpr` was given.
+    private(set) var hasPixelRatio = false
     var withoutEnlargement = false
     var place = PlaceName.position(.center)
     var focalX = Self.middle
@@ -66,10 +68,16 @@ struct ImageQueryDraft: Sendable {
 
     /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
     /// have equal queries.
-    func finished(_ limits: QueryLimits) throws(InvalidParameter) -> ImageQuery {
+    ///
+    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    func finished(_ limits: QueryLimits, _ hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
+        if let hints { return try applying(hints, limits).finished(limits) }
         guard !query.url.isEmpty else {
             throw InvalidParameter(
                 "url", "Parameter 'url' is required: the percent-encoded URL of the source image.")
+        }
+        guard query.formats == nil || format == .negotiated else {
+            throw InvalidParameter("formats", "Parameter 'formats' requires output=auto.")
         }
         var query = query
         try resolveBox(&query.recipe, limits)

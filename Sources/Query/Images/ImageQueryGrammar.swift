@@ -55,8 +55,10 @@ package struct ImageQueryGrammar: Sendable {
     }
 
     /// Reads a query.
-    package func parse(_ query: QueryString) throws(InvalidParameter) -> ImageQuery {
-        try table.read(query).finished(limits)
+    ///
+    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    package func parse(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
+        try table.read(query).finished(limits, hints)
     }
 
     /// Reads a query whose source is given elsewhere, such as that of a preset. Its ``ImageQuery/url`` means nothing.
@@ -92,9 +94,13 @@ package struct ExplainGrammar: Sendable {
     }
 
     /// Reads a query.
-    package func parse(_ query: QueryString) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
+    ///
+    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    package func parse(
+        _ query: QueryString, hints: ClientHints? = nil
+    ) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
         let draft = try table.read(query)
-        return (try draft.image.finished(limits), draft.fetch)
+        return (try draft.image.finished(limits, hints), draft.fetch)
     }
 }
 
@@ -113,7 +119,7 @@ package struct FileQuery: Sendable {
             query, elsewhere: "Parameter 'url' does not apply to a file.")
         recipe = image.recipe
         pages = image.pages
-        output = image.output(acceptingWebP: false)
+        output = image.output
     }
 
     /// Whether a word that follows a parameter's name on a command line is its value: never for a boolean, and only a

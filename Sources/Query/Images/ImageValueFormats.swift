@@ -167,6 +167,23 @@ extension ValueFormat where Value == TierSelection {
     }
 }
 
+/// What a response waits for.
+enum Waiting: Hashable, Sendable {
+    case stored, best
+}
+
+extension ImageQueryDraft {
+    /// A value of `wait`; nil = the response waits for neither.
+    var waiting: Waiting? {
+        get { query.waitsForDisk ? .stored : query.waitsForBest ? .best : nil }
+        set { (query.waitsForDisk, query.waitsForBest) = (newValue == .stored, newValue == .best) }
+    }
+}
+
+extension ValueFormat where Value == Waiting {
+    static var wait: ValueFormat { .choice(["stored": .stored, "best": .best]) }
+}
+
 extension ValueFormat where Value == Priority {
     /// Clients cannot choose `background`, which is for work that has no waiting client.
     static var priority: ValueFormat { .choice(["low": .low, "normal": .normal, "high": .high]) }

@@ -82,7 +82,7 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     }
 
     /// The source's own format if browsers support it; otherwise PNG with alpha and JPEG without.
-    static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
+    package static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
         switch source {
         case .jpeg: hasAlpha ? .png : .jpeg
         case .png: .png

@@ -12,14 +12,20 @@ public struct OutputOptions: Hashable, Sendable {
     public let interlaced: Bool
     /// The additional members of a document; only for `json`.
     public let details: ImageDetails
+    /// What an animation becomes if ``format`` cannot be animated.
+    public let animation: AnimationOutput
 
     /// By default the source's own format at its default quality.
     public init(
         format: OutputFormat? = nil, quality: Int? = nil, lossless: Bool = false, interlaced: Bool = false,
-        details: ImageDetails = []
+        details: ImageDetails = [], animation: AnimationOutput = .firstFrame
     ) {
+        let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
+        self.animation = isStill ? animation : .firstFrame
         let lossless = lossless && (format?.supportsLossless ?? true)
-        let usable = !lossless && (format?.isLossy ?? true) && quality != format?.defaultQuality
+        // The default of one format is no default of the other, which an animation becomes.
+        let isDefault = quality == format?.defaultQuality && self.animation == .firstFrame
+        let usable = !lossless && (format?.isLossy ?? true) && !isDefault
         self.format = format
         self.lossless = lossless
         self.quality = usable ? quality : nil
@@ -30,7 +36,9 @@ public struct OutputOptions: Hashable, Sendable {
     /// The options' part of the variant key.
     public var key: String {
         let name = format?.rawValue ?? "natural"
-        let details = details.isEmpty ? "" : ",\(details.rawValue)"
+        let details =
+            (details.isEmpty ? "" : ",\(details.rawValue)")
+            + (animation == .firstFrame ? "" : ",\(animation.rawValue)")
         return
             "\(name)(\(quality.map(String.init) ?? "-"),\(lossless ? "ll" : "-"),\(interlaced ? "il" : "-")\(details))"
     }
@@ -39,9 +47,52 @@ public struct OutputOptions: Hashable, Sendable {
     var isHeaderOnly: Bool { format == .json && !details.needsPixels }
 
     /// The same options for a format that the source has decided.
-    func resolved(for format: OutputFormat) -> OutputOptions {
-        OutputOptions(format: format, quality: quality, lossless: lossless, interlaced: interlaced)
+    func resolved(for format: OutputFormat) -> OutputOptions { converted(to: format) }
+
+    /// The same options for another format.
+    ///
+    /// - Parameter quality: nil = the same.
+    package func converted(
+        to format: OutputFormat?, animation: AnimationOutput = .firstFrame, quality: Int? = nil
+    ) -> OutputOptions {
+        OutputOptions(
+            format: format, quality: quality ?? self.quality, lossless: lossless, interlaced: interlaced,
+            details: details, animation: animation)
     }
+
+    /// Whether a result may have this format.
+    package func permits(_ result: OutputFormat) -> Bool {
+        switch animation {
+        case .firstFrame: format.map { $0 == result } ?? !result.isText
+        case .webp: result == format || result == .webp
+        case .natural: result == format || result.supportsAnimation
+        }
+    }
+
+    /// Whether the result of such a source may have several frames.
+    func holdsSeveralFrames(of source: SourceFormat) -> Bool {
+        if animation != .firstFrame { return source.isAnimation }
+        return format?.supportsMultipleFrames ?? source.isAnimation
+    }
+
+    /// The format of the result.
+    ///
+    /// - Parameter frames: the frames of the source that are used.
+    func resultFormat(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> OutputFormat {
+        let natural = OutputFormat.natural(for: source, hasAlpha: hasAlpha)
+        guard animation != .firstFrame, frames > 1, source.isAnimation else { return format ?? natural }
+        return animation == .webp ? .webp : natural
+    }
+}
+
+/// What an animated source becomes where the output format cannot be animated.
+public enum AnimationOutput: String, Codable, CaseIterable, Sendable {
+    /// Its first frame, in the output format.
+    case firstFrame = "frame"
+    /// An animated WebP.
+    case webp
+    /// An animation in the source's own format.
+    case natural
 }
 
 /// The members of a JSON document besides those that the header states.

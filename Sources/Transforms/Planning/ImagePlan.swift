@@ -133,7 +133,7 @@ extension ImagePlan {
         _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
     ) throws(ImageProcessingError) {
         let (header, raster) = (decoder.header, try decoder.raster(parameters))
-        let format = job.output.format ?? .natural(for: header.format, hasAlpha: last.hasAlpha)
+        let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: last.hasAlpha)
         if !format.isText {
             try Encoder(job.output, format: format) { false }.requireWritable(last.size)
         }

@@ -50,10 +50,27 @@ struct ExplainDocument: Encodable {
         let name: String?
         let mimeType: String?
         let reason: String
+        /// The preferred format, which replaces this one as soon as it is made.
+        let upgrade: Upgrade?
 
         enum CodingKeys: String, CodingKey {
-            case name, reason
+            case name, reason, upgrade
             case mimeType = "mime_type"
+        }
+    }
+
+    struct Upgrade: Encodable {
+        let name: String
+        let mimeType: String
+        let underWay: Bool
+        /// The estimate that is over the setting `avif-budget`.
+        let encodingSeconds: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case name
+            case mimeType = "mime_type"
+            case underWay = "under_way"
+            case encodingSeconds = "encoding_seconds"
         }
     }
 
@@ -87,7 +104,7 @@ struct ExplainDocument: Encodable {
         keys = Keys(explanation.keys, sources?.source)
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
-        format = Format(explanation.format, query, accept: accept)
+        format = Format(explanation, query, accept: accept, configuration)
         var limits = explanation.limits
         switch explanation.plan {
         case .planned(let plan):
@@ -141,11 +158,18 @@ extension ExplainDocument.Freshness {
 }
 
 extension ExplainDocument.Format {
-    fileprivate init(_ format: OutputFormat?, _ query: ImageQuery, accept: String?) {
+    fileprivate init(
+        _ explanation: Explanation, _ query: ImageQuery, accept: String?, _ configuration: WebConfiguration
+    ) {
         self.init(
-            name: format?.rawValue, mimeType: format?.mediaType,
-            reason: FormatNegotiation.reason(for: query, accept: accept)
-        )
+            name: explanation.format?.rawValue, mimeType: explanation.format?.mediaType,
+            reason: FormatNegotiation.reason(
+                for: query, accept: accept, of: query.formats ?? configuration.negotiation.formats),
+            upgrade: explanation.upgrade.map { upgrade in
+                ExplainDocument.Upgrade(
+                    name: upgrade.format.rawValue, mimeType: upgrade.format.mediaType, underWay: upgrade.isUnderWay,
+                    encodingSeconds: upgrade.encodingTime?.inSeconds)
+            })
     }
 }
 

@@ -31,7 +31,7 @@ struct ExplainEndpoint: Sendable {
         to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
-        let (query, fetch) = try query(of: authorization)
+        let (query, fetch) = try query(of: authorization, request.headers)
         let imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
             let explanation = try await explain(imageRequest, fetch)
@@ -44,9 +44,11 @@ struct ExplainEndpoint: Sendable {
         }
     }
 
-    private func query(of authorization: Authorization) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
+    private func query(
+        of authorization: Authorization, _ fields: HTTPFields
+    ) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
         do throws(InvalidParameter) {
-            return try grammar.parse(authorization.query)
+            return try grammar.parse(authorization.query, hints: image.clientHints(fields))
         } catch {
             throw Problem(error)
         }

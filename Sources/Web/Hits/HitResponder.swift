@@ -36,15 +36,16 @@ final class HitResponder: FastResponder {
         else { return nil }
         let now = configuration.now()
         if let expires = target.authorization.expires, expires <= now { return nil }
-        let acceptsWebP = target.query.isNegotiated && FormatNegotiation.acceptsWebP(request.accept)
-        guard let image = image(target.image(acceptingWebP: acceptsWebP)),
+        guard !(configuration.negotiation.usesClientHints && request.hasSizeHints),
+            let form = target.form(configuration.negotiation, request),
+            let image = image(target.lookups[form]),
             case let outcome = ImageMetrics.Outcome(image), outcome.isHit,
             admits(request, target)
         else { return nil }
         metrics.recordHit(outcome)
         let notModified = ImageHTTPResponse.isNotModified(image, request)
         let moment = HitHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
-        let head = target.withHeads(acceptingWebP: acceptsWebP) { heads in
+        let head = target.withHeads(of: form) { heads in
             heads.head(of: image, from: target.source, notModified: notModified, at: moment) {
                 ImageHTTPResponse(
                     image: image, query: target.query, authorization: target.authorization,

@@ -13,37 +13,42 @@ final class KnownTarget: Sendable {
     let authorization: Authorization
     /// The metrics of the route.
     let metrics: RouteMetrics
-    private let images: Images<ImageLookup>
-    private let heads = Mutex(Images(webP: HitHeads(), other: HitHeads()))
+    /// The forms of the image that were asked for, each by the preferences of its clients.
+    private let forms: [ClientPreferences]
+    /// The images in the order of the forms.
+    let lookups: [ImageLookup]
+    private let heads: Mutex<[HitHeads]>
 
-    /// A value for clients that accept WebP, and one for all others. They are the same unless the format is negotiated.
-    struct Images<Value> {
-        var webP: Value
-        var other: Value
-
-        subscript(acceptingWebP acceptsWebP: Bool) -> Value {
-            get { acceptsWebP ? webP : other }
-            set { if acceptsWebP { webP = newValue } else { other = newValue } }
-        }
-    }
-
+    /// - Parameter images: at least one, with different preferences.
     init(
         query: ImageQuery, source: SourceURL, authorization: Authorization, metrics: RouteMetrics,
-        images: Images<ImageLookup>
+        images: [(preferences: ClientPreferences, lookup: ImageLookup)]
     ) {
         self.query = query
         self.source = source
         self.authorization = authorization
         self.metrics = metrics
-        self.images = images
+        forms = images.map(\.preferences)
+        lookups = images.map(\.lookup)
+        heads = Mutex(images.map { _ in HitHeads() })
     }
 
-    func image(acceptingWebP: Bool) -> ImageLookup { images[acceptingWebP: acceptingWebP] }
+    /// The place of the image for a request among ``lookups``; nil if no such client has asked yet.
+    func form(_ negotiation: NegotiationPolicy, _ request: FastRequest) -> Int? {
+        form(negotiation.preferences(of: query, accept: request.accept, saveData: request.saveData))
+    }
 
-    /// Uses the encoded heads of the image.
-    func withHeads<Result>(acceptingWebP: Bool, _ body: (inout HitHeads) -> Result) -> Result {
-        heads.withLock { body(&$0[acceptingWebP: acceptingWebP]) }
+    func form(_ preferences: ClientPreferences) -> Int? { forms.firstIndex(of: preferences) }
+
+    /// The images with another one.
+    func images(
+        adding image: (preferences: ClientPreferences, lookup: ImageLookup)
+    ) -> [(preferences: ClientPreferences, lookup: ImageLookup)] {
+        zip(forms, lookups).map { (preferences: $0, lookup: $1) } + [image]
+    }
+
+    /// Uses the encoded heads of the image in a form.
+    func withHeads<Result>(of form: Int, _ body: (inout HitHeads) -> Result) -> Result {
+        heads.withLock { body(&$0[form]) }
     }
 }
-
-extension KnownTarget.Images: Sendable where Value: Sendable {}

@@ -31,17 +31,18 @@ final class KnownTargets: Sendable {
         table.withLock { $0.value(for: Key(text: target)) }
     }
 
-    func contains(_ target: String) -> Bool {
-        table.withLock { $0.peek(Key(text: target)) != nil }
+    /// The known target without counting as a use.
+    func peek(_ target: String) -> KnownTarget? {
+        table.withLock { $0.peek(Key(text: target)) }
     }
 
     func insert(_ known: KnownTarget, for target: String) {
-        let cost = Self.entryBytes + 3 * target.utf8.count
+        let cost = Self.formBytes * max(known.lookups.count, 2) + 3 * target.utf8.count
         let freed = table.withLock { $0.insert(known, cost: cost, for: Key(text: target)) }
         _ = consume freed
     }
 
-    /// The bytes of an entry besides its target, whose text the query and the source repeat: two resolved requests with
-    /// their chains, and four encoded heads.
-    private static let entryBytes = 8 << 10
+    /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
+    /// request with its chain, and two encoded heads.
+    private static let formBytes = 4 << 10
 }

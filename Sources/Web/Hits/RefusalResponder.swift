@@ -82,6 +82,7 @@ extension FastRequest {
         var fields = HTTPFields()
         fields[.accept] = accept
         fields[.priority] = priority
+        fields[.saveData] = saveData
         return fields
     }
 }

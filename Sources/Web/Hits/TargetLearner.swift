@@ -1,7 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
-import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 
@@ -21,17 +20,30 @@ extension ImageEndpoint {
         _ request: Request, at path: String, _ query: ImageQuery, _ authorization: Authorization,
         from image: ImageResponse
     ) {
+        let preferences = configuration.negotiation.preferences(
+            of: query, accept: request.headers[.accept], saveData: request.headers[.saveData])
         guard let learner, let target = request.head.path, image.cache.variant != nil, image.cache.forwarded == nil,
-            image.fallbackReason == nil, !query.includesCaching, !query.waitsForDisk,
+            image.fallbackReason == nil, !image.isInterim, !query.includesCaching, !query.waitsForDisk,
             // What the admin token allows is allowed to its requests alone.
-            request.headers[.authorization] == nil, !learner.targets.contains(target),
-            let other = try? imageRequest(query, of: [:], authorization),
-            let webP = try? imageRequest(query, of: [.accept: OutputFormat.webp.mediaType], authorization)
+            request.headers[.authorization] == nil, !hasSizeHints(request),
+            case let known = learner.targets.peek(target), known?.form(preferences) == nil,
+            let imageRequest = try? imageRequest(query, of: Self.negotiated(request.headers), authorization)
         else { return }
-        let known = KnownTarget(
-            query: query, source: other.source, authorization: authorization,
-            metrics: learner.metrics.of(route: path),
-            images: KnownTarget.Images(webP: learner.lookup(webP), other: learner.lookup(other)))
-        learner.targets.insert(known, for: target)
+        let image = (preferences: preferences, lookup: learner.lookup(imageRequest))
+        let new = KnownTarget(
+            query: query, source: imageRequest.source, authorization: authorization,
+            metrics: learner.metrics.of(route: path), images: known?.images(adding: image) ?? [image])
+        learner.targets.insert(new, for: target)
+    }
+
+    /// Whether the size of the image may depend on the client.
+    private func hasSizeHints(_ request: Request) -> Bool {
+        configuration.negotiation.usesClientHints
+            && (request.headers[.secCHDPR] != nil || request.headers[.secCHWidth] != nil)
+    }
+
+    /// The fields that choose among the forms of an image.
+    private static func negotiated(_ fields: HTTPFields) -> HTTPFields {
+        HTTPFields(fields.filter { [.accept, .saveData].contains($0.name) })
     }
 }

@@ -59,7 +59,7 @@ struct ImageEndpoint: Sendable {
         to request: Request, at path: String, _ context: ServerRequestContext, _ authorization: Authorization
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
-        let query = try query(of: authorization)
+        let query = try query(of: authorization, request.headers)
         guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
         let imageRequest = try imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
@@ -81,16 +81,22 @@ struct ImageEndpoint: Sendable {
     /// The problem of a request that failed.
     func problem(_ error: PipelineError, of query: ImageQuery) -> Problem {
         var problem = Problem(error)
-        if query.isNegotiated { problem.fields[.vary] = "Accept" }
+        problem.fields[.vary] = configuration.negotiation.vary(of: query)
         return problem
     }
 
-    private func query(of authorization: Authorization) throws(Problem) -> ImageQuery {
+    private func query(of authorization: Authorization, _ fields: HTTPFields) throws(Problem) -> ImageQuery {
         do throws(InvalidParameter) {
-            return try grammar.parse(authorization.query)
+            return try grammar.parse(authorization.query, hints: clientHints(fields))
         } catch {
             throw Problem(error)
         }
+    }
+
+    /// The client hints of a request; nil if the server does not use them.
+    func clientHints(_ fields: HTTPFields) -> ClientHints? {
+        guard configuration.negotiation.usesClientHints else { return nil }
+        return ClientHints(pixelRatio: fields[.secCHDPR], width: fields[.secCHWidth])
     }
 
     /// The pipeline's request for a query and the header fields that affect it.
@@ -103,9 +109,9 @@ struct ImageEndpoint: Sendable {
         var imageRequest = try query.requireValidSources(configuration.sourceMap)
         context?.logDetails = AccessLogDetails(imageRequest.source)
         try authorization.requireAllowedSources(of: imageRequest)
-        query.apply(
-            to: &imageRequest, acceptingWebP: FormatNegotiation.acceptsWebP(fields[.accept]),
-            policy: try policy(query.cache, fields))
+        let preferences = configuration.negotiation.preferences(
+            of: query, accept: fields[.accept], saveData: fields[.saveData])
+        query.apply(to: &imageRequest, for: preferences, policy: try policy(query.cache, fields))
         imageRequest.placeholders = query.placeholders
         imageRequest.client = authorization.client
         imageRequest.priority = query.priority ?? Priority(fields: fields)

@@ -54,8 +54,9 @@ struct ImageHTTPResponse {
         isFallback ? HTTPResponse.Status(code: configuration.fallbackStatus) : .ok
     }
 
-    /// Omitted for a fallback: the source may have an older date once it is available again.
-    private var lastModified: Date? { isFallback || caching != nil ? nil : image.lastModified }
+    /// Omitted for a fallback: the source may have an older date once it is available again. Omitted for an interim
+    /// format too: the image in the preferred one has the same date.
+    private var lastModified: Date? { isFallback || image.isInterim || caching != nil ? nil : image.lastModified }
 
     /// The fields of both 200 and 304 responses (RFC 9110 §15.4.5).
     private var fields: HTTPFields {
@@ -70,7 +71,10 @@ struct ImageHTTPResponse {
         var fields = Self.protection
         fields[.eTag] = caching == nil ? tag.description : nil
         if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
-        if query.isNegotiated { fields[.vary] = "Accept" }
+        fields[.vary] = configuration.negotiation.vary(of: query)
+        if configuration.negotiation.usesClientHints {
+            fields[.acceptCH] = ClientHints.fieldNames.joined(separator: ", ")
+        }
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor
@@ -101,18 +105,22 @@ struct ImageHTTPResponse {
     private var cacheControl: String {
         // A later response may have the placeholders.
         guard !lacksPlaceholders, caching == nil else { return CacheControl.noStore.description }
-        let control = image.cachePolicy.cacheControl(
+        var control = image.cachePolicy.cacheControl(
             age: image.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
+        if image.isInterim { (control.isImmutable, control.staleWhileRevalidate) = (false, nil) }
         return authorization.restricting(control).description
     }
 
     private var cap: Duration {
         var cap = configuration.variantMaxAge
         if isFallback { cap = min(cap, Self.fallbackMaxAge) }
+        if image.isInterim { cap = min(cap, Self.interimMaxAge) }
         if let remaining = authorization.remaining(at: configuration.now()) { cap = min(cap, remaining) }
         return cap
     }
 
     /// Short, because the source may be available again soon.
     private static let fallbackMaxAge = Duration.seconds(60)
+    /// Short, because the image in the preferred format is under way.
+    private static let interimMaxAge = Duration.seconds(10)
 }

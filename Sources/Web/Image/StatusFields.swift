@@ -7,6 +7,13 @@ extension HTTPField.Name {
     /// `Server-Timing` (W3C Server Timing).
     static let serverTiming = known("Server-Timing")
 
+    /// `Accept-CH` (RFC 8942 §3.1).
+    static let acceptCH = known("Accept-CH")
+    /// `Save-Data` (Save Data API).
+    static let saveData = known("Save-Data")
+    static let secCHDPR = known("Sec-CH-DPR")
+    static let secCHWidth = known("Sec-CH-Width")
+
     static let placeholderBlurHash = known("X-Placeholder-BlurHash")
     static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
     static let placeholderColor = known("X-Placeholder-Color")

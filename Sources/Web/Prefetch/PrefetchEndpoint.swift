@@ -21,13 +21,15 @@ struct PrefetchEndpoint: Sendable {
     /// - Parameter clock: times the heartbeat of event streams.
     init(
         _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
-        sourceMap: SourceMap = SourceMap(), basePath: String = "",
+        sourceMap: SourceMap = SourceMap(), negotiation: NegotiationPolicy = NegotiationPolicy(),
+        basePath: String = "",
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.prefetcher = prefetcher
         self.basePath = basePath
         self.clock = clock
-        grammar = PrefetchGrammar(limits: limits, presets: presets, sourceMap: sourceMap)
+        grammar = PrefetchGrammar(
+            limits: limits, presets: presets, sourceMap: sourceMap, negotiation: negotiation)
     }
 
     var routes: [Route] {
@@ -53,11 +55,11 @@ struct PrefetchEndpoint: Sendable {
     /// `POST /prefetch`.
     private func start(_ request: Request) async throws(Problem) -> Response {
         let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
-        let acceptingWebP = FormatNegotiation.acceptsWebP(request.headers[.accept])
         let items: [PrefetchItem]
         do throws(InvalidBody) {
             items = try grammar.images(
-                of: PrefetchBody(parsing: Data(json.readableBytesView)), acceptingWebP: acceptingWebP)
+                of: PrefetchBody(parsing: Data(json.readableBytesView)), accept: request.headers[.accept],
+                saveData: request.headers[.saveData])
         } catch {
             throw Problem(.invalidBody, error.detail, parameter: error.member)
         }

@@ -47,7 +47,7 @@ struct WireImage: WireValue {
     func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
         let sides = 1...1_000_000_000
         guard sides.contains(width), sides.contains(height), frames > 0,
-            job.output.format.map({ $0 == format }) ?? !format.isText,
+            job.output.permits(format),
             [decoding, transforming, encoding].allSatisfy((-1...Self.maxNanoseconds).contains)
         else { return nil }
         return ProcessedImage(

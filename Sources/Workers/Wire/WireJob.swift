@@ -18,6 +18,7 @@ struct WireJob: WireValue, Equatable {
     var lossless = false
     var interlaced = false
     var details = 0
+    var animation = AnimationOutput.firstFrame
     var limits = PixelLimits()
 
     static let blank = WireJob()
@@ -39,6 +40,7 @@ struct WireJob: WireValue, Equatable {
         lossless = job.output.lossless
         interlaced = job.output.interlaced
         details = job.output.details.rawValue
+        animation = job.output.animation
         limits = job.limits
     }
 
@@ -55,6 +57,7 @@ struct WireJob: WireValue, Equatable {
         try coder.code(&lossless)
         try coder.code(&interlaced)
         try coder.code(&details)
+        try coder.code(choice: &animation)
         try coder.code(&limits)
     }
 
@@ -67,7 +70,7 @@ struct WireJob: WireValue, Equatable {
             resampling: resampling,
             output: OutputOptions(
                 format: format, quality: quality, lossless: lossless, interlaced: interlaced,
-                details: ImageDetails(rawValue: details)),
+                details: ImageDetails(rawValue: details), animation: animation),
             limits: limits)
         job.sharedSource = source
         job.isPartial = isPartial

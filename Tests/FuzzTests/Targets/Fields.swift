@@ -63,7 +63,11 @@ extension FuzzTests {
             let tag = EntityTag("a")
             _ = Preconditions.evaluate(method: .get, fields: fields, tag: tag, lastModified: Self.now)
             let text = String(decoding: input, as: UTF8.self)
-            _ = FormatNegotiation.acceptsWebP(text)
+            if let list = FormatList(parsing: "avif,webp") {
+                let accepted = FormatNegotiation.accepted(text, of: list)
+                try hold(accepted.formats.allSatisfy(list.contains), text)
+            }
+            _ = ClientHints(pixelRatio: text, width: text)
             try hold((0...7).contains(RequestPriority(parsing: text).urgency), text)
         }
     }

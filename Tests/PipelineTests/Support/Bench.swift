@@ -29,14 +29,14 @@ struct Bench {
         _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
         continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
         keyFilter: any CacheKeyFilter = CanonicalURLFilter(), memoryBytes: Int = 1 << 20, random: Double = 0.5,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), encodingBudget: Duration = .milliseconds(150)
     ) throws {
         let wall = wall
         memory = MemoryStore(budgetBytes: memoryBytes)
         origin = FakeOrigin(try Pictures.red.get(), fields, gate: gate, wall: wall)
         pipeline = ImagePipeline(
             configuration: PipelineConfiguration(
-                freshness: freshness, continuesInBackground: continuesInBackground),
+                freshness: freshness, encodingBudget: encodingBudget, continuesInBackground: continuesInBackground),
             origin: origin, memory: memory, disk: disk, processing: processing, delegate: delegate,
             keyFilter: keyFilter, now: { wall.now }, clock: clock, random: { random })
     }
@@ -89,6 +89,7 @@ final class CountingProcessor: ImageProcessing {
     private let dropped = Mutex<[String]>([])
     private let damagedPage = Mutex<Int?>(nil)
     private let held = Mutex<DispatchSemaphore?>(nil)
+    private let heldFormat = Mutex<(format: OutputFormat, signal: DispatchSemaphore)?>(nil)
 
     var jobs: [ImageJob] { seen.withLock { $0 } }
 
@@ -99,6 +100,16 @@ final class CountingProcessor: ImageProcessing {
 
     /// Makes jobs that start with this page fail from now on.
     func damage(page: Int) { damagedPage.withLock { $0 = page } }
+
+    /// Blocks jobs with this output format until the returned function is called.
+    func hold(_ format: OutputFormat) -> @Sendable () -> Void {
+        let signal = DispatchSemaphore(value: 0)
+        heldFormat.withLock { $0 = (format, signal) }
+        return { [self] in
+            heldFormat.withLock { $0 = nil }
+            signal.signal()
+        }
+    }
 
     /// Blocks the next job until the returned function is called.
     func holdNext() -> @Sendable () -> Void {
@@ -115,6 +126,10 @@ final class CountingProcessor: ImageProcessing {
         seen.withLock { $0.append(job) }
         runs.add()
         signal?.wait()
+        if let (format, signal) = heldFormat.withLock(\.self), format == job.output.format {
+            signal.wait()
+            signal.signal()
+        }
         if damagedPage.withLock(\.self) == job.pages.first { throw .corrupt("a page") }
         return try InProcessImageProcessor().process(job, interrupt: interrupt)
     }

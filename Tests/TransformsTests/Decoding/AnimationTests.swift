@@ -73,6 +73,25 @@ struct AnimationTests {
         #expect(try Pixels(result.body).distance(x: 4, y: 4, to: [32, 64, 192]) <= 12)
     }
 
+    @Test(arguments: [
+        ("disposal.gif", AnimationOutput.webp, OutputFormat.webp), ("disposal.gif", .natural, .gif),
+        ("still.gif", .webp, .avif), ("pages.tiff", .webp, .avif),
+    ])
+    func `An animation keeps its frames in another format where the output says so`(
+        name: String, animation: AnimationOutput, expected: OutputFormat
+    ) throws {
+        let output = OutputOptions(format: .avif, animation: animation)
+        let source = try Fixture.image("animation/\(name)")
+        let result = try produce(source, output: output)
+        #expect(result.format == expected)
+        #expect((result.frames > 1) == (expected != .avif))
+        let plan = try InProcessImageProcessor().plan(
+            ImageJob(source: source, chain: TransformChain([]), output: output))
+        #expect(plan.format == result.format && plan.frames == result.frames)
+        let first = try produce(source, output: output, pages: PageSelection(count: 1))
+        #expect(first.format == .avif)
+    }
+
     @Test func `A single frame stays single however tall it grows`() throws {
         let result = try produce(
             Fixture.image("animation/still.gif"), .box(96, 256, fit: .fill, enlarge: true),

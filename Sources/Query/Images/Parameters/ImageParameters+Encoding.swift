@@ -8,7 +8,13 @@ extension ImageParameters {
                 "output", .output, \.format,
                 .of(
                     .encoding, .encode, .medium,
-                    "Format of the result. `auto` is WebP where `Accept` names it, else the source's own format.")),
+                    "Format of the result. `auto` is the first of `formats` that `Accept` names, else the source's own "
+                        + "format.")),
+            Row(
+                "formats", .formats, \.query.formats,
+                .of(
+                    .encoding, .encode, .medium,
+                    "Formats that `output=auto` chooses from; by default those of the setting `formats`.")),
             Row(
                 "fields", .details, \.details,
                 .of(.encoding, .decode, .high, "Details in the document of `output=json` besides the header's.")),

@@ -33,8 +33,11 @@ enum ImageParameters {
             .of(.caching, .cache, "Which cached responses are acceptable, in the modes of the Fetch Standard.")),
         Row("store", .tiers, \.query.store, .of(.caching, .cache, "Which results are stored, and in which tier.")),
         Row(
-            "wait", .choice(["stored": true]), \.query.waitsForDisk,
-            .of(.caching, .cache, "Holds the response until its entries are on disk.")),
+            "wait", .wait, \.waiting,
+            .of(
+                .caching, .cache,
+                "Holds the response until its entries are on disk (`stored`), or until the best format is made "
+                    + "(`best`).")),
         Row(
             "priority", .priority, \.query.priority,
             .of(.caching, .cache, "Urgency in the queues; by default that of the `Priority` field.")),

@@ -1,0 +1,92 @@
+package import DarkroomTransforms
+
+/// How the server chooses the form of an image by the header fields of a request (RFC 9110 §12.1).
+package struct NegotiationPolicy: Hashable, Sendable {
+    /// The formats that `output=auto` may choose, the preferred one first.
+    package var formats: FormatList
+    /// The highest default quality for clients that send `Save-Data: on`; nil = the field is ignored.
+    package var saveDataQuality: Int?
+    /// Whether `Sec-CH-DPR` and `Sec-CH-Width` set the size of images whose URL does not.
+    package var usesClientHints: Bool
+
+    package init(
+        formats: FormatList = FormatList([.webp]) ?? FormatList(), saveDataQuality: Int? = nil,
+        usesClientHints: Bool = false
+    ) {
+        self.formats = formats
+        self.saveDataQuality = saveDataQuality
+        self.usesClientHints = usesClientHints
+    }
+
+    /// What the fields of a request mean for a query. Requests with equal preferences get the same image.
+    ///
+    /// - Parameters:
+    ///   - accept: The field `Accept`.
+    ///   - saveData: The field `Save-Data`.
+    package func preferences(of query: ImageQuery, accept: String?, saveData: String?) -> ClientPreferences {
+        var preferences = ClientPreferences()
+        if query.isNegotiated {
+            preferences.formats = FormatNegotiation.accepted(accept, of: query.formats ?? formats)
+        }
+        if let saveDataQuality, query.hasDefaultQuality, let saveData, saveData.isOn {
+            preferences.maxQuality = saveDataQuality
+        }
+        return preferences
+    }
+
+    /// The names of the request fields that the image depends on, as `Vary` lists them; nil = none.
+    package func vary(of query: ImageQuery) -> String? {
+        var names: [String] = []
+        if query.isNegotiated { names.append("Accept") }
+        if saveDataQuality != nil, query.hasDefaultQuality { names.append("Save-Data") }
+        if query.dependsOnClientHints { names += ClientHints.fieldNames }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+}
+
+/// What the header fields of a request say about the form of the image.
+package struct ClientPreferences: Hashable, Sendable {
+    /// The formats that the client accepts, best first; empty if the format is not negotiated.
+    package var formats = FormatList()
+    /// The highest default quality; nil = no limit.
+    package var maxQuality: Int?
+
+    package init() {}
+}
+
+extension ImageQuery {
+    /// Whether the image has a quality that the query leaves to the server.
+    fileprivate var hasDefaultQuality: Bool {
+        output.quality == nil && !output.lossless && output.format.map(\.isLossy) ?? true
+    }
+
+    /// The encoding for a client.
+    package func output(for preferences: ClientPreferences) -> OutputOptions {
+        guard let best = preferences.formats.first else {
+            return limited(output, preferences)
+        }
+        let animation = preferences.formats.contains(.webp) ? AnimationOutput.webp : .natural
+        return limited(output.converted(to: best, animation: animation), preferences)
+    }
+
+    /// The encoding to answer with while the one for the client takes too long; nil if that is quick.
+    package func interimOutput(for preferences: ClientPreferences) -> OutputOptions? {
+        guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk else { return nil }
+        return limited(output.converted(to: preferences.formats.contains(.webp) ? .webp : nil), preferences)
+    }
+
+    /// The options with their default quality limited.
+    private func limited(_ options: OutputOptions, _ preferences: ClientPreferences) -> OutputOptions {
+        guard let most = preferences.maxQuality else { return options }
+        return options.converted(
+            to: options.format, animation: options.animation, quality: min(most, options.format?.defaultQuality ?? most)
+        )
+    }
+}
+
+extension String {
+    /// Whether a `Save-Data` field has the token `on`, with or without parameters.
+    fileprivate var isOn: Bool {
+        String(prefix { $0 != ";" }).lowercased().split(separator: " ") == ["on"]
+    }
+}
