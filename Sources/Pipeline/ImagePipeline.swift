@@ -1,5 +1,5 @@
 import DarkroomHTTPCaching
-public import DarkroomNetwork
+import DarkroomNetwork
 public import DarkroomOrigin
 public import DarkroomStore
 public import DarkroomTransforms
@@ -25,12 +25,12 @@ public final class ImagePipeline: Sendable {
     let configuration: PipelineConfiguration
     let keyFilter: any CacheKeyFilter
     let resolver: ImageResolver
-    private let deadlines: DeadlineTimer
+    let deadlines: DeadlineTimer
     private let delegate: any ImagePipelineDelegate
     let purger: Purger
     /// Nil without a shared tier.
     let follower: PurgeFollower?
-    private let encoderEpoch = EncoderEpoch.current
+    let encoderEpoch = EncoderEpoch.current
     private let logger: Logger
 
     /// Creates a pipeline.
@@ -144,12 +144,19 @@ public final class ImagePipeline: Sendable {
         if let follower, follower.isBehind { await follower.poll() }
         let request = resolve(request, reporter: reporter)
         var response: ImageResponse
-        if let found = resolver.imageInMemory(for: request) {
-            response = found
+        if request.lacksMark {
+            response = try await imageWithinTimeout(for: request, DiskFindings())
+        } else if let found = resolver.imageInMemory(for: request) {
+            response = showingMark(found, request)
         } else {
             let (found, findings) = await resolver.imageOnDisk(for: request)
-            if let found { response = found } else { response = try await imageWithinTimeout(for: request, findings) }
+            if let found {
+                response = showingMark(found, request)
+            } else {
+                response = try await imageWithinTimeout(for: request, findings)
+            }
         }
+        response.original = nil
         response.timings.total = stopwatch.lap()
         return response
     }
@@ -163,10 +170,10 @@ public final class ImagePipeline: Sendable {
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await imageOrFallback(for: request, findings) }
+            guard configuration.continuesInBackground else { return try await markedImage(for: request, findings) }
             // An unstructured task is not canceled with the caller's.
             return try await Task { [request] in
-                await Result { () async throws(PipelineError) in try await imageOrFallback(for: request, findings) }
+                await Result { () async throws(PipelineError) in try await markedImage(for: request, findings) }
             }.value.get()
         } catch {
             let error = deadline.hasPassed ? timeout(of: request) : error
@@ -184,7 +191,7 @@ public final class ImagePipeline: Sendable {
         return isDueToQueue ? resolver.recordExpiry(after: wait) : .timedOut
     }
 
-    private func imageOrFallback(
+    func imageOrFallback(
         for request: ResolvedRequest, _ findings: DiskFindings
     ) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
@@ -203,7 +210,7 @@ public final class ImagePipeline: Sendable {
         request.source = fallback
         request.fallback = nil
         do throws(PipelineError) {
-            var resolved = resolve(request, reporter: failed.reporter)
+            var resolved = resolve(request, reporter: failed.reporter, mark: failed.mark)
             resolved.deadline = failed.deadline
             var response = try await resolver.image(for: resolved)
             response.fallbackReason = error
@@ -213,8 +220,14 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    func resolve(_ request: ImageRequest, reporter: ImageTaskReporter? = nil) -> ResolvedRequest {
-        var request = request
+    /// - Parameter mark: the request's mark; nil = what memory has of it.
+    func resolve(
+        _ request: ImageRequest, reporter: ImageTaskReporter? = nil, mark: ResolvedMark? = nil
+    ) -> ResolvedRequest {
+        let urgency = Urgency(
+            request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
+        let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtHand(for: $0) }
+        var request = request.drawing(mark)
         if !request.cache.policy.allowsStoring { request.cache.store = .none }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
@@ -231,50 +244,8 @@ public final class ImagePipeline: Sendable {
             placeholderKeys: document.details.isEmpty ? nil : derivedKeys(for: document),
             interimKeys: configuration.encodingBudget > .zero ? request.interim.map(derivedKeys) : nil,
             epoch: resolver.caches.epochs.current(of: keys.source),
-            urgency: Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout),
-            reporter: reporter)
+            urgency: urgency, reporter: reporter, mark: mark)
     }
-
-    // MARK: Inspection
-
-    /// Returns the tiers that have a request's entries, without a side effect: nothing is read into memory, fetched or
-    /// made (SDWebImage's cache query). Whether the entries are fresh is not considered.
-    public func location(of request: ImageRequest) async -> CacheLocation {
-        var request = resolve(request)
-        request.input.cache.query = .all
-        return await CachedState(of: request, in: resolver.caches, now: resolver.now()).location
-    }
-
-    /// Explains how a request would be answered at this moment, and why: its keys, caches, freshness and plan. Nothing
-    /// changes: no entry counts as used, nothing is stored, and no origin is contacted unless `fetch` is true.
-    ///
-    /// - Parameter fetch: whether the source is downloaded if the request itself would have to, so that there is a
-    ///   plan. The download is not stored, since only its header is read. The explained decision is that from before
-    ///   the download.
-    /// - Throws: the error that the request would end in, as far as it is known without decoding. The request's
-    ///   fallback is not considered.
-    public func explain(_ request: ImageRequest, fetch: Bool = false) async throws(PipelineError) -> Explanation {
-        let resolved = resolve(request)
-        let keys = Explanation.Keys(
-            filter: "\(type(of: keyFilter))", identity: keyFilter.identity(of: request.source),
-            source: resolved.keys.source.hex, original: resolved.keys.original.entry.hex,
-            record: resolved.keys.record.entry.hex, variant: resolved.keys.variant.entry.hex,
-            encoderEpoch: encoderEpoch)
-        let explainer = RequestExplainer(resolver: resolver)
-        return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
-            try await explainer.explain(resolved, keys: keys, fetch: fetch)
-        }
-    }
-
-    /// Returns the cached entries of a source, without a side effect.
-    public func entries(of source: SourceURL) async -> SourceEntries {
-        await SourceEntries(
-            of: source, RequestKeys.source(keyFilter.identity(of: source)), in: resolver.caches,
-            now: resolver.now())
-    }
-
-    /// The pixel queue's load at this moment.
-    public var load: PipelineLoad { resolver.producer.pixels.queue.load }
 
     // MARK: Shutdown
 

@@ -10,6 +10,13 @@ public struct ImageJob: Sendable {
     }
     /// The same bytes in the form in which another process reads them without a copy.
     package var sharedSource: SharedBytes
+    /// The encoded bytes of the image that a ``Mark`` of the chain draws; nil = none.
+    public var mark: ByteBuffer? {
+        get { sharedMark?.buffer }
+        set { sharedMark = newValue.map { SharedBytes($0) } }
+    }
+    /// The same bytes in the form in which another process reads them without a copy.
+    package var sharedMark: SharedBytes?
     /// The SHA-256 of the source's bytes in hexadecimal, by which a cached decode is found; nil = no cache is used.
     public var identity: String?
     /// Whether the decoded image is cached for further jobs on the same source. Needs `identity`.

@@ -76,7 +76,7 @@ public struct ProcessedImage: Sendable {
 }
 
 /// Why processing failed. The texts of `badParameter` and `tooLarge` are for clients, all others for logs only.
-public enum ImageProcessingError: Error, Codable, Sendable, Equatable {
+public indirect enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     /// The bytes are in none of the supported source formats.
     case unsupported
     /// The source is damaged, truncated, or not what it claims to be.
@@ -91,4 +91,6 @@ public enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     case transformFailed(String)
     /// The encoder failed.
     case encodingFailed(String)
+    /// The image that a ``Mark`` draws failed with this error, not the source.
+    case mark(ImageProcessingError)
 }

@@ -29,7 +29,8 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         var timer = StageTimer()
         let image = try image(
-            for: ImageDescriber.preparing(job), header, framesUsed: framesUsed, &timer, interrupt: interrupt)
+            for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
+            interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
         let body =
             format.isText
@@ -67,8 +68,8 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     /// Decodes and runs the chain.
-    private func image(
-        for job: ImageJob, _ header: SourceHeader, framesUsed: Int, _ timer: inout StageTimer,
+    func image(
+        for job: ImageJob, _ header: SourceHeader, mark: MarkSource? = nil, framesUsed: Int, _ timer: inout StageTimer,
         interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
@@ -78,7 +79,8 @@ public struct InProcessImageProcessor: ImageProcessing {
             maxPixels: job.limits.maxSourcePixels)
         let (pixels, isCached) = try pixels(of: job, parameters, by: decoder)
         timer.finishDecoding(isCached: isCached)
-        return try transformed(decoder.frames(of: pixels, parameters), by: job, header: header, interrupt: interrupt)
+        return try transformed(
+            decoder.frames(of: pixels, parameters), by: job, header, mark, interrupt: interrupt)
     }
 
     /// The decoded pixels, from the cache if the same bytes were decoded in the same way before.
@@ -99,13 +101,16 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     private func transformed(
-        _ image: ImageFrames, by job: ImageJob, header: SourceHeader, interrupt: @escaping Interrupt
+        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ mark: MarkSource?,
+        interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let result: ImageFrames
         do {
-            result = try job.chain.apply(to: image, start: header.plan, interrupt: interrupt)
+            result = try job.chain.apply(to: image, start: header.plan, mark: mark, interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
+        } catch let error as ImageProcessingError {
+            throw error
         } catch {
             throw interrupt() ? .interrupted : .transformFailed("\(error)")
         }
@@ -118,11 +123,20 @@ public struct InProcessImageProcessor: ImageProcessing {
 package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
+    /// Nil if the chain draws none.
+    let mark: MarkSource?
 
-    /// Reads the header. Throws if it cannot be read.
+    /// Reads the headers of source and mark. Throws if one cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         header = try SourceHeader(of: job.source)
+        if job.chain.mark != nil {
+            // Never an image without its mark.
+            guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }
+            mark = try MarkSource(bytes, limits: job.limits)
+        } else {
+            mark = nil
+        }
     }
 
     /// See ``ImageProcessing/plan(_:interrupt:)``.

@@ -103,14 +103,16 @@ package struct WorkerImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> Answer {
         if let error = pool.quarantineError(for: job) { throw error }
         guard let wire = WireJob(job) else { throw Self.customTransforms }
-        var source: MemoryFile?
+        var inputs: (source: MemoryFile, mark: MemoryFile?)?
         var kills = 0
         while let worker = pool.take(for: job.identity, planned: goesOn ? wire : nil, interrupt: interrupt) {
             let result: Result<Answer, ImageProcessingError>
-            if !worker.isPlanned, source == nil { source = try sealedSource(of: job, for: worker) }
+            if !worker.isPlanned, inputs == nil { inputs = try sealedInputs(of: job, for: worker) }
             do throws(WorkerCall.Failure) {
                 let call = pool.call(worker.process, interrupt: interrupt)
-                let reply = try worker.isPlanned ? call.send(.go) : call.send(request(wire), with: source)
+                let reply =
+                    try worker.isPlanned
+                    ? call.send(.go) : call.send(request(wire), with: inputs?.source, mark: inputs?.mark)
                 result = try Self.result(reply, read)
                 pool.release(worker, after: wire, reply.message)
             } catch {
@@ -128,10 +130,10 @@ package struct WorkerImageProcessor: ImageProcessing {
     static let customTransforms = ImageProcessingError.transformFailed(
         "custom transforms cannot run in a worker process")
 
-    private func sealedSource(
+    private func sealedInputs(
         of job: ImageJob, for worker: WorkerPool.Lent
-    ) throws(ImageProcessingError) -> MemoryFile {
-        do { return try job.sharedSource.inFile() } catch {
+    ) throws(ImageProcessingError) -> (source: MemoryFile, mark: MemoryFile?) {
+        do { return (try job.sharedSource.inFile(), try job.sharedMark?.inFile()) } catch {
             pool.release(worker.number, worker.decoded)
             throw .transformFailed("no shared memory is available for the source")
         }
@@ -152,11 +154,11 @@ package struct WorkerImageProcessor: ImageProcessing {
         var subject = job.workIdentity.map { Quarantine.Subject.work($0) }
         switch failure {
         case .exited(let status) where !failure.isExternal:
-            error = .corrupt("decoding crashed a worker: \(status)")
-            subject = job.identity.map { .content($0) }
+            error = job.crash("decoding crashed a worker: \(status)")
+            subject = job.suspect
         case .notSent, .protocolViolation:
-            error = .corrupt("decoding corrupted a worker: its reply violated the protocol")
-            subject = job.identity.map { .content($0) }
+            error = job.crash("decoding corrupted a worker: its reply violated the protocol")
+            subject = job.suspect
         case .memoryExceeded, .exited:
             error = .tooLarge(
                 "The image needs more memory than the limit of \(pool.configuration.memoryBytes) bytes per worker; "
@@ -180,6 +182,18 @@ package struct WorkerImageProcessor: ImageProcessing {
         pool.broadcast(.shrink(fraction: fraction)) { _ in true }
         // It holds no images, but this also returns freed memory of this process to the system.
         inProcess.shrinkMemory(toFraction: fraction)
+    }
+}
+
+extension ImageJob {
+    /// What crashed a worker: the source or, if the mark may be at fault, no more than this work.
+    fileprivate var suspect: Quarantine.Subject? {
+        sharedMark == nil ? identity.map { .content($0) } : workIdentity.map { .work($0) }
+    }
+
+    /// The error of a job that crashed a worker. Who chooses the mark must not make the source count as corrupt.
+    fileprivate func crash(_ reason: String) -> ImageProcessingError {
+        sharedMark == nil ? .corrupt(reason) : .transformFailed(reason)
     }
 }
 

@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomOrigin
 import Foundation
 import Testing
 
@@ -19,6 +20,24 @@ struct SourceSettingsTests {
         let settings = try Settings.reading(flags)
         let row = SettingsTable.all.sources.s3Sources
         #expect(row.text(in: settings.values) == text ?? flags["s3-sources"])
+    }
+
+    @Test func `Marks have names, and URLs that may begin with a short name`() throws {
+        let map = ["source-map": "brand=https://a.org/brand/"]
+        let flags = map.merging(["marks": "logo=brand:logo.png,seal=https://b.org/seal.svg"]) { first, _ in first }
+        let settings = try Settings.reading(flags)
+        #expect(settings.sourceNames.marks["logo"]?.url.canonical == "https://a.org/brand/logo.png")
+        #expect(SettingsTable.all.sources.marks.text(in: settings.values) == flags["marks"])
+        #expect(try settings.clientSettings.mappedSources.contains(SourceURL(parsing: "https://b.org/seal.svg")))
+        for (marks, words) in [
+            ("a=b:c", "mark 'a' must stand for"), ("a=https://a.org/x,a=https://a.org/y", "'a' is given twice"),
+            ("a.b=https://a.org/x", "'a.b' must be named by"), ("a=local:///x", "set local-root too"),
+            ("a=s3://media/x", "s3-sources does not allow"), ("a", "NAME=URL"),
+        ] {
+            let sentence = try Settings.refusal(["marks": marks])
+            #expect(sentence.contains("marks") && sentence.contains(words), "\(sentence)")
+        }
+        #expect(try Settings.refusal(["marks": "logo=https://a.org/x", "presets": "p=mark=lgo"]).contains("'logo'"))
     }
 
     @Test func `Maps of a file and texts mean the same`() throws {

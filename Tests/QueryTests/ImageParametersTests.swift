@@ -97,6 +97,25 @@ struct ImageParametersTests {
         Row(
             "pixelate", good: ["2", "10", "1000", "0.1p", "5p", "100%25"],
             bad: ["0", "1", "1001", "0p", "0.09p", "100.01p", "101p"] + notWhole),
+        Row(
+            "mark", good: ["logo", "A-b_1", "https://a.org/b.png", "local:///a.png", "s3://a/b", "shop:a/b"],
+            bad: ["", nil, "a.png", "a b", ":a", "1:a", "a:", String(repeating: "a", count: 33)]),
+        Row(
+            "markw", good: ["1", "8192", "25p", "25%25", "12.5p", "100p", "0.01p"],
+            bad: ["0", "8193", "0p", "100.01p", "1.234p", "1.5", "-1", "-5p", "p", "", nil, "1e2p"], beside: "&mark=a"),
+        Row("markh", good: ["1", "8192", "25p"], bad: ["0", "8193", "0p", "x", "", nil], beside: "&mark=a"),
+        Row(
+            "marka",
+            good: [
+                "center", "top", "top-right", "right", "bottom-right", "bottom", "bottom-left", "left", "top-left",
+                "tile", "c", "tl", "right-top",
+            ], bad: ["", nil, "entropy", "focal", "middle"], beside: "&mark=a"),
+        Row(
+            "markx", good: ["0", "-5", "8192", "-8192", "0p", "-2.5p", "100p"],
+            bad: ["8193", "-8193", "101p", "--1", "+1", "1pp", "", nil], beside: "&mark=a"),
+        Row("marky", good: ["0", "-5", "10p"], bad: ["8193", "x", "", nil], beside: "&mark=a"),
+        Row("markalpha", good: ["1", "50", "100"], bad: ["0", "101", "-1"] + notWhole, beside: "&mark=a"),
+        Row("markblend", good: ["over", "multiply", "screen"], bad: ["", nil, "add"], beside: "&mark=a"),
         Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
             "text",

@@ -189,6 +189,7 @@ struct ContractTests {
                 var query = "\(name)=\(value)"
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
                 if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
+                if name.hasPrefix("mark"), name != "mark" { query += "&mark=logo" }
                 if name == "fields" { query += "&output=json" }
                 if name.hasPrefix("text"), name != "text" { query += "&text=a" }
                 if name == "mbg" || name == "mtrim" { query += "&mask=star" }
@@ -248,6 +249,14 @@ struct ContractTests {
                     "s3://a@b/", "shop:/a", "shop:a#b", "Shop:a",
                 ]
             ),
+            "mark": (
+                good: ["logo", "A-b_1", "https://a.org/b.png", "local:///a", "s3://a/b", "shop:a/b"],
+                bad: ["", "a.png", "a b", ":a", "1:a", "a:", String(repeating: "a", count: 33)]
+            ),
+            "markw": (good: ["1", "8192", "25p", "25%", "12.5p"], bad: ["", "-1", "p", "1.5", "1.234p", "1e2p"]),
+            "markh": (good: ["1"], bad: ["x"]),
+            "markx": (good: ["0", "-5", "-2.5p", "100%"], bad: ["", "-", "--1", "+1", "1pp"]),
+            "marky": (good: ["-1"], bad: ["x"]),
             "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
             "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),
         ]

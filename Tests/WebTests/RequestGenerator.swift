@@ -72,6 +72,10 @@ struct RequestGenerator {
         "/image?url=http://a.org/fresh&priority=low", "/image?url=http://a.org/fresh&w=0",
         "/image?url=http://a.org/fresh&output=json", "/info?url=http://a.org/fresh",
         "/info?url=http://a.org/fresh&fields=cache", "/srcset?url=http://a.org/fresh&widths=100",
+        "/image?url=http://a.org/fresh&mark=http://a.org/short&w=9",
+        "/image?url=http://a.org/short&mark=http://a.org/fresh",
+        "/image?url=http://a.org/fresh&mark=http://a.org/private",
+        "/image?url=http://a.org/fresh&mark=http://a.org/missing",
         "/image?url=http://a.org/fresh#", "/nowhere", "/health/live",
     ]
 

@@ -12,7 +12,7 @@ struct WireCoderTests {
             return try #require(WireJob(job))
         }
         return jobs.flatMap { [.plan($0), .process($0)] } + [
-            .go, .drop, .removeDecoded(identity: "a"), .shrink(fraction: 0.5), .cancel, .probe,
+            .go, .drop, .removeDecoded(identity: "a"), .shrink(fraction: 0.5), .cancel, .probe, .mark,
         ]
     }
 
@@ -59,7 +59,7 @@ struct WireCoderTests {
         #expect(throws: WireError.malformed) { try String.decoding(endless) }
         #expect(throws: WireError.malformed) { try String.decoding([version, 1, 0, 0, 0, 0xff]) }
         #expect(throws: WireError.malformed) { try Bool.decoding([version, 2]) }
-        #expect(throws: WireError.malformed) { try WorkerRequest.decoding([version, 8]) }
+        #expect(throws: WireError.malformed) { try WorkerRequest.decoding([version, 9]) }
         #expect(throws: WireError.malformed) { try WorkerRequest.decoding([version &- 1, 1]) }
         #expect(throws: WireError.malformed) { try Orient.Rule.decoding([version, 10]) }
     }

@@ -103,6 +103,7 @@ extension ImageProcessingError {
         case .badParameter(let error): "\(error.parameter): \(error.reason)."
         case .interrupted: "Processing was interrupted."
         case .transformFailed(let reason), .encodingFailed(let reason): "Processing failed (\(reason))."
+        case .mark(let error): "The mark failed. \(error.sentence)"
         }
     }
 }

@@ -72,7 +72,8 @@ extension ImageJob {
     /// The codec that failed: the encoder, or else the decoder.
     fileprivate func codec(for error: ImageProcessingError) -> String {
         if case .encodingFailed = error, let format = output.format { return format.rawValue }
-        if error == .unsupported { return "none" }
+        if error == .unsupported || error == .mark(.unsupported) { return "none" }
+        if case .mark = error, let mark { return (SourceFormat(signatureOf: mark) ?? .svg).rawValue }
         // SVG is the only decodable format without a signature in its first bytes.
         return (SourceFormat(signatureOf: source) ?? .svg).rawValue
     }
@@ -88,6 +89,7 @@ extension ImageProcessingError {
         case .interrupted: "interrupted"
         case .transformFailed: "transform"
         case .encodingFailed: "encoding"
+        case .mark(let error): error.label
         }
     }
 }

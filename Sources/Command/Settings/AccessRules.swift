@@ -28,7 +28,8 @@ extension Access {
         var presets = Presets()
         for preset in settings.access.presets {
             do throws(Presets.Flaw) {
-                try presets.add(preset.name, preset.query, limits: settings.grammarLimits)
+                try presets.add(
+                    preset.name, preset.query, limits: settings.grammarLimits, sources: settings.sourceNames)
             } catch {
                 throw SettingError("\(spelling): \(error)")
             }

@@ -20,7 +20,7 @@ extension Settings {
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
             maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules,
-            sourceMap: self.sources.sourceMap, servesPlayground: self.access.playground,
+            sourceMap: sourceNames, servesPlayground: self.access.playground,
             hasSampleImages: hasSampleImages, negotiation: negotiationPolicy)
     }
 
@@ -78,7 +78,7 @@ extension Settings {
     var clientSettings: GuardedHTTPClient.Settings {
         var client = GuardedHTTPClient.Settings()
         client.hosts = HostPolicy(allowHosts: self.origins.allowHosts, allowPorts: Set(self.origins.allowPorts))
-        client.mappedSources = self.sources.sourceMap
+        client.mappedSources = sourceNames
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
         client.maxRedirects = self.origins.maxRedirects

@@ -11,6 +11,14 @@ extension Settings {
         return store.settings
     }
 
+    /// The short names of sources, and the marks.
+    var sourceNames: SourceMap {
+        var map = self.sources.sourceMap
+        // Marks were checked at start.
+        for mark in self.sources.marks { try? map.addMark(mark.name, mark.source) }
+        return map
+    }
+
     /// Throws where sources name each other wrongly, as far as that is known without a request.
     func checkSources(_ sources: SettingSources) throws(SettingError) {
         for source in self.sources.s3Sources {
@@ -24,6 +32,16 @@ extension Settings {
             } catch {
                 throw SettingError("\(sources.spelling(of: \.sources.s3Sources)): \(error)")
             }
+        }
+        var map = self.sources.sourceMap
+        for mark in self.sources.marks {
+            let reason: String
+            do throws(SourceMap.Flaw) {
+                try map.addMark(mark.name, mark.source)
+                guard let flaw = map.marks[mark.name].flatMap({ reasonAgainst($0.url) }) else { continue }
+                reason = "'\(mark.name)' \(flaw)"
+            } catch { reason = "\(error)" }
+            throw SettingError("\(sources.spelling(of: \.sources.marks)): \(reason)")
         }
         for (name, target) in self.sources.sourceMap.targets.sorted(by: { $0.key < $1.key }) {
             guard let reason = reasonAgainst(target) else { continue }

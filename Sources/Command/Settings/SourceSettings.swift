@@ -11,6 +11,13 @@ struct SourceSettings: SettingTheme {
             shop:shoes/1.jpg is s3://media/products/shoes/1.jpg. Clients do not learn the URL. Sources below these \
             URLs need not be in allow-hosts and allow-ports.
             """)
+    let marks = Setting(
+        "marks", .marks, default: [],
+        help: """
+            Names of images to draw onto others with the parameter mark, as name=URL, such as logo=local:///logo.png. \
+            The URL may begin with a name of source-map. Clients do not learn it, and it need not be in allow-hosts and \
+            allow-ports. By default, none.
+            """)
     let s3Sources = Setting(
         "s3-sources", .objectSources, default: [],
         help: """
@@ -24,6 +31,13 @@ struct SourceSettings: SettingTheme {
             such as minio=http://minio:9000?region=us-east-1&profile=minio. The profile of the shared credentials file \
             replaces the credentials of s3-endpoint.
             """)
+}
+
+/// A row of `marks`.
+struct MarkDefinition: Equatable, Sendable {
+    var name: String
+    /// The URL as given, which may begin with a name of `source-map`.
+    var source: String
 }
 
 /// A row of `s3-sources`.
@@ -67,6 +81,18 @@ extension SettingKind where Value == SourceMap {
                 do throws(SourceMap.Flaw) { try map.add(name, url) } catch { throw .because("\(error)") }
             }
             return map
+        }
+    }
+}
+
+extension SettingKind where Value == [MarkDefinition] {
+    /// `NAME=URL,…`; in YAML also a map.
+    static var marks: SettingKind {
+        let grammar = "NAME=URL, such as logo=local:///logo.png,seal=https://img.example.com/seal.svg"
+        return SettingKind("NAME=URL,...", grammar) { marks in
+            marks.isEmpty ? "none" : marks.map { "\($0.name)=\($0.source)" }.joined(separator: ",")
+        } parseValue: { value throws(SettingRefusal) in
+            try value.namedTexts(grammar).map { MarkDefinition(name: $0.name, source: $0.text) }
         }
     }
 }

@@ -45,6 +45,21 @@ public struct ClientCachePolicy: Hashable, Sendable {
         return control
     }
 
+    private init(_ base: CacheControl) {
+        self.base = base
+    }
+
+    /// The policy of a response that is made from two: never fresher and never more widely storable than either.
+    ///
+    /// - Parameter lead: by how much the first response is older than the other. The result's lifetimes count from the
+    ///   older one, so it belongs to that one's age.
+    public func combined(with other: ClientCachePolicy, lead: Duration) -> ClientCachePolicy {
+        // Whole milliseconds: differences of dates are noisy, and equal policies are encoded once.
+        let lead = Duration.milliseconds(Int64((lead / .milliseconds(1)).rounded(.towardZero)))
+        let own = base.outliving(by: lead < .zero ? .zero - lead : .zero)
+        return ClientCachePolicy(own.restricted(by: other.base.outliving(by: max(lead, .zero))))
+    }
+
     private static func cacheControl(
         _ directives: CacheDirectives, _ stored: StoredResponse, _ policy: FreshnessPolicy, _ freshness: Freshness
     ) -> CacheControl {
@@ -63,5 +78,50 @@ public struct ClientCachePolicy: Hashable, Sendable {
         control.staleWhileRevalidate = directives.staleWhileRevalidate?.duration
         control.staleIfError = directives.staleIfError?.duration
         return control
+    }
+}
+
+extension CacheControl {
+    /// Nil for `no-store`.
+    private var maxAge: Duration? {
+        switch storage {
+        case .public(let maxAge), .private(let maxAge): maxAge
+        case .noStore: nil
+        }
+    }
+
+    /// The same directives with longer lifetimes.
+    fileprivate func outliving(by duration: Duration) -> CacheControl {
+        var control = self
+        control.sharedMaxAge = sharedMaxAge.map { $0 + duration }
+        switch storage {
+        case .public(let maxAge): control.storage = .public(maxAge: maxAge + duration)
+        case .private(let maxAge): control.storage = .private(maxAge: maxAge + duration)
+        case .noStore: break
+        }
+        return control
+    }
+
+    /// The directives that obey both.
+    fileprivate func restricted(by other: CacheControl) -> CacheControl {
+        guard let own = maxAge, let others = other.maxAge else { return .noStore }
+        let isPublic = storage == .public(maxAge: own) && other.storage == .public(maxAge: others)
+        let maxAge = min(own, others)
+        var control = CacheControl(isPublic ? .public(maxAge: maxAge) : .private(maxAge: maxAge))
+        control.needsValidation = needsValidation || other.needsValidation
+        guard !control.needsValidation else { return control }
+        if isPublic, sharedMaxAge != nil || other.sharedMaxAge != nil {
+            control.sharedMaxAge = min(sharedMaxAge ?? own, other.sharedMaxAge ?? others)
+        }
+        control.mustRevalidate = mustRevalidate || other.mustRevalidate
+        control.proxyRevalidate = isPublic && (proxyRevalidate || other.proxyRevalidate)
+        control.isImmutable = isImmutable && other.isImmutable
+        control.staleWhileRevalidate = Self.least(staleWhileRevalidate, other.staleWhileRevalidate)
+        control.staleIfError = Self.least(staleIfError, other.staleIfError)
+        return control
+    }
+
+    private static func least(_ one: Duration?, _ other: Duration?) -> Duration? {
+        one.flatMap { one in other.map { min(one, $0) } }
     }
 }

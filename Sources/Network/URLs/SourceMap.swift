@@ -7,6 +7,9 @@ package struct SourceMap: Hashable, Sendable {
     /// The targets by name in lower case.
     package private(set) var targets: [String: SourceURL] = [:]
 
+    /// The sources that stand by a name of their own for images to draw onto others.
+    package private(set) var marks: [String: Mark] = [:]
+
     /// A map without names.
     package init() {}
 
@@ -111,8 +114,52 @@ package struct SourceMap: Hashable, Sendable {
 
     /// Whether the URL could also be named by a short name.
     package func contains(_ url: SourceURL) -> Bool {
-        targets.values.contains { target in
-            url.isBelow(target) && Self.staysBelow(Array(url.path.utf8.dropFirst(target.path.utf8.count))[...])
+        marks.values.contains { $0.url == url }
+            || targets.values.contains { target in
+                url.isBelow(target) && Self.staysBelow(Array(url.path.utf8.dropFirst(target.path.utf8.count))[...])
+            }
+    }
+
+    // MARK: Marks
+
+    /// An image to draw onto others, and how it was named.
+    package struct Mark: Hashable, Sendable {
+        /// What is fetched and cached.
+        package let url: SourceURL
+        /// The canonical spelling, which does not tell what a name stands for.
+        package let spelling: String
+        /// Whether the name is one of ``SourceMap/marks``.
+        package let isNamed: Bool
+
+        /// A mark that a client names by its URL.
+        package init(_ source: Source) {
+            (url, spelling, isNamed) = (source.url, source.spelling, false)
+        }
+
+        fileprivate init(_ name: String, _ source: Source) {
+            (url, spelling, isNamed) = (source.url, name, true)
+        }
+    }
+
+    /// Whether the text is a name rather than a URL: 1 to 32 letters, digits, `-` and `_`, but no colon, which every
+    /// URL has.
+    package static func isMarkName(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+    }
+
+    /// Adds a mark.
+    ///
+    /// - Parameter source: its URL, which may begin with a short name that was added before.
+    package mutating func addMark(_ name: String, _ source: String) throws(Flaw) {
+        let shown = "the mark '\(name.prefix(40))'"
+        guard Self.isMarkName(name) else {
+            throw Flaw(description: "\(shown) must be named by 1 to 32 letters, digits, '-' and '_'.")
+        }
+        guard marks[name] == nil else { throw Flaw(description: "\(shown) is given twice.") }
+        do throws(SourceURLError) { marks[name] = Mark(name, try self.source(source)) } catch {
+            throw Flaw(
+                description: "\(shown) must stand for an http, https, s3 or local URL, or for one with a short name of "
+                    + "source-map.")
         }
     }
 

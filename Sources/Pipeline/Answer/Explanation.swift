@@ -19,6 +19,8 @@ public struct Explanation: Sendable {
     public var upgrade: Upgrade?
     /// How the variant is made, or would be if it were not cached.
     public var plan: PlanOutcome
+    /// What is known of the mark; nil if the request has none.
+    public var mark: Mark?
     /// The plan's use of each limit that applies to it.
     public var limits: [LimitUsage]
     /// The decision that a request would act on.
@@ -40,6 +42,17 @@ public struct Explanation: Sendable {
         public var variant: String
         /// The encoders' version, which is part of the variant key.
         public var encoderEpoch: String
+    }
+
+    /// The image that is drawn onto the source.
+    public struct Mark: Hashable, Sendable {
+        /// The canonical address.
+        public var source: String
+        /// The SHA-256 of the content in 64 hexadecimal digits; nil if nothing is cached, and then the variant key is
+        /// not known either.
+        public var contentDigest: String?
+        /// The remaining freshness lifetime; negative once the mark is stale.
+        public var remaining: Duration?
     }
 
     /// Whether the cached record may be used. Durations are nil if there is no record.

@@ -206,6 +206,7 @@ struct ImageResolver: Sendable {
             }
             response.placeholders = await placeholders(document, findings)
         }
+        if request.keepsOriginal != .never { response.original = findings.original }
         if decision.revalidatesInBackground { revalidateInBackground(request, record) }
         return response
     }
@@ -218,7 +219,10 @@ struct ImageResolver: Sendable {
             if response.isInterim { upgrade(request, from: original) }
             return response
         }
-        let (produced, isShared) = try await producer.produce(request, from: original)
+        let (produced, isShared) = try await producer.produce(request, from: original) {
+            () async throws(PipelineError) in
+            try await originalOfMark(of: request)
+        }
         var report = report
         report.original = original.tier
         report.isStored = produced.isStored
@@ -235,7 +239,9 @@ struct ImageResolver: Sendable {
     ) async -> Placeholders? {
         if let found = findings.placeholders { return Placeholders(json: found.body) }
         guard let original = findings.original else { return nil }
-        let produced = try? await producer.produce(document, from: original).value
+        let produced = try? await producer.produce(document, from: original) { () async throws(PipelineError) in
+            try await originalOfMark(of: document)
+        }.value
         return produced.flatMap { Placeholders(json: $0.body) }
     }
 
@@ -278,6 +284,6 @@ struct ImageResolver: Sendable {
             body: body, format: variant.format, size: variant.size, sourceBytes: variant.sourceBytes,
             digest: variant.digest, lastModified: record.lastModified, age: record.freshness.age(at: now),
             remaining: record.freshness.remaining(at: now), cachePolicy: record.cachePolicy, cache: report,
-            timings: timings, originFields: record.response.fields)
+            timings: timings, originFields: record.response.fields, record: record)
     }
 }

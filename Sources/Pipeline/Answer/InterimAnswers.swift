@@ -77,7 +77,9 @@ extension ImageResolver {
         upgrades.start(request.upgradeKey, holding: held?.body.count ?? 0) { () async throws(PipelineError) in
             guard caches.isCurrent(job) else { throw .cancelled }
             if let held {
-                _ = try await producer.produce(job, from: held)
+                _ = try await producer.produce(job, from: held) { () async throws(PipelineError) in
+                    try await originalOfMark(of: job)
+                }
             } else {
                 _ = try await image(for: job)
             }

@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomStore
 import DarkroomTransforms
 import Foundation
 
@@ -8,16 +9,19 @@ import Foundation
 /// and stops where the resolver would act.
 struct RequestExplainer: Sendable {
     let resolver: ImageResolver
+    /// The request for the mark; nil if the request to explain has none.
+    let markRequest: ResolvedRequest?
 
     /// - Parameter fetch: whether the source may be downloaded if its bytes are not available.
     func explain(
         _ request: ResolvedRequest, keys: Explanation.Keys, fetch: Bool
     ) async throws(PipelineError) -> Explanation {
+        if request.lacksMark, let error = await errorOfMark() { throw error.ofMark }
         var state = await CachedState(of: request, in: resolver.caches, now: resolver.now())
         let interim = await interim(of: request, &state)
         let (decision, known, original) = try await self.decision(on: request, state)
         let available = fetch ? try await download(decision, request, known, original) : original
-        let plan = try await self.plan(available, request, decision)
+        let plan = try await self.plan(available, request, decision, fetch: fetch)
         let now = resolver.now()
         let freshness = known?.freshness
         var explanation = Explanation(
@@ -28,6 +32,12 @@ struct RequestExplainer: Sendable {
                 remaining: freshness?.remaining(at: now)),
             format: state.variant?.format ?? request.input.output.format, plan: plan, limits: [])
         explanation.decision = decision
+        explanation.mark = request.input.mark.map { mark in
+            let record = request.mark?.record
+            return Explanation.Mark(
+                source: mark.canonical, contentDigest: record?.content.hex,
+                remaining: record?.freshness.remaining(at: now))
+        }
         if case .planned(let plan) = plan {
             explanation.format = plan.format
             explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
@@ -155,7 +165,7 @@ struct RequestExplainer: Sendable {
     }
 
     private func plan(
-        _ original: Original?, _ request: ResolvedRequest, _ decision: Resolution.Decision
+        _ original: Original?, _ request: ResolvedRequest, _ decision: Resolution.Decision, fetch: Bool
     ) async throws(PipelineError) -> Explanation.PlanOutcome {
         guard let original else {
             return .missing(
@@ -163,7 +173,30 @@ struct RequestExplainer: Sendable {
                     ? "The request accepts only a cached answer, and the source is not cached."
                     : "The source is not cached. Set fetch to download it for the plan.")
         }
+        let mark = try await self.mark(of: request, fetch: fetch)
+        guard request.input.mark == nil || mark != nil else {
+            return .missing("The mark is not cached. Set fetch to download it for the plan.")
+        }
         let pixels = resolver.producer.pixels
-        return .planned(try await pixels.plan(pixels.job(for: request, from: original), request.urgency))
+        return .planned(try await pixels.plan(pixels.job(for: request, from: original, mark: mark), request.urgency))
+    }
+
+    /// Why a mark of which nothing is cached could not be fetched now, as far as that is known.
+    private func errorOfMark() async -> PipelineError? {
+        guard let markRequest else { return nil }
+        if let failure = resolver.failures.peek(markRequest, now: resolver.now()) { return failure }
+        return await resolver.fetcher.fetch.refusal(of: markRequest)
+    }
+
+    /// The bytes of the request's mark, downloaded if necessary and permitted, and not stored.
+    private func mark(of request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Original? {
+        guard let markRequest else { return nil }
+        let state = await CachedState(of: markRequest, in: resolver.caches, now: resolver.now())
+        guard state.original == nil, fetch else { return state.original }
+        do throws(PipelineError) {
+            return try await resolver.fetcher.answer(to: markRequest, .unconditional, known: state.record).0.original
+        } catch {
+            throw error.ofMark
+        }
     }
 }

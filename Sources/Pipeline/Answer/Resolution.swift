@@ -83,6 +83,8 @@ struct Resolution: Sendable {
         /// Whether the origin is contacted although an earlier failure is remembered.
         var forcesOrigin = false
         var wantsPlaceholders = false
+        /// Whether the source's bytes are needed, although the variant is stored.
+        var wantsOriginal = false
     }
 
     private let stored: Freshness?
@@ -196,12 +198,9 @@ struct Resolution: Sendable {
         switch variant {
         case .unknown: return lookUp(.variant)
         case .present:
-            guard demands.wantsPlaceholders else { return decision }
-            switch placeholders {
-            case .unknown: return lookUp(.placeholders)
-            case .present: return decision
-            case .absent: break
-            }
+            if demands.wantsPlaceholders, placeholders == .unknown { return lookUp(.placeholders) }
+            let lacksPlaceholders = demands.wantsPlaceholders && placeholders == .absent
+            guard lacksPlaceholders || demands.wantsOriginal else { return decision }
         case .absent:
             switch decodingFailure {
             case .unknown: return lookUp(.decodingFailure)
@@ -260,6 +259,7 @@ extension ResolvedRequest {
     /// What the request accepts of the caches.
     var demands: Resolution.Demands {
         Resolution.Demands(
-            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: placeholderKeys != nil)
+            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: placeholderKeys != nil,
+            wantsOriginal: keepsOriginal == .always)
     }
 }

@@ -10,13 +10,14 @@ struct PixelWork: Sendable {
     let limits: PixelLimits
 
     /// The job that makes a request's variant from an original.
-    func job(for request: ResolvedRequest, from original: Original) -> ImageJob {
+    func job(for request: ResolvedRequest, from original: Original, mark: Original? = nil) -> ImageJob {
         let input = request.input
         var job = ImageJob(
             source: ByteBuffer(), identity: original.record.content.hex, cachesDecoded: original.tier != nil,
             pages: input.pages, chain: request.chain, resampling: input.recipe.resampling, output: input.output,
             limits: limits)
         job.sharedSource = original.body
+        job.sharedMark = mark?.body
         return job
     }
 

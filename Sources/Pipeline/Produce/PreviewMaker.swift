@@ -15,9 +15,11 @@ struct PreviewMaker: Sendable {
         let receivedBytes: Int
     }
 
-    /// Whether a preview can be made: the source is a JPEG, and the output is an image rather than a text about one.
+    /// Whether a preview can be made: the source is a JPEG, the output is an image rather than a text about one, and it
+    /// shows no mark.
     func supports(_ partial: PartialOriginal, _ request: ResolvedRequest) -> Bool {
         SourceFormat(sniffing: partial.body) == .jpeg && request.input.output.format?.isText != true
+            && request.input.mark == nil
     }
 
     /// - Parameter download: the number of the download that the bytes belong to.

@@ -33,8 +33,10 @@ struct VariantProducer: Sendable {
         var isShared = false
     }
 
+    /// - Parameter mark: finds the bytes of the request's mark, if it has one.
     func produce(
-        _ request: ResolvedRequest, from original: Original
+        _ request: ResolvedRequest, from original: Original,
+        mark: @escaping @Sendable () async throws(PipelineError) -> Original? = { nil }
     ) async throws(PipelineError) -> (value: Produced, isShared: Bool) {
         let options = request.cache
         let key = Key(
@@ -44,7 +46,7 @@ struct VariantProducer: Sendable {
             for: key, urgency: request.urgency, deadline: request.deadline
         ) { urgency throws(PipelineError) in
             if let produced = await recentlyProduced(request, original) { return produced }
-            return try await run(request, original, urgency)
+            return try await run(request, original, mark: mark(), urgency)
         }
         return (produced, joined || produced.isShared)
     }
@@ -61,11 +63,11 @@ struct VariantProducer: Sendable {
     }
 
     private func run(
-        _ request: ResolvedRequest, _ original: Original, _ urgency: Urgency
+        _ request: ResolvedRequest, _ original: Original, mark: Original?, _ urgency: Urgency
     ) async throws(PipelineError) -> Produced {
         var stopwatch = Stopwatch()
         var timings = Timings()
-        let (image, processTime) = try await process(request, original, urgency)
+        let (image, processTime) = try await process(request, original, mark, urgency)
         timings.process = processTime
         timings.queue = stopwatch.lap() - processTime
 
@@ -84,10 +86,10 @@ struct VariantProducer: Sendable {
     }
 
     private func process(
-        _ request: ResolvedRequest, _ original: Original, _ urgency: Urgency
+        _ request: ResolvedRequest, _ original: Original, _ mark: Original?, _ urgency: Urgency
     ) async throws(PipelineError) -> (ProcessedImage, Duration) {
         do throws(PipelineError) {
-            let result = try await pixels.process(pixels.job(for: request, from: original), urgency)
+            let result = try await pixels.process(pixels.job(for: request, from: original, mark: mark), urgency)
             if original.tier == nil, result.0.isProven { failures.remove([request.keys.source]) }
             speed.record(result.0, as: request.input.output)
             return result

@@ -22,6 +22,11 @@ public struct ImageRequest: Sendable {
     public var cache: CacheOptions
     /// A source to use when ``source`` fails, under the same rules. Default: none.
     public var fallback: SourceURL?
+    /// An image to draw onto the result, as ``Recipe/mark`` says; nil = none. It is fetched and cached like a source,
+    /// and a request whose mark fails has no image.
+    public var mark: SourceURL?
+    /// Whether this server's operator chose the mark, rather than the client.
+    package var trustsMark = false
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
@@ -80,11 +85,11 @@ public struct ImageRequest: Sendable {
         do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }
 
-    /// Whether the hosts of the source and of the fallback each match one of the patterns, which have the syntax of
-    /// ``HostPolicy/allowHosts``. An `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. A
-    /// `local:///` source has no host and matches only `*`. Redirects are not considered.
+    /// Whether the hosts of the source, of the fallback and of a mark that the client chose each match one of the
+    /// patterns, which have the syntax of ``HostPolicy/allowHosts``. An `s3://name/…` source matches only patterns that
+    /// begin with `s3://`, and `*`. A `local:///` source has no host and matches only `*`. Redirects do not count.
     package func staysWithin(hosts patterns: [String]) -> Bool {
-        [source, fallback].compactMap(\.self).allSatisfy { source in
+        [source, fallback, trustsMark ? nil : mark].compactMap(\.self).allSatisfy { source in
             guard !patterns.contains("*") else { return true }
             switch (source.scheme, source.host) {
             case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)

@@ -36,6 +36,10 @@ public struct ImageResponse: Sendable {
     public var placeholders: Placeholders?
     /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
+    /// What is known of the source; nil in a response that no pipeline made.
+    var record: SourceRecord?
+    /// The source's bytes, if the request keeps them.
+    var original: Original?
 
     /// A copy of ``body`` as `Data`.
     public var data: Data { Data(body.readableBytesView) }

@@ -41,6 +41,8 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case cancelled
     /// An internal error.
     case failed
+    /// The image that is drawn onto the source failed with this error, not the source.
+    case mark(PipelineError)
 
     /// The underlying failure of a remembered error; any other error itself.
     public var cause: PipelineError {
@@ -97,11 +99,22 @@ extension PipelineError {
             case .badParameter(let error): .badParameter(error)
             case .interrupted: .timedOut
             case .transformFailed, .encodingFailed: .failed
+            case .mark(let error): PipelineError(error).ofMark
             }
     }
 
     /// The error of a download that the delegate refused.
     static let notDownloadable = PipelineError.notAllowed("This source may not be downloaded.")
+
+    /// The error of a request whose mark failed like this.
+    var ofMark: PipelineError {
+        switch self {
+        case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .corrupt, .originFailed, .originTimedOut,
+            .originUnavailable, .remembered, .loop:
+            .mark(self)
+        case .badParameter, .notCached, .timedOut, .overloaded, .cancelled, .failed, .mark: self
+        }
+    }
 
     /// Whether a stale image may be served instead (RFC 5861 §4): the origin fails, and did not say that the source is
     /// gone.

@@ -23,6 +23,22 @@ struct ResolvedRequest: Sendable {
     var deadline: Deadline?
     /// Reports downloads to the request's ``ImageTask``; nil if there is none.
     var reporter: ImageTaskReporter?
+    /// The mark that the chain draws; nil if there is none, or if nothing is known of it yet.
+    var mark: ResolvedMark?
+    /// Whether the response keeps the source's bytes.
+    var keepsOriginal = KeepsOriginal.never
+
+    /// When a response keeps the source's bytes.
+    enum KeepsOriginal {
+        case never
+        /// If they are at hand.
+        case ifAtHand
+        /// In any case: they are fetched if no cache has them.
+        case always
+    }
+
+    /// Whether the chain draws a mark of which nothing is known yet. The keys are not those of the variant then.
+    var lacksMark: Bool { input.mark != nil && mark == nil }
 
     var source: SourceURL { input.source }
     var cache: CacheOptions { input.cache }
@@ -81,6 +97,7 @@ struct ResolvedRequest: Sendable {
         request.urgency = Urgency(.background)
         request.deadline = nil
         request.reporter = nil
+        request.keepsOriginal = .never
         return request
     }
 }

@@ -72,6 +72,7 @@ extension PipelineError: SpanFailure {
         case .loop: "proxy_loop_detected"
         case .cancelled: "canceled"
         case .failed: "_OTHER"
+        case .mark(let error): error.spanType
         }
     }
 }

@@ -1,3 +1,5 @@
+package import DarkroomNetwork
+
 /// Named sets of parameters: `preset=NAME` stands for the parameters of one.
 package struct Presets: Hashable, Sendable {
     private var queries: [String: QueryString] = [:]
@@ -18,15 +20,19 @@ package struct Presets: Hashable, Sendable {
     /// - Parameters:
     ///   - name: 1 to 32 ASCII letters, digits, hyphens and underscores, not used yet.
     ///   - query: The parameters as they would follow `/image?`, without `url`.
-    package mutating func add(_ name: String, _ query: String, limits: QueryLimits) throws(Flaw) {
+    ///   - sources: The short names and marks of the server; nil = those in the query are not checked.
+    package mutating func add(
+        _ name: String, _ query: String, limits: QueryLimits, sources: SourceMap? = nil
+    ) throws(Flaw) {
         guard SigningKey.isName(name) else {
             throw Flaw(description: "the name of a preset must be 1 to 32 letters A-Z and a-z, digits, - and _")
         }
         guard queries[name] == nil else { throw Flaw(description: "the preset '\(name)' is defined twice") }
         do throws(InvalidParameter) {
             let parameters = try QueryString(parsing: query)
-            _ = try ImageQueryGrammar(limits: limits).parseWithoutSource(
+            let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
                 parameters, elsewhere: "A preset must not contain 'url'; requests give it.")
+            try image.checkMark(sources)
             queries[name] = parameters
         } catch {
             throw Flaw(description: "the preset '\(name)' is invalid: \(error.detail)")
@@ -46,5 +52,15 @@ package struct Presets: Hashable, Sendable {
         let given = Set(rest.pairs.map(\.name))
         rest.pairs += preset.pairs.filter { !given.contains($0.name) }
         return rest
+    }
+}
+
+extension ImageQuery {
+    /// Throws where the mark cannot be found.
+    fileprivate func checkMark(_ sources: SourceMap?) throws(InvalidParameter) {
+        guard let sources else { return }
+        do throws(InvalidSourceURL) { _ = try markSource(sources) } catch {
+            throw InvalidParameter(error.parameter, error.detail)
+        }
     }
 }

@@ -23,6 +23,7 @@ package struct PrefetchGrammar: Sendable {
     private struct Variant {
         let text: String
         let query: ImageQuery
+        let mark: SourceMap.Mark?
     }
 
     /// The images that a body asks for. Those of one source follow each other, so that it is downloaded once.
@@ -45,6 +46,7 @@ package struct PrefetchGrammar: Sendable {
             let source = try request(for: url, member: "urls[\(index)]")
             for variant in variants {
                 var request = source
+                request.mark = variant.mark?.url
                 // A prefetching job requires the admin token, whose bearer may force a refresh.
                 variant.query.apply(
                     to: &request,
@@ -78,7 +80,11 @@ package struct PrefetchGrammar: Sendable {
             throw InvalidBody(member, error.detail)
         }
         if let fallback = query.fallback { _ = try request(for: fallback, member: member) }
-        return Variant(text: text, query: query)
+        do throws(InvalidSourceURL) {
+            return Variant(text: text, query: query, mark: try query.markSource(sourceMap))
+        } catch {
+            throw InvalidBody(member, error.detail)
+        }
     }
 
     private func request(for url: String, member: String) throws(InvalidBody) -> ImageRequest {

@@ -13,6 +13,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var url = ""
     /// The URL of a second source, used where the first one fails.
     package var fallback: String?
+    /// The URL or the name of the image that ``Recipe/mark`` draws; nil = none.
+    package var mark: String?
     package var recipe: Recipe
     package var pages = PageSelection()
     /// The encoding. Without a format it is negotiated by `Accept`.
@@ -53,7 +55,23 @@ package struct ImageQuery: Hashable, Sendable {
         let (source, fallback) = try sources(map)
         var request = ImageRequest(source: source.url)
         request.fallback = fallback?.url
+        if let mark = try markSource(map) { (request.mark, request.trustsMark) = (mark.url, mark.isNamed) }
         return request
+    }
+
+    /// The image to draw onto the result; nil = none.
+    package func markSource(_ map: SourceMap) throws(InvalidSourceURL) -> SourceMap.Mark? {
+        guard let mark else { return nil }
+        guard SourceMap.isMarkName(mark) else {
+            return SourceMap.Mark(try map.source(mark, givenAs: "mark"))
+        }
+        guard let named = map.marks[mark] else {
+            let hint = NameSuggestions.sentence(for: mark, among: map.marks.keys.sorted())
+            throw InvalidSourceURL(
+                parameter: "mark", detail: "There is no mark '\(InvalidParameter.clipped(mark))' on this server.\(hint)"
+            )
+        }
+        return named
     }
 
     /// The sources of the query, and how the client spelled them.

@@ -29,6 +29,8 @@ struct ImageQueryDraft: Sendable {
     var quality: Int?
     var lossless = OutputOptions().lossless
     var interlaced = OutputOptions().interlaced
+    /// In CSS pixels, before `dpr`.
+    var mark = Mark()
 
     var text: String?
     var textSize: Int?
@@ -64,6 +66,7 @@ struct ImageQueryDraft: Sendable {
         quality = query.output.quality
         lossless = query.output.lossless
         interlaced = query.output.interlaced
+        mark = query.recipe.mark ?? Mark()
     }
 
     /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
@@ -89,6 +92,7 @@ struct ImageQueryDraft: Sendable {
         try resolveMask(&query.recipe)
         try resolveText(&query.recipe)
         query.output = try output()
+        query.recipe.mark = try resolvedMark(limits)
         return query
     }
 

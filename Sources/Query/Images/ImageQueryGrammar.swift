@@ -117,6 +117,9 @@ package struct FileQuery: Sendable {
         let query = QueryString(pairs: parameters.map { QueryString.Pair(name: $0.name, value: $0.value) })
         let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
             query, elsewhere: "Parameter 'url' does not apply to a file.")
+        guard image.mark == nil else {
+            throw InvalidParameter("mark", "Parameter 'mark' does not apply to a file.")
+        }
         recipe = image.recipe
         pages = image.pages
         output = image.output

@@ -68,6 +68,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var trimsMask = false
     /// Space around the image; nil = none.
     public var padding: Padding?
+    /// Another image drawn onto the image; nil = none.
+    public var mark: Mark?
 
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
@@ -103,6 +105,7 @@ public struct Recipe: Hashable, Codable, Sendable {
             blur,
             pixelate,
             tint,
+            mark,
             text,
             Border(self),
             Mask(self),

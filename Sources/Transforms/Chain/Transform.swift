@@ -89,6 +89,14 @@ public struct TransformContext: Sendable {
     /// Returns true once the request has timed out or been canceled. A transform with long loops of its own should call
     /// it.
     public let interrupt: Interrupt
+    /// The image that a ``Mark`` draws; nil if the job has none.
+    let mark: MarkSource?
+
+    init(plan: ChainPlan, interrupt: @escaping Interrupt, mark: MarkSource? = nil) {
+        self.plan = plan
+        self.interrupt = interrupt
+        self.mark = mark
+    }
 }
 
 /// Why a transform is impossible for this image: the request is at fault, not the source.

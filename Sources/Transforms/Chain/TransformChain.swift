@@ -28,6 +28,9 @@ public struct TransformChain: Sendable {
     /// The sum of all steps' costs.
     var cost: TransformCost { transforms.reduce(.none) { $0 + $1.cost } }
 
+    /// The step that draws another image; nil if there is none.
+    package var mark: Mark? { transforms.lazy.compactMap { $0 as? Mark }.first }
+
     /// Whether the first step applies the source's own orientation.
     var startsWithAutoOrientation: Bool { (transforms.first as? Orient)?.rule == .auto }
 
@@ -52,13 +55,15 @@ public struct TransformChain: Sendable {
     ///
     /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until an
     /// image that the decoder shrank is resized, the plan has the true size and the raster has not.
-    func apply(to source: ImageFrames, start: ChainPlan, interrupt: @escaping Interrupt) throws -> ImageFrames {
+    func apply(
+        to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, interrupt: @escaping Interrupt
+    ) throws -> ImageFrames {
         var isShrunk = start.size != source.size
         var image = source
         var plan = start
         for transform in transforms {
             plan = try transform.planned(plan)
-            image = try transform.apply(image, context: TransformContext(plan: plan, interrupt: interrupt))
+            image = try transform.apply(image, context: TransformContext(plan: plan, interrupt: interrupt, mark: mark))
             if plan.decode != .undecided { isShrunk = false }
             if !isShrunk { plan = plan.changingSize(to: image.size) }
         }

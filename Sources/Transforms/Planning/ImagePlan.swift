@@ -127,6 +127,10 @@ extension ImagePlan {
             job.pages, framesUsed: framesUsed, as: last.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
         try self.init(job, decoder, parameters, last: last, framesUsed: framesUsed)
+        guard let mark = prepared.mark, let step = job.chain.mark else { return }
+        let drawing = try mark.cost(at: step.size(of: mark.size, on: last.size))
+        estimatedMemoryBytes += drawing.bytes
+        expectedWork += drawing.work
     }
 
     private init(

@@ -74,6 +74,17 @@ struct ExplainDocument: Encodable {
         }
     }
 
+    struct Mark: Encodable {
+        let url: String
+        let digest: String?
+        let remainingSeconds: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case url, digest
+            case remainingSeconds = "remaining_seconds"
+        }
+    }
+
     struct Limit: Encodable {
         let setting: String
         let value: Int
@@ -86,12 +97,13 @@ struct ExplainDocument: Encodable {
     let caches: [EntryDocument]
     let freshness: Freshness
     let format: Format
+    let mark: Mark?
     let plan: PlanDocument?
     let planMissing: String?
     let limits: [Limit]
 
     enum CodingKeys: String, CodingKey {
-        case request, keys, caches, freshness, format, plan, limits
+        case request, keys, caches, freshness, format, mark, plan, limits
         case planMissing = "plan_missing"
     }
 
@@ -105,6 +117,11 @@ struct ExplainDocument: Encodable {
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
         format = Format(explanation, query, accept: accept, configuration)
+        mark = explanation.mark.map {
+            Mark(
+                url: query.markSpelling(configuration) ?? $0.source, digest: $0.contentDigest,
+                remainingSeconds: $0.remaining?.inSeconds)
+        }
         var limits = explanation.limits
         switch explanation.plan {
         case .planned(let plan):
@@ -129,11 +146,19 @@ extension ExplainDocument.Request {
         var query = query
         query.url = sources?.source.spelling ?? explanation.source
         query.fallback = sources?.fallback?.spelling ?? explanation.fallback
+        query.mark = query.markSpelling(configuration)
         let canonical = CanonicalQuery(query, limits: configuration.limits)
         self.init(
             canonical: "/image?" + canonical.text,
             address: ImageURLBuilder(configuration).url(of: query, for: authorization), url: query.url,
             parameters: canonical.parameters.filter { $0.name != "url" })
+    }
+}
+
+extension ImageQuery {
+    /// The canonical spelling of the mark, which does not tell what a name stands for.
+    fileprivate func markSpelling(_ configuration: WebConfiguration) -> String? {
+        (try? markSource(configuration.sourceMap))?.spelling ?? mark
     }
 }
 

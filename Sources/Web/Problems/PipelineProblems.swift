@@ -36,8 +36,18 @@ extension Problem {
         case .cancelled:
             self.init(.unavailable, "The server shut down before the image was ready.", retryAfterSeconds: 1)
         case .failed: self = .internalError
+        case .mark(let error): self = Problem(error).ofMark
         }
         fields[.proxyStatus] = error.proxyStatus?.description
+    }
+
+    /// The same problem with the mark, which is a source of its own.
+    private var ofMark: Problem {
+        var problem = self
+        let isAboutSource = ["The source", "The origin"].contains { detail.hasPrefix($0) }
+        problem.detail = "The image's mark cannot be used. \(isAboutSource ? "Its\(detail.dropFirst(3))" : detail)"
+        problem.parameter = "mark"
+        return problem
     }
 
     /// The same problem, known from an earlier request and cached for some more seconds.
@@ -60,6 +70,7 @@ extension PipelineError {
     /// The value of `Proxy-Status` (RFC 9209) for failures of the origin; nil for other errors.
     var proxyStatus: ProxyStatus? {
         switch cause {
+        case .mark(let error): error.proxyStatus
         case .originFailed(let trouble), .originTimedOut(let trouble):
             ProxyStatus(proxy: "darkroom", trouble.proxyError, receivedStatus: trouble.receivedStatus)
         case .notFound(let status?): ProxyStatus(proxy: "darkroom", nil, receivedStatus: status)
@@ -74,6 +85,7 @@ extension PipelineError {
     var originError: String? {
         guard let proxyStatus else { return nil }
         if let failure = proxyStatus.failure { return failure.rawValue }
+        if case .mark(let error) = cause { return error.originError }
         if case .notFound = cause { return "not_found" }
         return "unexpected_status"
     }

@@ -30,6 +30,8 @@ struct WorkerLoop {
     private let processor: InProcessImageProcessor
     /// The job that waits for `go`.
     private var planned: PreparedJob?
+    /// The mark of the next job.
+    private var mark: MemoryFile?
 
     init(_ socket: MessageSocket, _ setup: WorkerSetup) {
         self.socket = socket
@@ -44,6 +46,7 @@ struct WorkerLoop {
             switch received.message {
             // The job had ended before the cancellation arrived.
             case .cancel: continue
+            case .mark: mark = received.memory
             case .plan(let job): try plan(job, received.memory)
             case .go:
                 guard let job = planned.take() else { throw .malformed }
@@ -73,9 +76,10 @@ struct WorkerLoop {
     }
 
     /// The job with its source, once its header is read; nil if that failed, which has been replied.
-    private func prepared(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) -> PreparedJob? {
+    private mutating func prepared(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) -> PreparedJob? {
         guard let memory else { throw .malformed }
-        guard let job = wire.job(source: SharedBytes(memory)) else {
+        let mark = self.mark.take().map { SharedBytes($0) }
+        guard let job = wire.job(source: SharedBytes(memory), mark: mark) else {
             try reply(.failure(WorkerImageProcessor.customTransforms))
             return nil
         }

@@ -33,11 +33,14 @@ struct WorkerCall {
     private static let pollsPerMemoryCheck = 2
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
+    ///
+    /// - Parameter mark: sent before the request, for the job in it.
     func send(
-        _ request: WorkerRequest, with memory: MemoryFile? = nil
+        _ request: WorkerRequest, with memory: MemoryFile? = nil, mark: MemoryFile? = nil
     ) throws(Failure) -> MessageSocket.Received<WorkerReply> {
         do {
-            try withExtendedLifetime(memory) { () throws(WireError) in
+            try withExtendedLifetime((memory, mark)) { () throws(WireError) in
+                if let mark { try worker.socket.send(WorkerRequest.mark, attached: mark.descriptor) }
                 try worker.socket.send(request, attached: memory?.descriptor ?? -1)
             }
         } catch { throw .notSent }

@@ -53,8 +53,10 @@ struct WorkerHello: WireValue {
     }
 }
 
-/// A request to a worker. Every request except `cancel` and `drop` has one reply, in order.
+/// A request to a worker. Every request except `cancel`, `drop` and `mark` has one reply, in order.
 enum WorkerRequest: WireValue, Equatable {
+    /// Keeps the attached bytes as the mark of the next `plan` or `process`.
+    case mark
     /// Reads the header of the attached source and keeps both for `go`, until the next job or `drop`.
     case plan(WireJob)
     /// Processes the job that was planned last.
@@ -73,10 +75,11 @@ enum WorkerRequest: WireValue, Equatable {
 
     static let blank = WorkerRequest.cancel
 
-    private enum Kind: CaseIterable { case plan, go, drop, process, removeDecoded, shrink, cancel, probe }
+    private enum Kind: CaseIterable { case plan, go, drop, process, removeDecoded, shrink, cancel, probe, mark }
 
     private var kind: Kind {
         switch self {
+        case .mark: .mark
         case .plan: .plan
         case .go: .go
         case .drop: .drop
@@ -92,6 +95,7 @@ enum WorkerRequest: WireValue, Equatable {
         var kind = kind
         try coder.code(choice: &kind)
         switch kind {
+        case .mark: self = .mark
         case .plan: self = .plan(try coder.coded(job ?? .blank))
         case .go: self = .go
         case .drop: self = .drop

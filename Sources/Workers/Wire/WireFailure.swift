@@ -20,11 +20,14 @@ extension ImageProcessingError: WireValue {
         case .interrupted: (.interrupted, "", "")
         case .transformFailed(let text): (.transformFailed, text, "")
         case .encodingFailed(let text): (.encodingFailed, text, "")
+        case .mark(let error): error.parts
         }
     }
 
     /// Texts are cut to 1,000 characters, and further if these are long in UTF-8.
     mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var isOfMark = if case .mark = self { true } else { false }
+        try coder.code(&isOfMark)
         var kind = parts.kind
         try coder.code(choice: &kind)
         let text = Self.cut(try coder.coded(Self.cut(parts.text)))
@@ -38,6 +41,7 @@ extension ImageProcessingError: WireValue {
         case .transformFailed: self = .transformFailed(text)
         case .encodingFailed: self = .encodingFailed(text)
         }
+        if isOfMark { self = .mark(self) }
     }
 
     private static func cut(_ text: String) -> String {

@@ -62,7 +62,7 @@ struct WireJob: WireValue, Equatable {
     }
 
     /// The job with its source; nil if its chain differs from the one that its recipe makes.
-    func job(source: SharedBytes) -> ImageJob? {
+    func job(source: SharedBytes, mark: SharedBytes? = nil) -> ImageJob? {
         let chain = TransformChain(recipe, limits: limits)
         guard chain.key == chainKey else { return nil }
         var job = ImageJob(
@@ -73,6 +73,7 @@ struct WireJob: WireValue, Equatable {
                 details: ImageDetails(rawValue: details), animation: animation),
             limits: limits)
         job.sharedSource = source
+        job.sharedMark = mark
         job.isPartial = isPartial
         return job
     }

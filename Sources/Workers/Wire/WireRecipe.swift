@@ -44,6 +44,7 @@ extension Recipe: WireValue {
         try coder.code(&maskBackground)
         try coder.code(&trimsMask)
         try coder.code(&padding)
+        try coder.code(&mark)
     }
 }
 
@@ -156,4 +157,41 @@ extension Gamma: WireValue {
     static let blank = Gamma()
 
     mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&exponent) }
+}
+
+extension MarkLength: WireValue {
+    static let blank = MarkLength.pixels(0)
+
+    private enum Kind: CaseIterable { case pixels, percent }
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var (kind, value) =
+            switch self {
+            case .pixels(let count): (Kind.pixels, Double(count))
+            case .percent(let percent): (Kind.percent, percent)
+            }
+        try coder.code(choice: &kind)
+        try coder.code(&value)
+        switch kind {
+        case .pixels:
+            guard let count = Int(exactly: value) else { throw .malformed }
+            self = .pixels(count)
+        case .percent: self = .percent(value)
+        }
+    }
+}
+
+extension Mark: WireValue {
+    static let blank = Mark()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&width)
+        try coder.code(&height)
+        try coder.code(choice: &anchor)
+        try coder.code(&x)
+        try coder.code(&y)
+        try coder.code(&opacity)
+        try coder.code(choice: &blend)
+        try coder.code(&content)
+    }
 }

@@ -5,6 +5,7 @@ Generated valid requests are adjusted to follow them, so that the server must ac
 
 import math
 import os
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -150,6 +151,23 @@ def small_crop(query: Query) -> None:
     query["crop"] = ",".join(places + sides)
 
 
+def a_mark(query: Query) -> None:
+    query["mark"] = chosen_of(SOURCES, query["mark"])
+
+
+def length_of_mark(name: str) -> Callable[[Query], None]:
+    def rule(query: Query) -> None:
+        query.setdefault("mark", SOURCES[1])
+        digits = re.sub(r"\..*|[^0-9]", "", str(query[name])) or "0"
+        query[name] = f"{int(digits) % 100 + 1}{'p' if str(query[name])[-1] in 'p%' else ''}"
+
+    return rule
+
+
+def beside_mark(query: Query) -> None:
+    query.setdefault("mark", SOURCES[1])
+
+
 def known_color(name: str) -> Callable[[Query], None]:
     def rule(query: Query) -> None:
         colors = str(query[name]).split(",")
@@ -222,6 +240,14 @@ RULES: dict[str, Callable[[Query], None]] = {
     "mtrim": with_mask,
     "mask": one_outline,
     "pad": little_space,
+    "mark": a_mark,
+    "markw": length_of_mark("markw"),
+    "markh": length_of_mark("markh"),
+    "marka": beside_mark,
+    "markx": length_of_mark("markx"),
+    "marky": length_of_mark("marky"),
+    "markalpha": beside_mark,
+    "markblend": beside_mark,
     "page": first_page,
     "maxage": at_most_a_year,
 }

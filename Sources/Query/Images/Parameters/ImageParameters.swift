@@ -10,7 +10,8 @@ enum ImageParameters {
 
     /// Every parameter of `/image`, in the order of the documentation.
     static func rows(_ limits: QueryLimits) -> [Row] {
-        source + size(limits) + geometry + colors + effects + composition + encoding(limits) + caching + delivery
+        source + size(limits) + geometry + colors + effects + composition + marks(limits) + encoding(limits) + caching
+            + delivery
     }
 
     /// The parameters of `/info`: those that apply to a document about an unchanged image, and two of its own.

@@ -1,0 +1,40 @@
+import DarkroomTransforms
+
+extension ImageQueryDraft {
+    /// The mark with its lengths in device pixels; nil if there is none.
+    func resolvedMark(_ limits: QueryLimits) throws(InvalidParameter) -> Mark? {
+        guard query.mark != nil else {
+            guard mark == Mark() else {
+                throw InvalidParameter("mark", "Parameters 'markw' to 'markblend' require 'mark'.")
+            }
+            return nil
+        }
+        guard mark.anchor != .tile || !mark.x.isNegative && !mark.y.isNegative else {
+            throw InvalidParameter(
+                mark.x.isNegative ? "markx" : "marky",
+                "Parameters 'markx' and 'marky' are gaps with marka=tile and must be at least 0.")
+        }
+        var mark = mark
+        let scaled = { (length: MarkLength) in pixelRatio.times(length, atMost: limits.maxOutputSide) }
+        (mark.width, mark.height) = (mark.width.map(scaled), mark.height.map(scaled))
+        (mark.x, mark.y) = (scaled(mark.x), scaled(mark.y))
+        return mark
+    }
+}
+
+extension Hundredths {
+    /// The product with a length in pixels, of which no more than `limit` matters. A percentage stays as it is.
+    fileprivate func times(_ length: MarkLength, atMost limit: Int) -> MarkLength {
+        guard case .pixels(let count) = length else { return length }
+        return .pixels(count.signum() * min(times(abs(count)), limit))
+    }
+}
+
+extension MarkLength {
+    fileprivate var isNegative: Bool {
+        switch self {
+        case .pixels(let count): count < 0
+        case .percent(let percent): percent < 0
+        }
+    }
+}

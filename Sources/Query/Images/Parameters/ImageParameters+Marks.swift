@@ -1,0 +1,70 @@
+import DarkroomNetwork
+import DarkroomTransforms
+
+extension ImageParameters {
+    /// The parameters of the image that is drawn onto the result.
+    static func marks(_ limits: QueryLimits) -> [Row] {
+        let side = ValueFormat<MarkLength>.length(pixels: 1...limits.maxOutputSide, percent: 0.01...100)
+        let offset = ValueFormat<MarkLength>
+            .length(pixels: -limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
+        let mark = { ParameterDocumentation.of(.composition, .transform(Mark.self), $0) }
+        return [
+            Row(
+                "mark", .mark, \.query.mark,
+                .of(
+                    .composition, .transform(Mark.self), .high,
+                    "Image that is drawn onto the result, such as a logo: a URL like that of `url`, or the name of one of "
+                        + "the server's `marks`.")),
+            Row(
+                "markw", side, \.mark.width,
+                mark("Width of the mark in CSS pixels or percent of the result's; by default its own.")),
+            Row(
+                "markh", side, \.mark.height,
+                mark("Height of the mark in CSS pixels or percent of the result's; by default its own.")),
+            Row(
+                "marka", .markAnchor, \.mark.anchor,
+                mark("Edge or corner that the mark lies at, or `tile` for marks all over the result.")),
+            Row(
+                "markx", offset, \.mark.x,
+                mark("Distance from the left or right edge, or to the right of the center, or between tiles.")),
+            Row(
+                "marky", offset, \.mark.y,
+                mark("Distance from the top or bottom edge, or below the center, or between tiles.")),
+            Row("markalpha", .integer(Mark.opacities), \.mark.opacity, mark("Opacity of the mark in percent.")),
+            Row(
+                "markblend", .choice(Mark.Blend.self), \.mark.blend,
+                mark("How colors are combined: `over` covers, `multiply` darkens, `screen` lightens.")),
+        ]
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// The name of a mark, which has no colon, or a URL, which has one.
+    fileprivate static var mark: ValueFormat {
+        text(
+            pattern: "^([A-Za-z0-9_-]{1,32}|[A-Za-z][A-Za-z0-9+.-]*:.+)$",
+            expected: "the name of a mark, or an absolute http, https, s3 or local URL, percent-encoded"
+        ) { text in
+            guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return SourceMap.isMarkName(text) }
+            let scheme = text.utf8[..<colon]
+            return scheme.first?.isASCIILetter == true && text.utf8.index(after: colon) < text.utf8.endIndex
+                && scheme.allSatisfy { $0.isASCIIAlphanumeric || "+.-".utf8.contains($0) }
+        }
+    }
+}
+
+extension ValueFormat where Value == Mark.Anchor {
+    /// The aliases are those of `a`.
+    fileprivate static var markAnchor: ValueFormat {
+        .choice(
+            [
+                "center": .center, "top": .top, "top-right": .topRight, "right": .right, "bottom-right": .bottomRight,
+                "bottom": .bottom, "bottom-left": .bottomLeft, "left": .left, "top-left": .topLeft, "tile": .tile,
+            ],
+            aliases: [
+                "c": .center, "t": .top, "tr": .topRight, "r": .right, "br": .bottomRight, "b": .bottom,
+                "bl": .bottomLeft, "l": .left, "tl": .topLeft, "right-top": .topRight, "right-bottom": .bottomRight,
+                "left-bottom": .bottomLeft, "left-top": .topLeft,
+            ])
+    }
+}

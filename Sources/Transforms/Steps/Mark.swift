@@ -1,0 +1,193 @@
+import DarkroomVips
+
+/// Draws another image onto the image, such as a logo or a watermark (libvips `composite2`). It never changes the
+/// image's size, and never draws outside it.
+public struct Mark: Transform, Hashable, Codable {
+    /// Where the mark lies.
+    public enum Anchor: String, Codable, Sendable, CaseIterable {
+        case center, top
+        case topRight = "top-right"
+        case right
+        case bottomRight = "bottom-right"
+        case bottom
+        case bottomLeft = "bottom-left"
+        case left
+        case topLeft = "top-left"
+        /// Side by side over the whole image, from the upper left corner.
+        case tile
+
+        /// The part of the free space that lies to the left of the mark and above it; nil for `tile`.
+        var fractions: (x: Double, y: Double)? {
+            switch self {
+            case .center: (0.5, 0.5)
+            case .top: (0.5, 0)
+            case .topRight: (1, 0)
+            case .right: (1, 0.5)
+            case .bottomRight: (1, 1)
+            case .bottom: (0.5, 1)
+            case .bottomLeft: (0, 1)
+            case .left: (0, 0.5)
+            case .topLeft: (0, 0)
+            case .tile: nil
+            }
+        }
+    }
+
+    /// How the mark's colors are combined with those below, in the terms of CSS `mix-blend-mode`.
+    public enum Blend: String, Codable, Sendable, CaseIterable {
+        /// The mark covers what is below.
+        case over
+        /// Colors are multiplied: white disappears, the result is darker.
+        case multiply
+        /// Inverted colors are multiplied: black disappears, the result is lighter.
+        case screen
+    }
+
+    /// The range of ``opacity``.
+    public static let opacities = 1...100
+
+    /// The width of the box that the mark is scaled into, up or down; nil = follows from the height.
+    public var width: MarkLength?
+    /// The height of that box; nil = follows from the width. Without both, the mark keeps its own size.
+    public var height: MarkLength?
+    /// Where the mark lies.
+    public var anchor: Anchor
+    /// The distance from the anchored edge, to the right of a centered anchor, or the gap between tiles.
+    public var x: MarkLength
+    /// The same downward.
+    public var y: MarkLength
+    /// In percent of the mark's own, 1…100.
+    public var opacity: Int
+    /// How colors are combined.
+    public var blend: Blend
+    /// The SHA-256 of the mark's bytes in hexadecimal, which makes images with another mark other variants. The
+    /// pipeline sets it.
+    public var content = ""
+
+    /// A mark that by default lies in the lower right corner at its own size.
+    public init(
+        width: MarkLength? = nil, height: MarkLength? = nil, anchor: Anchor = .bottomRight, x: MarkLength = .pixels(0),
+        y: MarkLength = .pixels(0), opacity: Int = 100, blend: Blend = .over
+    ) {
+        self.width = width
+        self.height = height
+        self.anchor = anchor
+        self.x = x
+        self.y = y
+        self.opacity = opacity
+        self.blend = blend
+    }
+
+    public var key: String {
+        let sides = "\(width?.key ?? "-"),\(height?.key ?? "-")"
+        return "mark(\(content),\(sides),\(anchor.rawValue),\(x.key),\(y.key),\(opacity),\(blend.rawValue))"
+    }
+
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 30) }
+
+    /// Pixels of the mark are pixels of the image, so that the decoder must not shrink it unless a resize came before.
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        guard let source = context.mark else {
+            throw ImageProcessingError.transformFailed("the job has no bytes for its mark")
+        }
+        let drawn = try source.image(scaledTo: size(of: source.size, on: image.size), interrupt: context.interrupt)
+        let mark = try drawn.withOpacity(opacity).rendered(interrupt: context.interrupt)
+        let size = PixelSize(width: mark.width, height: mark.height)
+        let overlay = anchor == .tile ? try tiles(of: mark, over: image.size) : mark
+        let corner = corner(of: size, on: image.size)
+        return try image.mapFrames { frame throws(VipsError) in
+            let blended = try VipsImage.build(
+                "composite2",
+                [
+                    "base": .image(frame), "overlay": .image(overlay), "mode": .string(blend.rawValue),
+                    "x": .int(corner.x), "y": .int(corner.y),
+                ])
+            return frame.hasAlpha ? blended : try blended.band(0, count: 3)
+        }
+    }
+}
+
+// MARK: - Placement
+
+extension Mark {
+    /// The size at which a mark is drawn on a picture: its own or that of its box, never larger than the picture.
+    ///
+    /// - Parameter natural: the mark's own size, upright.
+    func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
+        let across = Double(picture.width) / Double(natural.width)
+        let down = Double(picture.height) / Double(natural.height)
+        var scale = min(across, down)
+        switch (width, height) {
+        case (nil, nil): scale = min(scale, 1)
+        case (let width, let height):
+            if let width { scale = min(scale, Double(width.pixels(of: picture.width)) / Double(natural.width)) }
+            if let height { scale = min(scale, Double(height.pixels(of: picture.height)) / Double(natural.height)) }
+        }
+        func side(_ length: Int, within limit: Int) -> Int {
+            min(max(1, Int((Double(length) * scale).rounded())), limit)
+        }
+        return PixelSize(
+            width: side(natural.width, within: picture.width), height: side(natural.height, within: picture.height))
+    }
+
+    /// The upper left corner of a mark of this size, which lies wholly on the picture.
+    func corner(of size: PixelSize, on picture: PixelSize) -> (x: Int, y: Int) {
+        guard let fractions = anchor.fractions else { return (0, 0) }
+        return (
+            Self.place(x.pixels(of: picture.width), fractions.x, free: picture.width - size.width),
+            Self.place(y.pixels(of: picture.height), fractions.y, free: picture.height - size.height)
+        )
+    }
+
+    private static func place(_ offset: Int, _ fraction: Double, free: Int) -> Int {
+        let anchored = Int(Double(free) * fraction)
+        return min(max(fraction == 1 ? anchored - offset : anchored + offset, 0), max(free, 0))
+    }
+
+    /// The size of a tile with the gap to the next one, at most that of the picture.
+    func cell(of size: PixelSize, on picture: PixelSize) -> PixelSize {
+        PixelSize(
+            width: min(size.width + max(0, x.pixels(of: picture.width)), max(picture.width, size.width)),
+            height: min(size.height + max(0, y.pixels(of: picture.height)), max(picture.height, size.height)))
+    }
+
+    /// A raster of the picture's size, covered with the mark. Nothing but a block of small tiles is rendered.
+    private func tiles(of mark: VipsImage, over picture: PixelSize) throws(VipsError) -> VipsImage {
+        let cell = cell(of: PixelSize(width: mark.width, height: mark.height), on: picture)
+        let spaced = try mark.applying(
+            "embed",
+            [
+                "x": 0, "y": 0, "width": .int(cell.width), "height": .int(cell.height), "extend": "background",
+                "background": .doubles([0, 0, 0, 0]),
+            ])
+        // libvips copies tile by tile: a picture full of tiles of one pixel would take seconds.
+        let block = try spaced.repeated(toCover: Self.blockSize).rendered()
+        return try block.repeated(toCover: picture).extracting(x: 0, y: 0, size: picture)
+    }
+
+    private static let blockSize = PixelSize(width: 256, height: 256)
+}
+
+extension VipsImage {
+    /// The image with an alpha band that is multiplied by an opacity in percent.
+    fileprivate func withOpacity(_ percent: Int) throws(VipsError) -> VipsImage {
+        let ready = try addingAlpha()
+        guard percent < 100 else { return ready }
+        return try ready.splittingAlpha(
+            color: { color in color },
+            alpha: { alpha throws(VipsError) in
+                try alpha.applying(
+                    "linear", ["a": .doubles([Double(percent) / 100]), "b": .doubles([0.5]), "uchar": true])
+            })
+    }
+
+    /// The image side by side and one below the other, as often as it takes to cover a size.
+    fileprivate func repeated(toCover size: PixelSize) throws(VipsError) -> VipsImage {
+        let across = (size.width + width - 1) / width
+        let down = (size.height + height - 1) / height
+        guard across > 1 || down > 1 else { return self }
+        return try applying("replicate", ["across": .int(across), "down": .int(down)])
+    }
+}
