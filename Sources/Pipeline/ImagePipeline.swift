@@ -30,7 +30,7 @@ public final class ImagePipeline: Sendable {
     let purger: Purger
     /// Nil without a shared tier.
     let follower: PurgeFollower?
-    let encoderEpoch = EncoderEpoch.current
+    let encoderEpoch: String
     private let logger: Logger
 
     /// Creates a pipeline.
@@ -70,6 +70,7 @@ public final class ImagePipeline: Sendable {
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.configuration = configuration
+        encoderEpoch = EncoderEpoch.identifier(configuration.efforts)
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.logger = logger

@@ -38,7 +38,7 @@ struct PipelineParts {
             queue: WorkQueue(
                 workers: configuration.pixelWorkers, depth: configuration.queueDepth,
                 memoryBudgetBytes: configuration.memoryBudgetBytes),
-            processing: processing, limits: configuration.limits)
+            processing: processing, limits: configuration.limits, efforts: configuration.efforts)
         let fetch = OriginFetch(
             origin: origin, delegate: delegate, policy: policy, caches: caches, writer: writer, failures: failures,
             now: now)

@@ -32,6 +32,8 @@ public struct ImageJob: Sendable {
     public var resampling: Resampling
     /// The format of the result and its encoding options.
     public var output: OutputOptions
+    /// How much time the encoders spend.
+    public var efforts: EncoderEfforts
     /// The limits on source and result.
     public var limits: PixelLimits
 
@@ -39,7 +41,8 @@ public struct ImageJob: Sendable {
     public init(
         source: ByteBuffer, identity: String? = nil, cachesDecoded: Bool = false,
         pages: PageSelection = PageSelection(), chain: TransformChain, resampling: Resampling = .fast,
-        output: OutputOptions = OutputOptions(), limits: PixelLimits = PixelLimits()
+        output: OutputOptions = OutputOptions(), efforts: EncoderEfforts = EncoderEfforts(),
+        limits: PixelLimits = PixelLimits()
     ) {
         sharedSource = SharedBytes(source)
         self.identity = identity
@@ -48,6 +51,7 @@ public struct ImageJob: Sendable {
         self.chain = chain
         self.resampling = resampling
         self.output = output
+        self.efforts = efforts
         self.limits = limits
     }
 

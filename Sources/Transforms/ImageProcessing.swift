@@ -58,12 +58,14 @@ public struct ProcessedImage: Sendable {
     public var sourceFormat: SourceFormat
     /// Whether the whole source was decoded; false = only its header was read, so the rest may be corrupt.
     public var isProven: Bool
+    /// The quality of the result if the job left it to the image; nil if not.
+    public var quality: ResultQuality?
     /// The time that each stage took; nil if there were none, or if it was not measured.
     public var stages: ProcessingStages?
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
-        isProven: Bool = true, stages: ProcessingStages? = nil
+        isProven: Bool = true, quality: ResultQuality? = nil, stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -71,6 +73,7 @@ public struct ProcessedImage: Sendable {
         self.frames = frames
         self.sourceFormat = sourceFormat
         self.isProven = isProven
+        self.quality = quality
         self.stages = stages
     }
 }

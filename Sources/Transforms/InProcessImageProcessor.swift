@@ -32,15 +32,15 @@ public struct InProcessImageProcessor: ImageProcessing {
             for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
             interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
-        let body =
+        let (body, quality) =
             format.isText
-            ? try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format)
-            : try Encoder(job.output, format: format, interrupt: interrupt).encode(image, &timer)
+            ? (try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil)
+            : try Encoder(job.output, format: format, efforts: job.efforts, interrupt: interrupt).encode(image, &timer)
         timer.finishEncoding()
         return ProcessedImage(
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !job.isPartial, stages: timer.stages)
+            isProven: !job.isPartial, quality: quality, stages: timer.stages)
     }
 
     public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }

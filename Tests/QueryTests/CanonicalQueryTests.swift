@@ -31,6 +31,13 @@ struct CanonicalQueryTests {
         ("url=x&bg=red&tint=00F8", "url=x&bg=ff0000ff&tint=0000ffff"),
         ("url=x&flop=1&flip&ro=90", "url=x&ro=90&flip=true&flop=true"),
         ("url=x&output=jpeg&q=80&il", "url=x&output=jpg&il=true"), ("url=x&q=75&ll=false", "url=x&q=75"),
+        ("url=x&q=auto&target=medium", "url=x&q=auto"),
+        (
+            "url=x&maxbytes=900&q=auto&target=low",
+            "url=x&q=auto&target=low&max_bytes=900"
+        ), ("url=x&output=png&q=auto&target=high", "url=x&output=png"),
+        ("url=x&nl&ll&q=60&output=webp", "url=x&output=webp&nl=true"),
+        ("url=x&palette&output=webp", "url=x&output=webp"),
         ("url=x&output=json&fields=lqip,color,lqip", "url=x&output=json&fields=color%2Clqip"),
         ("url=x&placeholder=lqip,blurhash", "url=x&placeholder=blurhash%2Clqip"),
         ("url=x&pad=5,6,5,6&border=03,000&radius=1,50%25,1,50%25", "url=x&border=3&radius=1%2C50p&pad=5%2C6"),

@@ -115,11 +115,11 @@ struct MarkQueryTests {
     @Test func `prefetched images have their mark`() throws {
         let body = try PrefetchBody(
             parsing: .init(#"{"urls": ["https://a.org/x"], "queries": ["mark=logo", "w=5"]}"#.utf8))
-        let items = try PrefetchGrammar(sourceMap: names()).images(of: body, acceptingWebP: false)
+        let items = try PrefetchGrammar(sourceMap: names()).images(of: body, accept: nil)
         #expect(items.map { $0.request.mark?.canonical } == ["https://static.example.com/brand/logo.png", nil])
         let unknown = try PrefetchBody(parsing: .init(#"{"urls": ["https://a.org/x"], "queries": ["mark=x"]}"#.utf8))
         let error = #expect(throws: InvalidBody.self) {
-            try PrefetchGrammar().images(of: unknown, acceptingWebP: false)
+            try PrefetchGrammar().images(of: unknown, accept: nil)
         }
         #expect(error?.member == "queries[0]")
     }

@@ -190,6 +190,7 @@ struct ContractTests {
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
                 if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
                 if name.hasPrefix("mark"), name != "mark" { query += "&mark=logo" }
+                if name == "target" { query += "&q=auto" }
                 if name == "fields" { query += "&output=json" }
                 if name.hasPrefix("text"), name != "text" { query += "&text=a" }
                 if name == "mbg" || name == "mtrim" { query += "&mask=star" }
@@ -222,6 +223,7 @@ struct ContractTests {
                 good: ["k1." + String(repeating: "A", count: 43)],
                 bad: ["", "k1.", String(repeating: "A", count: 43), "k1." + String(repeating: "A", count: 44), "k 1.A"]
             ),
+            "q": (good: ["auto", "1", "75", "100"], bad: ["", "0", "05", "101", "AUTO", "7.5"]),
             "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1"], bad: [".a", "a b", "a/b"]),
             "bg": (

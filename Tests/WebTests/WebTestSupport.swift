@@ -47,7 +47,8 @@ extension ImageResponse {
     static func stub(
         cache: CacheReport = CacheReport(variant: .memory), lastModified: Date? = nil, body: String = "bytes",
         origin: HTTPFields = [.cacheControl: "max-age=3600"], remaining: Duration? = nil,
-        fallbackReason: PipelineError? = nil, placeholders: Placeholders? = nil
+        fallbackReason: PipelineError? = nil, placeholders: Placeholders? = nil,
+        quality: ResultQuality? = nil
     ) -> ImageResponse {
         let stored = StoredResponse(
             status: 200, fields: origin, sent: [:], requestedAt: madeAt, receivedAt: madeAt)
@@ -59,7 +60,7 @@ extension ImageResponse {
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
             cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: cache,
             timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
-            fallbackReason: fallbackReason, placeholders: placeholders)
+            fallbackReason: fallbackReason, placeholders: placeholders, quality: quality)
     }
 }
 

@@ -99,6 +99,37 @@ struct WorkerJobTests {
         }
     }
 
+    @Test func `Every option of the encoder is the same on the other side`() throws {
+        let options = [
+            OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
+            OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
+        ]
+        for output in options {
+            var job = ImageJob.drawing(format: .png)
+            job.output = output
+            job.efforts = EncoderEfforts(webp: 1, avif: 3, jxl: 5, png: 7)
+            let wire = try #require(WireJob(job))
+            let crossed = try #require(WireJob.decoding(wire.encoded).job(source: SharedBytes(job.source)))
+            #expect(crossed.output == output && crossed.efforts == job.efforts)
+        }
+    }
+
+    @Test(arguments: [OutputFormat.jpeg, .webp, .avif, .jxl])
+    func `A worker chooses the quality that this process would choose`(_ format: OutputFormat) async throws {
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing(width: 200, format: format)
+        for output in [
+            OutputOptions(format: format, target: .medium), OutputOptions(format: format, maxBytes: 1500),
+            OutputOptions(format: format, maxBytes: 1),
+        ] {
+            job.output = output
+            let made = try site.processor.process(job) { false }
+            let expected = try InProcessImageProcessor().process(job) { false }
+            #expect(made.quality == expected.quality && made.quality != nil)
+            #expect(made.body == expected.body)
+        }
+    }
+
     @Test func `A worker plans what this process would plan, or refuses it alike`() async throws {
         let site = try await WorkerSite()
         for recipe in Self.recipes {

@@ -65,6 +65,18 @@ struct ProcessingSettings: SettingTheme {
     let resample = Setting(
         "resample", .choice(of: Resampling.self), default: .fast,
         help: "Default of the query parameter 'resample'.")
+    let webpEffort = Setting(
+        "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
+        help: "Time that the WebP encoder spends on smaller files; 6 takes twice as long as 4.")
+    let avifEffort = Setting(
+        "avif-effort", .integer(EncoderEfforts.avifRange), default: EncoderEfforts().avif,
+        help: "Time that the AVIF encoder spends on smaller files; 4 takes seven times as long as 2.")
+    let jxlEffort = Setting(
+        "jxl-effort", .integer(EncoderEfforts.jxlRange), default: EncoderEfforts().jxl,
+        help: "Time that the JPEG XL encoder spends on smaller files.")
+    let pngEffort = Setting(
+        "png-effort", .integer(EncoderEfforts.pngRange), default: EncoderEfforts().png,
+        help: "Compression level of PNG.")
     let fallbackStatus = Setting(
         "fallback-status", .statusWithContent, default: 200,
         help: "Status of responses that carry the fallback image of the query parameter 'default'.")

@@ -58,6 +58,13 @@ extension Settings {
             maxOutputPixels: self.limits.maxOutputPixels)
     }
 
+    /// How much time encoders spend.
+    var efforts: EncoderEfforts {
+        EncoderEfforts(
+            webp: self.processing.webpEffort, avif: self.processing.avifEffort, jxl: self.processing.jxlEffort,
+            png: self.processing.pngEffort)
+    }
+
     var freshnessPolicy: FreshnessPolicy {
         FreshnessPolicy(
             defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
@@ -69,7 +76,8 @@ extension Settings {
 
     var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: pixelLimits, pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
+            limits: pixelLimits, efforts: efforts, pixelWorkers: self.processing.pixelWorkers,
+            queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
             freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget,
             continuesInBackground: self.processing.continueInBackground)

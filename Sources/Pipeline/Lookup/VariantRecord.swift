@@ -13,15 +13,22 @@ struct VariantRecord: Hashable, Sendable {
     var sourceBytes: Int
     /// The SHA-256 of the body in 64 hexadecimal digits.
     var digest: String
+    /// The quality of the result if the request left it to the image; nil if not.
+    var quality: ResultQuality?
 
-    private static let revision: UInt8 = 3
+    private static let revision: UInt8 = 4
+    private static let noQuality: UInt8 = 255
 
-    init(content: StoreKey, format: OutputFormat, size: PixelSize, sourceBytes: Int, digest: String) {
+    init(
+        content: StoreKey, format: OutputFormat, size: PixelSize, sourceBytes: Int, digest: String,
+        quality: ResultQuality? = nil
+    ) {
         self.content = content
         self.format = format
         self.size = size
         self.sourceBytes = sourceBytes
         self.digest = digest
+        self.quality = quality
     }
 
     /// Decodes metadata; nil if the bytes are of another revision or malformed.
@@ -33,11 +40,13 @@ struct VariantRecord: Hashable, Sendable {
             let name = bytes.readString(length: Int(length)), let format = OutputFormat(rawValue: name),
             let width = bytes.readInteger(as: UInt32.self), let height = bytes.readInteger(as: UInt32.self),
             let sourceBytes = bytes.readInteger(as: UInt64.self).flatMap(Int.init(exactly:)),
-            let digest = bytes.readString(length: 64), StoreKey(hex: digest) != nil
+            let digest = bytes.readString(length: 64), StoreKey(hex: digest) != nil,
+            let code = bytes.readInteger(as: UInt8.self), case let quality = ResultQuality(code: code),
+            code == Self.noQuality || quality != nil
         else { return nil }
         self.init(
             content: content, format: format, size: PixelSize(width: Int(width), height: Int(height)),
-            sourceBytes: sourceBytes, digest: digest)
+            sourceBytes: sourceBytes, digest: digest, quality: quality)
     }
 
     var bytes: ByteBuffer {
@@ -50,6 +59,7 @@ struct VariantRecord: Hashable, Sendable {
         bytes.writeInteger(UInt32(clamping: size.height))
         bytes.writeInteger(UInt64(clamping: sourceBytes))
         bytes.writeString(digest)
+        bytes.writeInteger(quality?.code ?? Self.noQuality)
         return bytes
     }
 }

@@ -7,6 +7,16 @@ final class EncodingSpeed: Sendable {
     fileprivate struct Kind: Hashable {
         let format: OutputFormat
         let lossless: Bool
+        let nearLossless: Bool
+        /// Whether trial encodes are part of the time.
+        let decidesQuality: Bool
+
+        init(_ format: OutputFormat, _ output: OutputOptions) {
+            self.format = format
+            lossless = output.lossless
+            nearLossless = output.nearLossless
+            decidesQuality = output.decidesQuality
+        }
     }
 
     /// The share of an observation in the average.
@@ -21,7 +31,7 @@ final class EncodingSpeed: Sendable {
     /// The estimated time of encoding an image.
     func duration(of size: PixelSize, as output: OutputOptions) -> Duration {
         guard let format = output.format else { return .zero }
-        let kind = Kind(format: format, lossless: output.lossless)
+        let kind = Kind(format, output)
         let each = nanosecondsPerPixel.withLock { $0[kind] } ?? kind.constant
         return .nanoseconds(Int64(min(Double(size.area) * each, 1e18)))
     }
@@ -31,7 +41,7 @@ final class EncodingSpeed: Sendable {
         guard let duration = image.stages?.encode, !image.format.isText, image.frames == 1,
             image.size.area >= Self.minArea
         else { return }
-        let kind = Kind(format: image.format, lossless: output.lossless)
+        let kind = Kind(image.format, output)
         let observed = duration / .nanoseconds(1) / Double(image.size.area)
         let bounded = min(max(observed, kind.constant / Self.maxFactor), kind.constant * Self.maxFactor)
         nanosecondsPerPixel.withLock { table in
@@ -41,5 +51,8 @@ final class EncodingSpeed: Sendable {
 }
 
 extension EncodingSpeed.Kind {
-    fileprivate var constant: Double { format.encodingNanoseconds(lossless: lossless) }
+    fileprivate var constant: Double {
+        let output = OutputOptions(format: format, lossless: lossless, nearLossless: nearLossless)
+        return format.encodingNanoseconds(for: output) * (decidesQuality ? 2 : 1)
+    }
 }

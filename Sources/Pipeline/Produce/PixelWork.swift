@@ -8,6 +8,7 @@ struct PixelWork: Sendable {
     let queue: WorkQueue
     let processing: any ImageProcessing
     let limits: PixelLimits
+    let efforts: EncoderEfforts
 
     /// The job that makes a request's variant from an original.
     func job(for request: ResolvedRequest, from original: Original, mark: Original? = nil) -> ImageJob {
@@ -15,7 +16,7 @@ struct PixelWork: Sendable {
         var job = ImageJob(
             source: ByteBuffer(), identity: original.record.content.hex, cachesDecoded: original.tier != nil,
             pages: input.pages, chain: request.chain, resampling: input.recipe.resampling, output: input.output,
-            limits: limits)
+            efforts: efforts, limits: limits)
         job.sharedSource = original.body
         job.sharedMark = mark?.body
         return job
@@ -26,7 +27,7 @@ struct PixelWork: Sendable {
         let input = request.input
         var job = ImageJob(
             source: partial, pages: input.pages, chain: request.chain, resampling: input.recipe.resampling,
-            output: input.output, limits: limits)
+            output: input.output, efforts: efforts, limits: limits)
         job.isPartial = true
         return job
     }

@@ -74,7 +74,7 @@ struct VariantProducer: Sendable {
         let digest = StoreKey(hashing: image.body.readableBytesView)
         let record = VariantRecord(
             content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
-            digest: digest.hex)
+            digest: digest.hex, quality: image.quality)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
         // If only the header was read, the rest may be damaged: neither the original nor the result is stored.
         let isVerified = image.isProven || original.tier != nil

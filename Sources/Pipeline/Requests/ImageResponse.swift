@@ -34,6 +34,8 @@ public struct ImageResponse: Sendable {
     public var isInterim = false
     /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
+    /// The quality of the result if the request left it to the image (``OutputOptions/decidesQuality``); nil if not.
+    public var quality: ResultQuality?
     /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
     /// What is known of the source; nil in a response that no pipeline made.

@@ -6,6 +6,8 @@ public import DarkroomTransforms
 public struct PipelineConfiguration: Sendable {
     /// The limits on sources and results.
     public var limits: PixelLimits
+    /// How much time encoders spend. They are part of every variant's key.
+    public var efforts: EncoderEfforts
     /// Threads that decode, transform and encode; at least 1. Default: 2.
     public var pixelWorkers: Int
     /// Jobs that may wait for each pixel thread; further work is refused at once. Default: 64.
@@ -26,12 +28,14 @@ public struct PipelineConfiguration: Sendable {
 
     /// Creates a configuration with the command line's defaults.
     public init(
-        limits: PixelLimits = PixelLimits(), pixelWorkers: Int = 2, queueDepth: Int = 64,
+        limits: PixelLimits = PixelLimits(), efforts: EncoderEfforts = EncoderEfforts(), pixelWorkers: Int = 2,
+        queueDepth: Int = 64,
         memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
         freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150),
         continuesInBackground: Bool = false
     ) {
         self.limits = limits
+        self.efforts = efforts
         self.pixelWorkers = pixelWorkers
         self.queueDepth = queueDepth
         self.memoryBudgetBytes = memoryBudgetBytes

@@ -26,9 +26,13 @@ struct ImageQueryDraft: Sendable {
     /// Nil = `fields` was not given.
     var details: ImageDetails?
     var includesPosition = false
-    var quality: Int?
+    var quality: QualityChoice?
+    var target = QualityTarget.medium
+    var maxBytes: Int?
     var lossless = OutputOptions().lossless
+    var nearLossless = OutputOptions().nearLossless
     var interlaced = OutputOptions().interlaced
+    var palette = OutputOptions().palette
     /// In CSS pixels, before `dpr`.
     var mark = Mark()
 
@@ -63,10 +67,14 @@ struct ImageQueryDraft: Sendable {
             (text, textSize) = (caption.text, caption.size)
             (textColor, textPosition) = (caption.color, caption.position)
         }
-        quality = query.output.quality
+        quality = query.output.target.map { _ in .auto } ?? query.output.quality.map(QualityChoice.fixed)
+        target = query.output.target ?? target
+        maxBytes = query.output.maxBytes
         lossless = query.output.lossless
+        nearLossless = query.output.nearLossless
         interlaced = query.output.interlaced
         mark = query.recipe.mark ?? Mark()
+        palette = query.output.palette
     }
 
     /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
@@ -129,12 +137,12 @@ struct ImageQueryDraft: Sendable {
         guard details == nil || format == .format(.json) else {
             throw InvalidParameter("fields", "Parameter 'fields' requires output=json.")
         }
-        switch format {
-        case .negotiated: return OutputOptions(quality: quality, lossless: lossless, interlaced: interlaced)
-        case .format(let format):
-            return OutputOptions(
-                format: format, quality: quality, lossless: lossless, interlaced: interlaced,
-                details: (details ?? []).union(includesPosition ? .position : []))
+        guard target == .medium || quality == .auto else {
+            throw InvalidParameter("target", "Parameter 'target' requires q=auto.")
         }
+        return OutputOptions(
+            format: format.outputFormat, quality: quality?.fixed, target: quality == .auto ? target : nil,
+            maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
+            palette: palette, details: (details ?? []).union(includesPosition ? .position : []))
     }
 }

@@ -108,6 +108,36 @@ enum OutputName: Hashable, Sendable {
     /// WebP where the client accepts it, else the format of the source.
     case negotiated
     case format(OutputFormat)
+
+    /// Nil = negotiated.
+    var outputFormat: OutputFormat? {
+        if case .format(let format) = self { format } else { nil }
+    }
+}
+
+/// A value of `q`.
+enum QualityChoice: Hashable, Sendable {
+    case fixed(Int)
+    /// By the image.
+    case auto
+
+    var fixed: Int? {
+        if case .fixed(let quality) = self { quality } else { nil }
+    }
+}
+
+extension ValueFormat where Value == QualityChoice {
+    static var quality: ValueFormat {
+        ValueFormat(
+            .text(pattern: "^(auto|[1-9][0-9]?|100)$", expected: "an integer from 1 to 100, or auto")
+        ) { text in
+            guard text != "auto" else { return .auto }
+            guard text.first != "0", let quality = Digits.integer(text), 1...100 ~= quality else { return nil }
+            return .fixed(quality)
+        } write: {
+            $0.fixed.map(String.init) ?? "auto"
+        }
+    }
 }
 
 extension ValueFormat where Value == OutputName {

@@ -1,6 +1,8 @@
 /// One row of a parameter table: everything there is to know about a parameter.
 package struct Parameter<Draft>: Sendable {
     package let name: String
+    /// Further names of the same parameter, which are read and never written.
+    private(set) var aliases: [String] = []
     package let schema: ValueSchema
     /// Whether the name may stand without a value.
     package let allowsBareName: Bool
@@ -60,6 +62,7 @@ package struct Parameter<Draft>: Sendable {
 
     private init<Part>(_ parameter: Parameter<Part>, in path: WritableKeyPath<Draft, Part> & Sendable) {
         name = parameter.name
+        aliases = parameter.aliases
         schema = parameter.schema
         allowsBareName = parameter.allowsBareName
         documentation = parameter.documentation
@@ -70,6 +73,13 @@ package struct Parameter<Draft>: Sendable {
     /// The same row for drafts that contain a draft of this kind.
     func within<Whole>(_ path: WritableKeyPath<Whole, Draft> & Sendable) -> Parameter<Whole> {
         Parameter<Whole>(self, in: path)
+    }
+
+    /// The row with another name that it may be given by.
+    func aliased(_ alias: String) -> Parameter {
+        var parameter = self
+        parameter.aliases.append(alias)
+        return parameter
     }
 
     /// The row with its default, which is the value of a draft that nothing was read into.

@@ -9,7 +9,10 @@ package struct ParameterTable<Draft: Sendable>: Sendable {
     init(_ parameters: [Parameter<Draft>], initial: Draft) {
         self.parameters = parameters.map { $0.withDefault(of: initial) }
         self.initial = initial
-        indices = Dictionary(uniqueKeysWithValues: zip(parameters.map(\.name), parameters.indices))
+        indices = Dictionary(
+            uniqueKeysWithValues: zip(parameters, parameters.indices).flatMap { parameter, index in
+                ([parameter.name] + parameter.aliases).map { ($0, index) }
+            })
     }
 
     /// Reads a query into a new draft.

@@ -2,14 +2,19 @@ import Crypto
 import DarkroomVips
 import NIOCore
 
-/// Encodes the chain's result.
+/// Encodes the chain's result: makes it fit for the format and chooses the saver's options.
 struct Encoder {
     let format: OutputFormat
     let options: OutputOptions
+    let efforts: EncoderEfforts
     let interrupt: Interrupt
 
-    init(_ options: OutputOptions, format: OutputFormat, interrupt: @escaping Interrupt) {
+    init(
+        _ options: OutputOptions, format: OutputFormat, efforts: EncoderEfforts = EncoderEfforts(),
+        interrupt: @escaping Interrupt
+    ) {
         self.format = format
+        self.efforts = efforts
         self.options = options.resolved(for: format)
         self.interrupt = interrupt
     }
@@ -17,14 +22,17 @@ struct Encoder {
     /// Computes pixels that are still lazy, so an error anywhere in the chain surfaces here at the latest.
     ///
     /// - Parameter timer: is at the stage of transforming until the pixels are computed.
-    func encode(_ image: ImageFrames, _ timer: inout StageTimer) throws(ImageProcessingError) -> ByteBuffer {
+    func encode(
+        _ image: ImageFrames, _ timer: inout StageTimer
+    ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let saver = try requireWritable(image.size)
         do {
             let notice = CopyrightNotice(of: image.first)
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
             let pixels = try joinedFrames(of: opaque)
             timer.finishTransforming()
-            return try saver.encode(pixels, arguments(strip: notice.isEmpty), interrupt: interrupt)
+            let pass = EncoderPass(encoder: self, saver: saver, pixels: pixels, strip: notice.isEmpty)
+            return try pass.encode(startingAt: startingQuality)
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }
@@ -67,29 +75,43 @@ struct Encoder {
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
-    private func arguments(strip: Bool) -> KeyValuePairs<String, VipsValue> {
-        let quality = VipsValue.int(options.quality ?? format.defaultQuality ?? 0)
+    /// The quality to begin with; nil for an encoding without loss.
+    private var startingQuality: Int? {
+        options.lossless || options.nearLossless || !format.isLossy ? nil : options.quality ?? format.defaultQuality
+    }
+
+    /// The saver's options.
+    ///
+    /// - Parameter quality: 1…100; for a format without quality it is ignored.
+    func arguments(quality: Int, strip: Bool) -> KeyValuePairs<String, VipsValue> {
+        let (quality, strip) = (VipsValue.int(quality), VipsValue.bool(strip))
+        let (lossless, interlaced) = (VipsValue.bool(options.lossless), VipsValue.bool(options.interlaced))
         return switch format {
         case .jpeg:
-            ["Q": quality, "optimize_coding": true, "interlace": .bool(options.interlaced), "strip": .bool(strip)]
+            ["Q": quality, "optimize_coding": true, "interlace": interlaced, "strip": strip]
         case .png:
-            ["compression": 6, "interlace": .bool(options.interlaced), "strip": .bool(strip)]
-        case .webp:
             [
-                "Q": options.lossless ? 75 : quality, "lossless": .bool(options.lossless), "effort": 4,
-                "strip": .bool(strip),
+                "compression": .int(efforts.png), "interlace": interlaced, "palette": .bool(options.palette),
+                "strip": strip,
             ]
+        case .webp where options.nearLossless:
+            [
+                "Q": .int(options.quality ?? OutputOptions.nearLosslessQuality), "near_lossless": true,
+                "effort": .int(efforts.webp), "strip": strip,
+            ]
+        case .webp:
+            ["Q": options.lossless ? 75 : quality, "lossless": lossless, "effort": .int(efforts.webp), "strip": strip]
         case .avif:
             [
-                "Q": quality, "lossless": .bool(options.lossless), "effort": 2, "compression": "av1", "bitdepth": 8,
-                "strip": .bool(strip),
+                "Q": quality, "lossless": lossless, "effort": .int(efforts.avif), "compression": "av1", "bitdepth": 8,
+                "strip": strip,
             ]
         case .gif:
-            ["effort": 7, "interlace": .bool(options.interlaced), "strip": .bool(strip)]
+            ["effort": 7, "interlace": interlaced, "strip": strip]
         case .jxl:
-            ["Q": quality, "lossless": .bool(options.lossless), "effort": 4, "strip": .bool(strip)]
+            ["Q": quality, "lossless": lossless, "effort": .int(efforts.jxl), "strip": strip]
         case .tiff:
-            ["compression": "deflate", "strip": .bool(strip)]
+            ["compression": "deflate", "strip": strip]
         case .json, .blurHash, .thumbHash, .color, .lqip:
             [:]
         }
@@ -98,17 +120,24 @@ struct Encoder {
     /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "3"
+    static let defaultsRevision = "4"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.
 ///
 /// Part of every variant key, so that after an upgrade no variant of the old encoders is served.
 public enum EncoderEpoch {
-    /// Sixteen hexadecimal digits, constant for the life of the process.
-    public static let current: String = {
-        let parts = [VipsRuntime.version, Encoder.defaultsRevision] + VipsRuntime.codecs.map(\.description)
+    /// That of the default efforts: sixteen hexadecimal digits, constant for the life of the process.
+    public static let current = digest(of: "")
+
+    /// That of these efforts, in sixteen hexadecimal digits.
+    public static func identifier(_ efforts: EncoderEfforts) -> String {
+        efforts == EncoderEfforts() ? current : digest(of: efforts.key)
+    }
+
+    private static func digest(of efforts: String) -> String {
+        let parts = [VipsRuntime.version, Encoder.defaultsRevision] + VipsRuntime.codecs.map(\.description) + [efforts]
         let digest = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8))
         return String(digest.description.suffix(64).prefix(16))
-    }()
+    }
 }

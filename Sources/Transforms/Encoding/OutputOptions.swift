@@ -4,12 +4,20 @@
 public struct OutputOptions: Hashable, Sendable {
     /// Nil = the source's own format if browsers support it; otherwise PNG with alpha and JPEG without.
     public let format: OutputFormat?
-    /// 1…100; nil = the format's default.
+    /// 1…100; nil = the format's default. With `nearLossless`, the least fidelity; its default is 60.
     public let quality: Int?
+    /// Chooses the quality by the image; nil = `quality`.
+    public let target: QualityTarget?
+    /// The most bytes of the result: quality is lowered, to 20 at worst, until it fits; nil = any number.
+    public let maxBytes: Int?
     /// Whether pixels are encoded without loss, in a format with such a mode.
     public let lossless: Bool
+    /// Whether a WebP is encoded without loss after small changes to pixels that make it smaller.
+    public let nearLossless: Bool
     /// Whether the result is a progressive JPEG, or an interlaced PNG or GIF.
     public let interlaced: Bool
+    /// Whether a PNG has at most 256 colors.
+    public let palette: Bool
     /// The additional members of a document; only for `json`.
     public let details: ImageDetails
     /// What an animation becomes if ``format`` cannot be animated.
@@ -17,31 +25,46 @@ public struct OutputOptions: Hashable, Sendable {
 
     /// By default the source's own format at its default quality.
     public init(
-        format: OutputFormat? = nil, quality: Int? = nil, lossless: Bool = false, interlaced: Bool = false,
+        format: OutputFormat? = nil, quality: Int? = nil, target: QualityTarget? = nil, maxBytes: Int? = nil,
+        lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         details: ImageDetails = [], animation: AnimationOutput = .firstFrame
     ) {
         let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
         self.animation = isStill ? animation : .firstFrame
-        let lossless = lossless && (format?.supportsLossless ?? true)
+        let nearLossless = nearLossless && (format ?? .webp) == .webp
+        let lossless = lossless && !nearLossless && (format?.supportsLossless ?? true)
+        let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
         // The default of one format is no default of the other, which an animation becomes.
-        let isDefault = quality == format?.defaultQuality && self.animation == .firstFrame
-        let usable = !lossless && (format?.isLossy ?? true) && !isDefault
+        let defaultQuality =
+            self.animation == .firstFrame
+            ? nearLossless ? format.map { _ in Self.nearLosslessQuality } : format?.defaultQuality : nil
         self.format = format
         self.lossless = lossless
-        self.quality = usable ? quality : nil
+        self.nearLossless = nearLossless
+        self.target = isLossy || (nearLossless && format == nil) ? target : nil
+        let hasQuality = self.target == nil && (isLossy || nearLossless)
+        self.quality = hasQuality && quality != defaultQuality ? quality : nil
+        self.maxBytes = format?.isText == true ? nil : maxBytes
         self.interlaced = interlaced && (format?.supportsInterlacing ?? true)
+        self.palette = palette && (format ?? .png) == .png
         self.details = format == .json ? details : []
     }
 
     /// The options' part of the variant key.
     public var key: String {
         let name = format?.rawValue ?? "natural"
-        let details =
-            (details.isEmpty ? "" : ",\(details.rawValue)")
-            + (animation == .firstFrame ? "" : ",\(animation.rawValue)")
-        return
-            "\(name)(\(quality.map(String.init) ?? "-"),\(lossless ? "ll" : "-"),\(interlaced ? "il" : "-")\(details))"
+        var parts = [quality.map(String.init) ?? "-", lossless ? "ll" : "-", interlaced ? "il" : "-"]
+        if let target { parts.append("auto-\(target.rawValue)") }
+        if let maxBytes { parts.append("max-\(maxBytes)") }
+        if nearLossless { parts.append("nl") }
+        if palette { parts.append("palette") }
+        if !details.isEmpty { parts.append("\(details.rawValue)") }
+        if animation != .firstFrame { parts.append(animation.rawValue) }
+        return "\(name)(\(parts.joined(separator: ",")))"
     }
+
+    /// Whether the result depends on trial encodes, so that its quality is known only afterwards.
+    public var decidesQuality: Bool { target != nil || maxBytes != nil }
 
     /// Whether the source's header suffices, so that nothing is decoded.
     var isHeaderOnly: Bool { format == .json && !details.needsPixels }
@@ -56,8 +79,9 @@ public struct OutputOptions: Hashable, Sendable {
         to format: OutputFormat?, animation: AnimationOutput = .firstFrame, quality: Int? = nil
     ) -> OutputOptions {
         OutputOptions(
-            format: format, quality: quality ?? self.quality, lossless: lossless, interlaced: interlaced,
-            details: details, animation: animation)
+            format: format, quality: quality ?? self.quality, target: target, maxBytes: maxBytes, lossless: lossless,
+            nearLossless: nearLossless, interlaced: interlaced, palette: palette, details: details,
+            animation: animation)
     }
 
     /// Whether a result may have this format.
@@ -83,6 +107,9 @@ public struct OutputOptions: Hashable, Sendable {
         guard animation != .firstFrame, frames > 1, source.isAnimation else { return format ?? natural }
         return animation == .webp ? .webp : natural
     }
+
+    /// The default fidelity of near-lossless WebP, which is that of libwebp's tools.
+    static let nearLosslessQuality = 60
 }
 
 /// What an animated source becomes where the output format cannot be animated.

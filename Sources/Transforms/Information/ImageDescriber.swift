@@ -71,7 +71,8 @@ struct ImageDescriber {
         let webp = try VipsSaver.webp.encode(
             sampler.sample(frame).setting(removing: frame.fields).rendered(interrupt: interrupt),
             ["Q": 40, "effort": 6, "strip": true])
-        return "data:image/webp;base64," + Data(webp.readableBytesView).base64EncodedString()
+        let bytes = WebPContainer.removingEXIF(from: webp)
+        return "data:image/webp;base64," + Data(bytes.readableBytesView).base64EncodedString()
     }
 
     private static let placeholderSide = 16

@@ -22,6 +22,7 @@ struct CostEstimate: Hashable, Sendable {
         var steps: TransformCost
         var output: OutputOptions
         var outputFormat: OutputFormat
+        var efforts = EncoderEfforts()
         /// Pixels of the result, all frames.
         var resultArea: Int
         var resultFrames: Int
@@ -83,7 +84,7 @@ extension CostEstimate.Facts {
         return switch outputFormat {
         case .jpeg: all * ((output.quality ?? 0) >= 90 ? 7 : 3.5)
         case .png: all * resultBands * (output.interlaced ? 2.5 : 1.5)
-        case .webp: one * (output.lossless ? 32 : resultHasAlpha ? 15 : 6) + (all - one) * 2
+        case .webp: one * (output.lossless || output.nearLossless ? 32 : resultHasAlpha ? 15 : 6) + (all - one) * 2
         case .avif: all * 30
         case .gif: one * 35 + (all - one) * 2
         case .jxl: all * (resultHasAlpha ? 70 : 50)
@@ -115,20 +116,29 @@ extension CostEstimate.Facts {
     }
 
     fileprivate var encodingNanoseconds: Double {
-        Double(resultArea) * outputFormat.encodingNanoseconds(lossless: output.lossless)
+        Double(resultArea) * outputFormat.encodingNanoseconds(for: output) * efforts.relativeTime(of: outputFormat)
+            * encodes
+    }
+
+    /// The encodes of the result that its options take on average.
+    private var encodes: Double {
+        let options = output.resolved(for: outputFormat)
+        let trials = options.target == nil ? 1.0 : 2
+        let isSearched = options.maxBytes != nil && outputFormat.isLossy && !options.lossless && !options.nearLossless
+        return isSearched ? trials + 2.5 : trials
     }
 }
 
 extension OutputFormat {
     /// The processor time of encoding one pixel, on one core of a 2020 server.
-    package func encodingNanoseconds(lossless: Bool) -> Double {
+    package func encodingNanoseconds(for options: OutputOptions) -> Double {
         switch self {
         case .jpeg: 15
-        case .png: 110
-        case .webp: lossless ? 800 : 85
-        case .avif: lossless ? 1500 : 450
+        case .png: options.palette ? 600 : 110
+        case .webp: options.lossless || options.nearLossless ? 800 : 85
+        case .avif: options.lossless ? 1500 : 450
         case .gif: 650
-        case .jxl: lossless ? 800 : 110
+        case .jxl: options.lossless ? 800 : 110
         case .tiff: 180
         case .json, .blurHash, .thumbHash, .color, .lqip: 5
         }

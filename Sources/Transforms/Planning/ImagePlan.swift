@@ -155,7 +155,7 @@ extension ImagePlan {
                 rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
                 rasterHasAlpha: header.hasAlpha, isScaled: last.decode != .undecided && last.size != raster.size,
                 isLinear: last.isLinear, steps: job.chain.cost, output: job.output, outputFormat: format,
-                resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
+                efforts: job.efforts, resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
                 resultHasAlpha: last.hasAlpha))
         estimatedMemoryBytes = cost.bytes
         expectedWork = cost.work

@@ -75,6 +75,6 @@ extension CORSPolicy {
     private static let exposedFields = [
         "Age", "Cache-Status", "Content-Disposition", "ETag", "Proxy-Status", "Retry-After", "Server-Timing",
         "X-Placeholder-BlurHash", "X-Placeholder-Color", "X-Placeholder-Lqip", "X-Placeholder-ThumbHash",
-        "X-Request-Id",
+        "X-Quality", "X-Request-Id",
     ].joined(separator: ", ")
 }

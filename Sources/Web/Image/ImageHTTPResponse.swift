@@ -75,6 +75,7 @@ struct ImageHTTPResponse {
         if configuration.negotiation.usesClientHints {
             fields[.acceptCH] = ClientHints.fieldNames.joined(separator: ", ")
         }
+        fields[.quality] = image.quality?.description
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor

@@ -14,6 +14,7 @@ extension HTTPField.Name {
     static let secCHDPR = known("Sec-CH-DPR")
     static let secCHWidth = known("Sec-CH-Width")
 
+    static let quality = known("X-Quality")
     static let placeholderBlurHash = known("X-Placeholder-BlurHash")
     static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
     static let placeholderColor = known("X-Placeholder-Color")

@@ -12,6 +12,8 @@ struct WireImage: WireValue {
     var frames = 0
     var sourceFormat = SourceFormat.jpeg
     var isProven = false
+    /// `ResultQuality.code`; -1 = none.
+    var quality = -1
     /// The durations of decoding, transforming and encoding in nanoseconds; -1 = there was no such stage.
     var decoding = -1
     var transforming = -1
@@ -26,6 +28,7 @@ struct WireImage: WireValue {
         frames = image.frames
         sourceFormat = image.sourceFormat
         isProven = image.isProven
+        quality = image.quality.map { Int($0.code) } ?? -1
         decoding = Self.nanoseconds(image.stages?.decode)
         transforming = Self.nanoseconds(image.stages?.transform)
         encoding = Self.nanoseconds(image.stages?.encode)
@@ -38,6 +41,7 @@ struct WireImage: WireValue {
         try coder.code(&frames)
         try coder.code(choice: &sourceFormat)
         try coder.code(&isProven)
+        try coder.code(&quality)
         try coder.code(&decoding)
         try coder.code(&transforming)
         try coder.code(&encoding)
@@ -47,16 +51,19 @@ struct WireImage: WireValue {
     func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
         let sides = 1...1_000_000_000
         guard sides.contains(width), sides.contains(height), frames > 0,
-            job.output.permits(format),
+            job.output.permits(format), quality < 0 || resultQuality != nil,
             [decoding, transforming, encoding].allSatisfy((-1...Self.maxNanoseconds).contains)
         else { return nil }
         return ProcessedImage(
             body: body, format: format, size: PixelSize(width: width, height: height), frames: frames,
-            sourceFormat: sourceFormat, isProven: isProven, stages: stages)
+            sourceFormat: sourceFormat, isProven: isProven, quality: resultQuality,
+            stages: stages)
     }
 
     /// A day, which no job takes.
     private static let maxNanoseconds = 86_400_000_000_000
+
+    private var resultQuality: ResultQuality? { UInt8(exactly: quality).flatMap(ResultQuality.init(code:)) }
 
     private var stages: ProcessingStages? {
         guard let encoding = Self.duration(encoding) else { return nil }

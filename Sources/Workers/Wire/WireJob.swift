@@ -15,8 +15,13 @@ struct WireJob: WireValue, Equatable {
     var resampling = Resampling.fast
     var format: OutputFormat?
     var quality: Int?
+    var target: QualityTarget?
+    var maxBytes: Int?
     var lossless = false
+    var nearLossless = false
     var interlaced = false
+    var palette = false
+    var efforts = EncoderEfforts()
     var details = 0
     var animation = AnimationOutput.firstFrame
     var limits = PixelLimits()
@@ -37,8 +42,13 @@ struct WireJob: WireValue, Equatable {
         resampling = job.resampling
         format = job.output.format
         quality = job.output.quality
+        target = job.output.target
+        maxBytes = job.output.maxBytes
         lossless = job.output.lossless
+        nearLossless = job.output.nearLossless
         interlaced = job.output.interlaced
+        palette = job.output.palette
+        efforts = job.efforts
         details = job.output.details.rawValue
         animation = job.output.animation
         limits = job.limits
@@ -54,8 +64,13 @@ struct WireJob: WireValue, Equatable {
         try coder.code(choice: &resampling)
         try coder.code(choice: &format)
         try coder.code(&quality)
+        try coder.code(choice: &target)
+        try coder.code(&maxBytes)
         try coder.code(&lossless)
+        try coder.code(&nearLossless)
         try coder.code(&interlaced)
+        try coder.code(&palette)
+        try coder.code(&efforts)
         try coder.code(&details)
         try coder.code(choice: &animation)
         try coder.code(&limits)
@@ -69,9 +84,10 @@ struct WireJob: WireValue, Equatable {
             source: ByteBuffer(), identity: identity, cachesDecoded: cachesDecoded, pages: pages, chain: chain,
             resampling: resampling,
             output: OutputOptions(
-                format: format, quality: quality, lossless: lossless, interlaced: interlaced,
+                format: format, quality: quality, target: target, maxBytes: maxBytes, lossless: lossless,
+                nearLossless: nearLossless, interlaced: interlaced, palette: palette,
                 details: ImageDetails(rawValue: details), animation: animation),
-            limits: limits)
+            efforts: efforts, limits: limits)
         job.sharedSource = source
         job.sharedMark = mark
         job.isPartial = isPartial
@@ -85,6 +101,19 @@ extension PageSelection: WireValue {
     mutating func code(_ coder: inout WireCoder) throws(WireError) {
         try coder.code(&first)
         try coder.code(&count)
+    }
+}
+
+extension EncoderEfforts: WireValue {
+    static let blank = EncoderEfforts()
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        var (webp, avif, jxl, png) = (webp, avif, jxl, png)
+        try coder.code(&webp)
+        try coder.code(&avif)
+        try coder.code(&jxl)
+        try coder.code(&png)
+        self = EncoderEfforts(webp: webp, avif: avif, jxl: jxl, png: png)
     }
 }
 

@@ -75,6 +75,46 @@ struct EncoderTests {
     }
 }
 
+struct EncoderOptionTests {
+    @Test func `A palette makes a PNG of at most 256 colors that looks the same`() throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        let whole = try produce(source, .box(200), output: OutputOptions(format: .png))
+        let few = try produce(source, .box(200), output: OutputOptions(format: .png, palette: true))
+        #expect(few.body.readableBytes * 2 < whole.body.readableBytes)
+        let (pixels, original) = (try Pixels(few.body), try Pixels(whole.body))
+        var colors: Set<[Int]> = []
+        for y in 0..<pixels.height { for x in 0..<pixels.width { colors.insert(pixels[x, y]) } }
+        #expect(colors.count <= 256)
+        #expect(pixels.hashDistance(to: original) <= 4 && pixels.meanDistance(to: original) < 8)
+    }
+
+    @Test func `Near-lossless WebP is smaller than lossless, larger at more fidelity, and hardly different`() throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        func made(_ options: OutputOptions) throws -> ByteBuffer {
+            try produce(source, .box(200), output: options).body
+        }
+        let lossless = try made(OutputOptions(format: .webp, lossless: true))
+        let near = try made(OutputOptions(format: .webp, nearLossless: true))
+        let nearer = try made(OutputOptions(format: .webp, quality: 90, nearLossless: true))
+        #expect(near.readableBytes < nearer.readableBytes && nearer.readableBytes <= lossless.readableBytes)
+        #expect(try Pixels(near).meanDistance(to: Pixels(lossless)) < 4)
+        #expect(near.getString(at: 12, length: 4) == "VP8L" || near.getString(at: 12, length: 4) == "VP8X")
+    }
+
+    @Test func `More effort makes a smaller WebP, and other keys`() throws {
+        func made(_ efforts: EncoderEfforts) throws -> Int {
+            let job = ImageJob(
+                source: try Fixture.image("formats/photo.jpg"), chain: TransformChain(.box(200)),
+                output: OutputOptions(format: .webp), efforts: efforts)
+            return try InProcessImageProcessor().process(job) { false }.body.readableBytes
+        }
+        #expect(try made(EncoderEfforts(webp: 6)) < made(EncoderEfforts(webp: 0)))
+        let epochs = [EncoderEfforts(), EncoderEfforts(webp: 6), EncoderEfforts(png: 9)].map(EncoderEpoch.identifier)
+        #expect(Set(epochs).count == 3 && epochs[0] == EncoderEpoch.current)
+        #expect(EncoderEfforts(webp: 9, avif: -1, jxl: 1, png: 0) == EncoderEfforts(webp: 6, avif: 0, jxl: 3, png: 1))
+    }
+}
+
 struct EncoderEpochTests {
     @Test func `The epoch is sixteen hexadecimal digits and stays the same`() {
         #expect(EncoderEpoch.current.count == 16)

@@ -10,6 +10,16 @@ struct OutputOptionsTests {
         #expect(
             OutputOptions(format: .webp, quality: 30, lossless: true) == OutputOptions(format: .webp, lossless: true))
         #expect(OutputOptions(format: .avif, interlaced: true) == OutputOptions(format: .avif))
+        #expect(OutputOptions(format: .avif, nearLossless: true) == OutputOptions(format: .avif))
+        #expect(OutputOptions(format: .webp, palette: true) == OutputOptions(format: .webp))
+        #expect(OutputOptions(format: .png, target: .high) == OutputOptions(format: .png))
+        #expect(OutputOptions(format: .jpeg, quality: 30, target: .low) == OutputOptions(format: .jpeg, target: .low))
+        #expect(
+            OutputOptions(format: .webp, target: .low, lossless: true) == OutputOptions(format: .webp, lossless: true))
+        #expect(
+            OutputOptions(format: .webp, lossless: true, nearLossless: true)
+                == OutputOptions(format: .webp, quality: 60, nearLossless: true))
+        #expect(OutputOptions(format: .json, maxBytes: 100) == OutputOptions(format: .json))
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
 
@@ -20,6 +30,10 @@ struct OutputOptionsTests {
             OutputOptions(format: .jpeg, interlaced: true),
             OutputOptions(format: .webp), OutputOptions(format: .webp, quality: 80),
             OutputOptions(format: .webp, lossless: true),
+            OutputOptions(target: .medium), OutputOptions(target: .high), OutputOptions(maxBytes: 100),
+            OutputOptions(target: .medium, maxBytes: 100), OutputOptions(quality: 50, maxBytes: 100),
+            OutputOptions(nearLossless: true), OutputOptions(quality: 50, nearLossless: true),
+            OutputOptions(palette: true),
             OutputOptions(format: .png), OutputOptions(format: .png, interlaced: true),
             OutputOptions(format: .json), OutputOptions(format: .json, details: .color),
             OutputOptions(format: .json, details: [.color, .lqip]), OutputOptions(format: .blurHash),

@@ -3,7 +3,7 @@ import DarkroomTransforms
 extension ImageParameters {
     /// The parameters of the result's format.
     static func encoding(_ limits: QueryLimits) -> [Row] {
-        [
+        let form: [Row] = [
             Row(
                 "output", .output, \.format,
                 .of(
@@ -21,13 +21,8 @@ extension ImageParameters {
             Row(
                 "placeholder", .placeholders, \.query.placeholders,
                 .of(.encoding, .respond, .high, "Placeholders of the result, sent as `X-Placeholder-*` fields.")),
-            Row(
-                "q", .integer(1...100), \.quality,
-                .of(.encoding, .encode, "Quality; the default depends on the format.")),
-            Row("ll", .boolean, \.lossless, .of(.encoding, .encode, .medium, "Lossless WebP, AVIF or JPEG XL.")),
-            Row(
-                "il", .boolean, \.interlaced,
-                .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
+        ]
+        let pages: [Row] = [
             Row(
                 "n", .integer(1...limits.maxFrames), \.query.pages.count,
                 .of(.encoding, .decode, .medium, "Number of frames or pages; by default all frames, or one page.")),
@@ -35,5 +30,6 @@ extension ImageParameters {
                 "page", .integer(1...999_999_999), \.query.pages.first,
                 .of(.encoding, .decode, "First frame or page, counted from 1.")),
         ]
+        return form + quality + pages
     }
 }

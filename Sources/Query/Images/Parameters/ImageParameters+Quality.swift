@@ -1,0 +1,32 @@
+import DarkroomTransforms
+
+extension ImageParameters {
+    /// The parameters of how faithfully pixels are encoded, and in how many bytes.
+    static let quality: [Row] = [
+        Row(
+            "q", .quality, \.quality,
+            .of(
+                .encoding, .encode, .medium,
+                "Quality; the default depends on the format. `auto` is the lowest at which the result looks as "
+                    + "`target` says.")),
+        Row(
+            "target", .choice(QualityTarget.self), \.target,
+            .of(.encoding, .encode, "How close to the original the result of `q=auto` has to look.")),
+        Row(
+            "max_bytes", .integer(1...100_000_000), \.maxBytes,
+            .of(
+                .encoding, .encode, .high,
+                "Lowers the quality, to 20 at worst, until the result has at most this many bytes.")
+        ).aliased("maxbytes"),
+        Row("ll", .boolean, \.lossless, .of(.encoding, .encode, .medium, "Lossless WebP, AVIF or JPEG XL.")),
+        Row(
+            "nl", .boolean, \.nearLossless,
+            .of(
+                .encoding, .encode, .medium,
+                "Near-lossless WebP: `q`, by default 60, is the least fidelity of its small changes to pixels.")),
+        Row(
+            "il", .boolean, \.interlaced,
+            .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
+        Row("palette", .boolean, \.palette, .of(.encoding, .encode, .high, "PNG with at most 256 colors.")),
+    ]
+}

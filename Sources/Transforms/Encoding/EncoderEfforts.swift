@@ -1,0 +1,40 @@
+/// How much time encoders spend on smaller files, format by format. Defaults were chosen by measurement
+/// (docs/quality.md).
+public struct EncoderEfforts: Hashable, Sendable {
+    /// Lossy and lossless WebP, 0…6. Default: 4.
+    public var webp: Int
+    /// AVIF, 0…9. Default: 2.
+    public var avif: Int
+    /// JPEG XL, 3…9. Default: 4.
+    public var jxl: Int
+    /// The compression level of PNG, 1…9. Default: 6.
+    public var png: Int
+
+    /// Efforts, clamped to their ranges.
+    public init(webp: Int = 4, avif: Int = 2, jxl: Int = 4, png: Int = 6) {
+        self.webp = min(max(webp, Self.webpRange.lowerBound), Self.webpRange.upperBound)
+        self.avif = min(max(avif, Self.avifRange.lowerBound), Self.avifRange.upperBound)
+        self.jxl = min(max(jxl, Self.jxlRange.lowerBound), Self.jxlRange.upperBound)
+        self.png = min(max(png, Self.pngRange.lowerBound), Self.pngRange.upperBound)
+    }
+
+    package static let webpRange = 0...6
+    package static let avifRange = 0...9
+    package static let jxlRange = 3...9
+    package static let pngRange = 1...9
+
+    /// The part of the encoders' epoch.
+    var key: String { "\(webp),\(avif),\(jxl),\(png)" }
+
+    /// The encoder's time relative to that with the default effort, as measured with the codecs of Debian 12 on
+    /// photographs of 400 pixels; JPEG XL and PNG by their own documents.
+    func relativeTime(of format: OutputFormat) -> Double {
+        switch format {
+        case .webp: [0.3, 0.35, 0.5, 1, 1, 1.1, 2.2][webp]
+        case .avif: [0.25, 0.75, 1, 1.8, 6.9, 10, 15, 20, 30, 40][avif]
+        case .jxl: [0.7, 1, 2, 3, 5, 20, 60][jxl - Self.jxlRange.lowerBound]
+        case .png: png > 6 ? 3 : 1
+        case .jpeg, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: 1
+        }
+    }
+}

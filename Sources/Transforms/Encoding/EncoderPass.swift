@@ -1,0 +1,100 @@
+import DarkroomVips
+import Foundation
+import NIOCore
+
+/// Encodes finished pixels, as often as it takes to find the quality that the options leave to the image.
+struct EncoderPass {
+    let encoder: Encoder
+    let saver: VipsSaver
+    /// All pixels in memory; the frames of an animation below each other.
+    let pixels: VipsImage
+    /// Whether all metadata is stripped.
+    let strip: Bool
+
+    /// - Parameter quality: that of the options, or nil for an encoding without loss.
+    func encode(startingAt quality: Int?) throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
+        let options = encoder.options
+        guard let quality else {
+            let body = try encode(1)
+            return (body, options.maxBytes.map { ResultQuality(value: nil, fits: body.readableBytes <= $0) })
+        }
+        var chosen = quality
+        if let target = options.target {
+            let chooser = QualityChooser(encoder: encoder, saver: saver, pixels: pixels)
+            chosen = try chooser.quality(for: target) ?? quality
+        }
+        guard let maxBytes = options.maxBytes else {
+            return (try encode(chosen), options.target.map { _ in ResultQuality(value: chosen) })
+        }
+        return try ByteSearch(maxBytes: maxBytes, encode: encode).result(from: chosen)
+    }
+
+    /// The image at a quality.
+    func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
+        let body = try saver.encode(
+            pixels, encoder.arguments(quality: quality, strip: strip), interrupt: encoder.interrupt)
+        return strip && encoder.format == .webp ? WebPContainer.removingEXIF(from: body) : body
+    }
+}
+
+/// The search for the best quality at which an image has at most so many bytes.
+///
+/// The logarithm of the size is nearly a line over the quality, so most searches take three encodes.
+struct ByteSearch {
+    let maxBytes: Int
+    let encode: (Int) throws(VipsError) -> ByteBuffer
+
+    /// The lowest quality that is tried, unless less was asked for.
+    static let floor = 20
+    /// The most encodes of one search.
+    static let maxEncodes = 6
+    /// A result of at least this share of the bytes is good enough to end the search.
+    private static let closeEnough = 0.97
+    /// How much smaller a photograph becomes with each step of quality, where there is one size to go by only.
+    private static let usualSlope = 0.03
+
+    private struct Trial {
+        let quality: Int
+        let body: ByteBuffer
+
+        var logarithm: Double { log(Double(max(body.readableBytes, 1))) }
+    }
+
+    /// - Parameter quality: the best one to try.
+    /// - Returns: the best image found that fits; if even the lowest quality does not fit, the one with that.
+    func result(from quality: Int) throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
+        var over = Trial(quality: quality, body: try encode(quality))
+        if fits(over) { return (over.body, ResultQuality(value: quality)) }
+        var under: Trial?
+        var slope = Self.usualSlope
+        // The last encode is kept for the lowest quality.
+        for _ in 2..<Self.maxEncodes {
+            let lowest = under.map { $0.quality + 1 } ?? Self.floor
+            if lowest >= over.quality || under.map(isCloseEnough) == true { break }
+            let next = min(max(guess(over, under, slope), lowest), over.quality - 1)
+            let trial = Trial(quality: next, body: try encode(next))
+            if fits(trial) {
+                under = trial
+            } else {
+                slope = max((over.logarithm - trial.logarithm) / Double(over.quality - next), Self.usualSlope / 4)
+                over = trial
+            }
+        }
+        if let under { return (under.body, ResultQuality(value: under.quality)) }
+        if over.quality > Self.floor { over = Trial(quality: Self.floor, body: try encode(Self.floor)) }
+        return (over.body, ResultQuality(value: over.quality, fits: fits(over)))
+    }
+
+    /// The quality at which the size should be just below the limit.
+    private func guess(_ over: Trial, _ under: Trial?, _ slope: Double) -> Int {
+        let goal = log(Double(maxBytes) * (1 + Self.closeEnough) / 2)
+        let steepness = under.map { (over.logarithm - $0.logarithm) / Double(over.quality - $0.quality) } ?? slope
+        return Int(max(Double(over.quality) - (over.logarithm - goal) / max(steepness, 1e-6), 0).rounded(.down))
+    }
+
+    private func fits(_ trial: Trial) -> Bool { trial.body.readableBytes <= maxBytes }
+
+    private func isCloseEnough(_ trial: Trial) -> Bool {
+        Double(trial.body.readableBytes) >= Double(maxBytes) * Self.closeEnough
+    }
+}
