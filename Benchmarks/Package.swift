@@ -46,6 +46,9 @@ let package = Package(
             name: "widths",
             dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Widths", swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "quality", dependencies: ["DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Sources/Quality", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomStore",
             dependencies: [

@@ -5,6 +5,7 @@
 #                          .build/bench/latest.json. ROUNDS=5 sets the rounds; 2 give a first impression in two minutes.
 #   run.sh charts          draws docs/charts and the table of docs/benchmarks.md from .build/bench/latest.json
 #   run.sh widths [n]      further widths of one 12 MP image relative to its first, with and without decoded originals kept
+#   run.sh quality [width] [n]  bytes, SSIMULACRA2 scores and time of q=auto against the default qualities, for n photographs
 #   run.sh originals [...] writes of large entries to the disk store (StoreBench)
 #   run.sh images [...]    processor time of the disk store for each image written and looked up (StoreBench)
 #   run.sh hit-ratio       SIEVE against LRU on the same seeded traces
@@ -39,6 +40,16 @@ case "${1:-}" in
     charts) exec python3 -B "$here/charts" --json "$root/.build/bench/latest.json" --docs "$root/docs" ;;
     hit-ratio) exec "$(product hit-ratio)" ;;
     originals | images) exec "$(product StoreBench)" "$@" ;;
+    quality)
+        bench_images
+        results=$(mktemp -d)
+        trap 'rm -rf "$results"' EXIT
+        python3 -m venv "$results/venv"
+        "$results/venv/bin/pip" install --quiet --requirement "$here/quality/requirements.txt"
+        "$(product quality)" "$images" "$results" "${2:-400}" "${3:-48}" >"$results/lines.tsv"
+        "$results/venv/bin/python" -B "$here/quality" "$results" <"$results/lines.tsv"
+        exit
+        ;;
     widths)
         bench_images
         exec "$(product widths)" "$images" "${2:-5}"
