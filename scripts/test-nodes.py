@@ -87,7 +87,7 @@ class Page:
             text = re.sub(rf"(?<![A-Z_]){placeholder}(?![A-Z_])", value, text)
         text = text.replace("https%3A%2F%2Fexample.com", f"http%3A%2F%2F{OUTSIDE}").replace("example.com", OUTSIDE)
         blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
-        self.settings, self.environment = [body for kind, body in blocks if kind in ("yaml", "text")]
+        self.settings, self.environment = [body for kind, body in blocks if kind == "text"]
         _, self.start, self.balance, self.look = [body for kind, body in blocks if kind == "console"]
 
 
