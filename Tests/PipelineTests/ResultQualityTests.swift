@@ -1,5 +1,6 @@
 import DarkroomStore
 import DarkroomTransforms
+import NIOCore
 import Testing
 
 @testable import DarkroomPipeline

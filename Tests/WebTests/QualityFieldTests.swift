@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomTransforms
 import HTTPTypes
