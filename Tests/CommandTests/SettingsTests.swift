@@ -97,6 +97,9 @@ struct SettingsTests {
         "queue-depth": "1", "memory-budget": "100MiB", "prefetch-concurrency": "9", "resample": "linear",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "playground": "false",
+        "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3", "jxl-effort": "5",
+        "png-effort": "1", "formats": "avif,webp", "avif-budget": "1s", "save-data-quality": "50",
+        "client-hints": "true",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

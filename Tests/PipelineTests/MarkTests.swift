@@ -231,7 +231,7 @@ struct MarkTests {
     @Test func `The fallback of a source that fails shows the mark too`() async throws {
         let bench = try bench()
         bench.origin.answer("/a.png", .status(404))
-        bench.origin.answer("/b.png", .picture(try Pictures.green.get(), .control("max-age=60")))
+        bench.origin.answer("/b.png", .picture(try Pictures.png(color: [20, 20, 200]), .control("max-age=60")))
         var request = try request(bench)
         request.fallback = try SourceURL(parsing: "http://example.com/b.png")
         let image = try await bench.pipeline.image(for: request)

@@ -154,6 +154,8 @@ struct HostileWorkerTests {
         }
         // From a worker that does not cut them.
         var coder = WireCoder()
+        var isOfMark = false
+        try coder.code(&isOfMark)
         var kind: UInt8 = 2
         try coder.code(number: &kind)
         for text in [String(repeating: "a", count: 4000), ""] { _ = try coder.coded(text) }
