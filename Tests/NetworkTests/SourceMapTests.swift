@@ -45,7 +45,7 @@ struct SourceMapTests {
         "a/../x",
         "%2e%2e/x", "%2E./x", ".%2e%2fx", "a%2f..%2f..%2fx", "..%2fx", "..%5cx", "..\\x", "a\\..\\x", "%252e%252e/x",
         "..%252fx", "%25252e%25252e%25252fx", "..;/x", "..;a=b/x", "%2e%2e%3b/x", "%25252525252e", "?x", "#x", "..%3fx",
-        "\t../x", ".\t./x", ".\n.\\x",
+        "%2f", "%2fx", "%5Cx", "%252fx", "\r\n%2f", "\t../x", ".\t./x", ".\n.\\x",
     ])
     func `a path that might lead out of its target is refused, whatever decodes it`(path: String) {
         for name in ["shop", "cdn", "pics", "root", "all"] {

@@ -85,7 +85,7 @@ package struct SourceMap: Hashable, Sendable {
             return Source(url: try SourceURL(parsing: text), name: nil)
         }
         let path = rest.prefix { !"?#".utf8.contains($0) }
-        guard let first = path.first, !SourceURLParser.isSlash(first), Self.staysBelow(path) else {
+        guard !path.isEmpty, Self.staysBelow(path) else {
             throw .invalidMappedPath
         }
         let url: SourceURL
@@ -174,11 +174,12 @@ package struct SourceMap: Hashable, Sendable {
     /// The number of times that servers may decode a path.
     private static let maxDecodings = 4
 
-    /// Whether a relative path has no dot segments, however often it is decoded, with a backslash taken for a slash,
-    /// and with `;` and an encoded `?` or `#` taken for the end of the segment, as some servers do.
+    /// Whether a path is relative and has no dot segments, however often it is decoded, with a backslash taken for a
+    /// slash, and with `;` and an encoded `?` or `#` taken for the end of the segment, as some servers do.
     private static func staysBelow(_ path: ArraySlice<UInt8>) -> Bool {
         var bytes = Array(path)
         for _ in 0...Self.maxDecodings {
+            if let first = bytes.first, SourceURLParser.isSlash(first) { return false }
             let segments = bytes.split(whereSeparator: SourceURLParser.isSlash)
             let hasDots = segments.contains { segment in
                 let name = segment.prefix { !";?#".utf8.contains($0) }
