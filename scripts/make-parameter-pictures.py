@@ -45,6 +45,8 @@ PICTURES = [
     ("a-attention", CAT, f"{SQUARE}&a=attention", "a=attention"),
     ("fpx", CAT, f"{SQUARE}&a=focal&fpx=0.7&fpy=0.3", "a=focal&fpx=0.7&fpy=0.3"),
     ("ar", COFFEE, "w=240&ar=2:1", None),
+    ("w-percent", COFFEE, "w=25p", None),
+    ("min-h", COFFEE, "w=160&min-h=200", None),
     ("crop", CAT, "crop=120,40,240,160&w=240", "crop=120,40,240,160"),
     ("trim", BORDER, "trim=10&w=160&enlarge", "trim=10"),
     ("orient", LETTER, "orient=6&w=160&enlarge", "orient=6"),
@@ -74,9 +76,11 @@ PICTURES = [
     )),
     ("mbg", CAT, f"{SQUARE}&mask=star&mbg=c98a1b", "mask=star&mbg=c98a1b"),
     ("text", COFFEE, "w=240&text=Good morning", "text=Good morning"),
+    ("textsize", COFFEE, "w=240&text=Sale&textsize=60&textcolor=ffcc00&texta=center", "text=Sale&textsize=60&textcolor=ffcc00&texta=center"),
     ("mark", COFFEE, f"w=240&mark=local:///{PLANE}&markw=25%", "mark=…&markw=25%"),
     ("marka", COFFEE, f"w=240&mark=local:///{PLANE}&markw=25%&marka=top-left", "mark=…&marka=top-left"),
     ("markalpha", COFFEE, f"w=240&mark=local:///{PLANE}&markw=60%&marka=center&markalpha=40", "mark=…&markalpha=40"),
+    ("markblend", COFFEE, f"w=240&mark=local:///{PLANE}&markw=80%&marka=center&markblend=multiply", "mark=…&markblend=multiply"),
     ("marktile", COFFEE, f"w=240&mark=local:///{PLANE}&markw=15%&marka=tile", "mark=…&marka=tile"),
 ]  # fmt: skip
 
