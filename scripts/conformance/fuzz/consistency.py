@@ -46,6 +46,12 @@ def consistent_image(query: Query, takes: set[str]) -> Query:
             rule(chosen)
     if "fields" in chosen and "output" in takes:
         chosen["output"] = "json"
+    if "formats" in chosen:
+        # Each once.
+        chosen["formats"] = ",".join(dict.fromkeys(str(chosen["formats"]).split(",")))
+        chosen.pop("formats" if chosen.get("output") == "json" else "output", None)
+    if "target" in chosen:
+        chosen["q"] = "auto"
     if "placeholder" in chosen and chosen.get("output") in TEXTS:
         chosen.pop("placeholder")
     if "widths" in takes:
@@ -191,6 +197,9 @@ def with_mask(query: Query) -> None:
 def with_text(query: Query) -> None:
     """Keeps texts to a size and to characters that fit small images and any font."""
     query["text"] = chosen_of(("a", "Hi!"), query.get("text"))
+    for name in ("crop", "trim", "ar"):
+        query.pop(name, None)
+    query.update({name: 64 for name in ("w", "h") if name in query})
     if "textsize" in query:
         query["textsize"] = 6
     if "textcolor" in query:
