@@ -27,7 +27,7 @@ public struct EncoderEfforts: Hashable, Sendable {
     var key: String { "\(webp),\(avif),\(jxl),\(png)" }
 
     /// The encoder's time relative to that with the default effort, as measured with the codecs of Debian 12 on
-    /// photographs of 400 pixels; JPEG XL and PNG by their own documents.
+    /// photographs of 400 pixels; JPEG XL, PNG and AVIF above 4 are estimates.
     func relativeTime(of format: OutputFormat) -> Double {
         switch format {
         case .webp: [0.3, 0.35, 0.5, 1, 1, 1.1, 2.2][webp]
