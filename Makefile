@@ -20,7 +20,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload cluster fuzz docs format \
+.PHONY: help setup release package package-test nodes-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload cluster fuzz docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -45,6 +45,10 @@ package: $(if $(EXECUTABLE),,release) ## Build a Debian package into .build/dist
 package-test: package ## Install, use, upgrade and purge the package in a fresh Debian that boots with systemd; requires root
 	@scripts/setup-package.sh test
 	python3 -B scripts/test-package.py
+
+nodes-test: package ## Follow docs/several-nodes.md with four nodes and HAProxy in fresh Debian systems; requires root
+	@scripts/setup-package.sh test
+	python3 -B scripts/test-nodes.py
 
 release-check: ## Check that the last commit can be tagged as a release
 	scripts/release-check.sh

@@ -3,10 +3,12 @@
 It has no access to the network and to the file system of this machine, except for Fixtures/images. Requires root.
 """
 
+import argparse
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -57,6 +59,31 @@ exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 class Failure(Exception):
     """A check that failed, or a command that should have succeeded."""
+
+
+def main(description: str, success: str, test: Callable[[Path, str, Path], None]) -> int:
+    """Runs a test with the folder of the packages, the mirror and a folder for its work. Returns the status of the script."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=ROOT / ".build/dist", help="folder of the packages")
+    parser.add_argument("--mirror", default="http://deb.debian.org/debian", help="Debian mirror")
+    arguments = parser.parse_args()
+    if os.geteuid() != 0:
+        print("This test boots systems in namespaces and requires root; it was not run.", file=sys.stderr)
+        return 77
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    work = Path(tempfile.mkdtemp(prefix="darkroom-debian-"))
+    try:
+        test(arguments.folder, arguments.mirror, work)
+    except (Failure, subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        print(f"FAILED: {error}", file=sys.stderr)
+        for text in (getattr(error, "stdout", None), getattr(error, "stderr", None)):
+            print(text or "", file=sys.stderr)
+        return 1
+    finally:
+        # Its mounts exist in namespaces that have ended.
+        shutil.rmtree(work, ignore_errors=True)
+    print(success)
+    return 0
 
 
 def documented(page: str, heading: str) -> list[str]:

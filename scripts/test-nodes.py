@@ -7,58 +7,33 @@ Four systems with the package of `make package` and one with HAProxy boot in nam
 store is that of scripts/object-store. Requires root; exits with 77 without it.
 """
 
-import argparse
 import json
-import os
 import re
-import shutil
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from fresh_debian import PACKAGES, ROOT, Failure, System, check, install, only, run, step, unpack, wait
+from fresh_debian import ROOT, System, check, install, main, only, run, step, unpack, wait
 
 PAGE = "several-nodes.md"
-# The addresses of the page's sample: nodes, HAProxy, and this machine with the store and the origin.
-NODES = [f"192.0.2.{number}" for number in (1, 2, 3, 4)]
-HAPROXY, OUTSIDE = "192.0.2.9", "192.0.2.10"
+# Nodes, HAProxy, and this machine with the store and the origin. The sample's network, 192.0.2, may be this machine's own.
+SAMPLE, NETWORK = "192.0.2.", "198.51.100."
+NODES = [f"{NETWORK}{number}" for number in (1, 2, 3, 4)]
+HAPROXY, OUTSIDE = f"{NETWORK}9", f"{NETWORK}10"
 BRIDGE = "darkroom-test"
 STORE_PORT = 9000
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=ROOT / ".build/dist", help="folder of the packages")
-    parser.add_argument("--mirror", default="http://deb.debian.org/debian", help="Debian mirror")
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        print("The test of several nodes boots systems in namespaces and requires root; it was not run.", file=sys.stderr)
-        return 77
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    work = Path(tempfile.mkdtemp(prefix="darkroom-nodes-"))
-    try:
-        with ExitStack() as stack:
-            follow(stack, arguments.folder, arguments.mirror, work)
-    except (Failure, subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        print(f"FAILED: {error}", file=sys.stderr)
-        for text in (getattr(error, "stdout", None), getattr(error, "stderr", None)):
-            print(text or "", file=sys.stderr)
-        return 1
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    print("The page leads from one node to three, and to a fourth.")
-    return 0
+def follow(folder: Path, mirror: str, work: Path) -> None:
+    with ExitStack() as stack:
+        follow_page(stack, only(folder, "darkroom_*.deb"), mirror, work)
 
 
-def follow(stack: ExitStack, folder: Path, mirror: str, work: Path) -> None:
-    package = only(folder, "darkroom_*.deb")
+def follow_page(stack: ExitStack, package: Path, mirror: str, work: Path) -> None:
     keys = stack.enter_context(store(work / "store"))
     page = Page({
         "KEY": keys["access_key"], "SECRET": keys["secret_key"], "TOKEN": "0123456789abcdef" * 2, "STORE": OUTSIDE,
@@ -101,7 +76,7 @@ def set_up(node: System, package: Path, page: Page) -> None:
 
 
 def set_up_balancer(balancer: System, page: Page) -> None:
-    sample = (ROOT / "deploy/haproxy/cluster.cfg").read_text()
+    sample = (ROOT / "deploy/haproxy/cluster.cfg").read_text().replace(SAMPLE, NETWORK)
     balancer.path("/etc/haproxy").mkdir(exist_ok=True)
     balancer.path("/etc/haproxy/haproxy.cfg").write_text(sample)
     options = "--quiet --yes --no-install-recommends -o APT::Sandbox::User=root -o Dpkg::Options::=--force-confold"
@@ -128,7 +103,7 @@ def add(node: System, others: list[System], balancer: System, package: Path, pag
     config = balancer.path("/etc/haproxy/haproxy.cfg")
     text = config.read_text()
     for line in re.findall(r"(?m)^ *server node3 .*$", text):
-        text = text.replace(line, f"{line}\n{line.replace('node3', 'node4').replace('192.0.2.3', '192.0.2.4').replace('id 3', 'id 4')}")
+        text = text.replace(line, f"{line}\n{line.replace('node3', 'node4').replace(NODES[2], NODES[3]).replace('id 3', 'id 4')}")
     config.write_text(text)
     balancer.run("systemctl", "reload", "haproxy")
 
@@ -233,4 +208,4 @@ def images() -> Iterator[type[Images]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "The page leads from one node to three, and to a fourth.", follow))

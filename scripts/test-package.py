@@ -7,20 +7,19 @@ Debian is unpacked into a folder and booted in namespaces of its own, without ac
 this machine, except for Fixtures/images. Requires root; exits with 77 without it.
 """
 
-import argparse
 import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 import zlib
 from pathlib import Path
 
-from fresh_debian import PACKAGES, ROOT, SUITE, Failure, System, check, child, documented, end, entered, get, install, only, run, step, unpack, wait
+from fresh_debian import (
+    PACKAGES, ROOT, SUITE, Failure, System, check, child, documented, end, entered, get, install, main, only, run, step, unpack, wait,
+)
 
 CONFIG = "/etc/darkroom/config.yaml"
 LAYERS = "bound limits landlock seccomp"
@@ -44,30 +43,6 @@ mount -o remount,bind,ro "$root"
 ip link set lo up
 exec chroot "$root" setpriv --reuid "$OWNER" --regid "$GROUP" --clear-groups --bounding-set -all --no-new-privs "$@"
 """
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=ROOT / ".build/dist", help="folder of the packages")
-    parser.add_argument("--mirror", default="http://deb.debian.org/debian", help="Debian mirror")
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        print("The package test boots a system in namespaces and requires root; it was not run.", file=sys.stderr)
-        return 77
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    work = Path(tempfile.mkdtemp(prefix="darkroom-package-"))
-    try:
-        check_package(arguments.folder, arguments.mirror, work)
-    except (Failure, subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        print(f"FAILED: {error}", file=sys.stderr)
-        for text in (getattr(error, "stdout", None), getattr(error, "stderr", None)):
-            print(text or "", file=sys.stderr)
-        return 1
-    finally:
-        # Its mounts exist in namespaces that have ended.
-        shutil.rmtree(work, ignore_errors=True)
-    print("The package installs, serves, upgrades and leaves.")
-    return 0
 
 
 def check_package(folder: Path, mirror: str, work: Path) -> None:
@@ -303,4 +278,4 @@ def check_removal(system: System) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "The package installs, serves, upgrades and leaves.", check_package))

@@ -255,10 +255,6 @@ struct ContractTests {
                 good: ["logo", "A-b_1", "https://a.org/b.png", "local:///a", "s3://a/b", "shop:a/b"],
                 bad: ["", "a.png", "a b", ":a", "1:a", "a:", String(repeating: "a", count: 33)]
             ),
-            "markw": (good: ["1", "8192", "25p", "25%", "12.5p"], bad: ["", "-1", "p", "1.5", "1.234p", "1e2p"]),
-            "markh": (good: ["1"], bad: ["x"]),
-            "markx": (good: ["0", "-5", "-2.5p", "100%"], bad: ["", "-", "--1", "+1", "1pp"]),
-            "marky": (good: ["-1"], bad: ["x"]),
             "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
             "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),
         ]

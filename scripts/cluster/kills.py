@@ -77,23 +77,25 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         with load.at_work(purging=True):
             cluster.during(arguments.kill_seconds, killer.act, lambda: f"{killer.counts['nodes killed']} killed")
         judge, origin = cluster.judge, cluster.origin
-        repeats = repeated(origin.full_downloads(), killer.absences, judge.purges, arguments.purge_poll)
-    judge.breaches += [("downloaded twice", "a version that the store holds")] * repeats["unexplained"]
+        repeats, unexplained = repeated(origin.full_downloads(), killer.absences, judge.purges, arguments.purge_poll)
+    judge.breaches += [("downloaded twice", what) for what in unexplained]
     took = [seconds for _, seconds in judge.seconds]
     return Result({
         "answers": len(took), "p99 s": percentile(took, 0.99), "slowest s": max(took, default=0.0), **killer.counts,
         "slowest start s": killer.slowest_start, **load.counts, "downloads": len(origin.full_downloads()),
-        **{f"repeated, {why}": count for why, count in repeats.items()}, "tiers": dict(judge.tiers.most_common(6)),
+        **{f"repeated, {why}": count for why, count in repeats.items()}, "repeated, unexplained": len(unexplained),
+        "tiers": dict(judge.tiers.most_common(6)),
         "purged content served until s": judge.purged_after,
     }, judge.breaches)
 
 
 def repeated(
     downloads: list[Download], absences: list[tuple[float, float]], purges: list[Purge], purge_poll: int
-) -> Counter[str]:
-    """Downloads of a version that was downloaded before, by what explains them."""
+) -> tuple[Counter[str], list[str]]:
+    """Downloads of a version that was downloaded before, by what explains them, and a description of each that nothing explains."""
     last: dict[tuple[int, int], float] = {}
-    counts: Counter[str] = Counter({"unexplained": 0})
+    counts: Counter[str] = Counter()
+    unexplained = []
     for download in downloads:
         before = last.get((download.source, download.version))
         last[download.source, download.version] = now = download.at
@@ -106,5 +108,9 @@ def repeated(
         elif any(one.reaches(download.source, before, now, purge_poll + 1) for one in purges):
             counts["purged"] += 1
         else:
-            counts["unexplained"] += 1
-    return counts
+            kill = max((ended for _, ended in absences if ended < before), default=0.0)
+            purge = max((one.acknowledged for one in purges if download.source in one.versions and one.began < before), default=0.0)
+            unexplained.append(
+                f"source {download.source}, version {download.version}: again after {now - before:.1f} s; the first was "
+                f"{before - kill:.1f} s after a kill or pause and {before - purge:.1f} s after a purge")
+    return counts, unexplained

@@ -7,8 +7,8 @@ struct FormatSettings: SettingTheme {
     let formats = Setting(
         "formats", .formats, default: NegotiationPolicy().formats,
         help: """
-            Formats that output=auto chooses from, the preferred one first: avif, jxl and webp, to clients whose Accept \
-            field names them.
+            Formats that output=auto chooses from, the preferred one first: avif, jxl and webp, to clients whose \
+            Accept field names them.
             """)
     let avifBudget = Setting(
         "avif-budget", .duration(allowsZero: true), default: PipelineConfiguration().encodingBudget,
@@ -22,8 +22,8 @@ struct FormatSettings: SettingTheme {
     let clientHints = Setting(
         "client-hints", .boolean, default: NegotiationPolicy().usesClientHints,
         help: """
-            Whether the fields Sec-CH-Width and Sec-CH-DPR give the size of images whose URL has no width and height, or \
-            no dpr. They become part of Accept-CH and Vary, so each size is cached on its own.
+            Whether the fields Sec-CH-Width and Sec-CH-DPR give the size of images whose URL has no width and height, \
+            or no dpr. They become part of Accept-CH and Vary, so each size is cached on its own.
             """)
 }
 

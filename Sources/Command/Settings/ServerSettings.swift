@@ -114,8 +114,8 @@ struct AccessSettings: SettingTheme {
     let playground = Setting(
         "playground", .boolean, default: true,
         help: """
-            Whether / serves the playground. Without local-root, it brings a few images of its own, which are \
-            local:///samples/… for every client.
+            Whether / serves the playground. Without local-root, it brings a few images of its own, which any client \
+            can request as local:///samples/….
             """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false,

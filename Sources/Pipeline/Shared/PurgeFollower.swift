@@ -24,7 +24,7 @@ final class PurgeFollower: Sendable {
     /// With more purges to carry out at once, everything is removed instead.
     private static let maxPurges = 10_000
     /// A purge that cannot be read is read again at once, so often; then it counts as one of everything.
-    private static let maxReads = 4
+    private static let maxReads = 10
 
     private struct State {
         /// The purges that were carried out, as far as the log is read again.

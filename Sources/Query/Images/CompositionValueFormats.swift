@@ -84,7 +84,7 @@ extension ValueFormat where Value == Padding? {
 extension ValueFormat where Value == CornerRadii? {
     /// One to four radii; 0 is none. Percent are `50p` or `50%`, and written as the former, which needs no encoding.
     static var radius: ValueFormat {
-        let radius = "([0-9]{1,4}|[0-9]{1,2}[p%]|100[p%])"
+        let radius = "([0-9]{1,4}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
         return ValueFormat(
             .text(
                 pattern: "^\(radius)(,\(radius)){0,3}$",
@@ -96,22 +96,16 @@ extension ValueFormat where Value == CornerRadii? {
             return CornerRadii(
                 topLeft: corners[0], topRight: corners[1], bottomRight: corners[2], bottomLeft: corners[3])
         } write: { radii in
-            radii.map { CSSSides([$0.topLeft, $0.topRight, $0.bottomRight, $0.bottomLeft]).text(Self.text) } ?? "0"
+            radii.map { CSSSides([$0.topLeft, $0.topRight, $0.bottomRight, $0.bottomLeft]).text { "\($0)" } } ?? "0"
         }
     }
 
-    private static func length(_ text: String) -> CornerRadii.Length? {
+    private static func length(_ text: String) -> Length? {
         guard text.hasSuffix("p") || text.hasSuffix("%") else { return Digits.upTo(4)(text).map { .pixels($0) } }
-        return Digits.upTo(3)(String(text.dropLast())).flatMap { share in
-            (0...100).contains(share) ? (share == 0 ? .pixels(0) : .percent(share)) : nil
-        }
-    }
-
-    private static func text(_ length: CornerRadii.Length) -> String {
-        switch length {
-        case .pixels(let count): "\(count)"
-        case .percent(let share): "\(share)p"
-        }
+        guard let length = Length(parsing: text), case .percent(let part) = length, !text.hasPrefix("-"),
+            part.hundredths <= 10_000
+        else { return nil }
+        return length.isZero ? .pixels(0) : length
     }
 }
 

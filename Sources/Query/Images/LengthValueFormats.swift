@@ -2,13 +2,16 @@ import DarkroomNetwork
 import DarkroomTransforms
 
 extension ValueFormat where Value == Length {
-    /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling.
+    /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling, and `0` that
+    /// of zero percent.
     static func length(_ range: ClosedRange<Int>, percent: ClosedRange<Double>) -> ValueFormat {
         ValueFormat(.length(range, percent: percent)) { text in
             guard let length = Length(parsing: text) else { return nil }
             switch length {
             case .pixels(let count): return range.contains(count) ? length : nil
-            case .percent(let part): return percent.contains(Double(part.hundredths) / 100) ? length : nil
+            case .percent(let part):
+                guard percent.contains(Double(part.hundredths) / 100) else { return nil }
+                return length.isZero ? .pixels(0) : length
             }
         } write: {
             "\($0)"
@@ -27,8 +30,9 @@ extension ValueFormat where Value == Crop {
                     "x,y,w,h of the upright source, each in whole pixels or in percent, such as 25p, w and h above 0")
         ) { text in
             let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Length(parsing: String($0)) }
-            guard sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2], let height = sides[3],
-                [x, y, width, height].allSatisfy(\.isPart), width.isPositive, height.isPositive
+            guard !text.contains("-"), sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2],
+                let height = sides[3],
+                [x, y, width, height].allSatisfy(\.isPart), !width.isZero, !height.isZero
             else { return nil }
             return Crop(x: x, y: y, width: width, height: height)
         } write: {
@@ -56,23 +60,24 @@ extension ValueFormat where Value == AspectRatio {
 }
 
 extension Length {
-    /// Reads up to nine digits, or a percentage with up to three digits and two decimals that ends in `p` or `%`.
-    fileprivate init?(parsing text: String) {
+    /// Reads an integer of up to nine digits, or a percentage with up to three digits and two decimals that ends in `p`
+    /// or `%`. Either may have a minus sign.
+    init?(parsing text: String) {
         guard let unit = text.utf8.last, unit == UInt8(ascii: "p") || unit == UInt8(ascii: "%") else {
-            guard let count = Digits.integer(text), count >= 0, text.utf8.first != UInt8(ascii: "-") else { return nil }
+            guard let count = Digits.integer(text) else { return nil }
             self = .pixels(count)
             return
         }
-        guard let count = Digits.hundredths(text.utf8.dropLast(), maxWholeDigits: 3) else { return nil }
-        self = .percent(Percentage(hundredths: count))
+        let isSigned = text.utf8.first == UInt8(ascii: "-")
+        let digits = text.utf8.dropLast().dropFirst(isSigned ? 1 : 0)
+        guard let count = Digits.hundredths(digits, maxWholeDigits: 3) else { return nil }
+        self = .percent(Percentage(hundredths: isSigned ? -count : count))
     }
 
     /// Whether it is at most the whole.
     fileprivate var isPart: Bool {
         if case .percent(let part) = self { part.hundredths <= 10_000 } else { true }
     }
-
-    fileprivate var isPositive: Bool { self != .pixels(0) && self != .percent(Percentage(hundredths: 0)) }
 }
 
 extension Digits {

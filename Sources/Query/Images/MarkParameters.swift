@@ -15,7 +15,7 @@ extension ImageQueryDraft {
                 "Parameters 'markx' and 'marky' are gaps with marka=tile and must be at least 0.")
         }
         var mark = mark
-        let scaled = { (length: MarkLength) in pixelRatio.times(length, atMost: limits.maxOutputSide) }
+        let scaled = { (length: Length) in pixelRatio.times(length, atMost: limits.maxOutputSide) }
         (mark.width, mark.height) = (mark.width.map(scaled), mark.height.map(scaled))
         (mark.x, mark.y) = (scaled(mark.x), scaled(mark.y))
         return mark
@@ -24,17 +24,8 @@ extension ImageQueryDraft {
 
 extension Hundredths {
     /// The product with a length in pixels, of which no more than `limit` matters. A percentage stays as it is.
-    fileprivate func times(_ length: MarkLength, atMost limit: Int) -> MarkLength {
+    fileprivate func times(_ length: Length, atMost limit: Int) -> Length {
         guard case .pixels(let count) = length else { return length }
         return .pixels(count.signum() * min(times(abs(count)), limit))
-    }
-}
-
-extension MarkLength {
-    fileprivate var isNegative: Bool {
-        switch self {
-        case .pixels(let count): count < 0
-        case .percent(let percent): percent < 0
-        }
     }
 }

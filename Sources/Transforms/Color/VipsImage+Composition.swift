@@ -3,7 +3,7 @@ import DarkroomVips
 /// Operations that put images together.
 extension VipsImage {
     /// The image with its alpha multiplied by a coverage: one band of bytes, 255 = visible. Colors that become
-    /// invisible are cleared, so that nobody can recover them and they compress well.
+    /// invisible are cleared, so that they cannot be recovered and compress well.
     func masked(by coverage: VipsImage) throws(VipsError) -> VipsImage {
         let color = hasAlpha ? try band(0, count: bands - 1) : self
         let alpha = hasAlpha ? try band(bands - 1).multipliedBytes(by: coverage) : coverage

@@ -1,30 +1,6 @@
-/// The radii of an image's round corners, in the terms of CSS `border-radius`.
+/// The radii of an image's round corners, in the terms of CSS `border-radius`: pixels of the result from 0, or 0 to 100
+/// percent of the image's width across and of its height down.
 public struct CornerRadii: Hashable, Codable, Sendable {
-    /// The radius of one corner.
-    public enum Length: Hashable, Codable, Sendable {
-        /// In pixels of the result, at least 0.
-        case pixels(Int)
-        /// In percent of the image, 0…100: across of its width, and down of its height.
-        case percent(Int)
-
-        /// Whether the corner is a right angle.
-        public var isZero: Bool { self == .pixels(0) || self == .percent(0) }
-
-        var key: String {
-            switch self {
-            case .pixels(let count): "\(count)"
-            case .percent(let share): "\(share)%"
-            }
-        }
-
-        fileprivate func length(along side: Int) -> Double {
-            switch self {
-            case .pixels(let count): Double(max(count, 0))
-            case .percent(let share): Double(side) * Double(min(max(share, 0), 100)) / 100
-            }
-        }
-    }
-
     public var topLeft: Length
     public var topRight: Length
     public var bottomRight: Length
@@ -38,7 +14,7 @@ public struct CornerRadii: Hashable, Codable, Sendable {
         self.bottomLeft = bottomLeft
     }
 
-    /// The same radius for every corner.
+    /// The same radius for all corners.
     public init(_ radius: Length) {
         self.init(topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius)
     }
@@ -49,12 +25,21 @@ public struct CornerRadii: Hashable, Codable, Sendable {
     /// The radii for an image of this size, clockwise from the upper left. If neighbors would overlap, all are reduced
     /// by the same factor (CSS Backgrounds and Borders Level 3 §4.5).
     func fitted(to size: PixelSize) -> [(across: Double, down: Double)] {
-        let radii = all.map { (across: $0.length(along: size.width), down: $0.length(along: size.height)) }
+        let radii = all.map { (across: $0.radius(along: size.width), down: $0.radius(along: size.height)) }
         let (width, height) = (Double(size.width), Double(size.height))
         let factor = [
             width / (radii[0].across + radii[1].across), height / (radii[1].down + radii[2].down),
             width / (radii[2].across + radii[3].across), height / (radii[3].down + radii[0].down),
         ].reduce(1) { min($0, $1) }
         return radii.map { ($0.across * factor, $0.down * factor) }
+    }
+}
+
+extension Length {
+    fileprivate func radius(along side: Int) -> Double {
+        switch self {
+        case .pixels(let count): Double(max(count, 0))
+        case .percent(let part): Double(side) * min(max(part.fraction, 0), 1)
+        }
     }
 }

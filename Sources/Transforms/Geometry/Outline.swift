@@ -17,7 +17,7 @@ public enum Outline: Hashable, Sendable {
 
     var key: String {
         switch self {
-        case .corners(let radii): radii.all.map(\.key).joined(separator: " ")
+        case .corners(let radii): radii.all.map(\.description).joined(separator: " ")
         case .shape(let shape): shape.rawValue
         }
     }

@@ -30,7 +30,7 @@ struct StructuralSimilarity {
     }
 }
 
-/// Memory for planes, used again for every channel: allocating them takes longer than filling them.
+/// Memory for planes, used again for all channels: allocating them takes longer than filling them.
 private struct Workspace {
     let memory: UnsafeMutableBufferPointer<Float>
     /// The samples of a plane.

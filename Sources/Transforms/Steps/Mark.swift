@@ -47,15 +47,15 @@ public struct Mark: Transform, Hashable, Codable {
     public static let opacities = 1...100
 
     /// The width of the box that the mark is scaled into, up or down; nil = follows from the height.
-    public var width: MarkLength?
+    public var width: Length?
     /// The height of that box; nil = follows from the width. Without both, the mark keeps its own size.
-    public var height: MarkLength?
+    public var height: Length?
     /// Where the mark lies.
     public var anchor: Anchor
     /// The distance from the anchored edge, to the right of a centered anchor, or the gap between tiles.
-    public var x: MarkLength
+    public var x: Length
     /// The same downward.
-    public var y: MarkLength
+    public var y: Length
     /// In percent of the mark's own, 1…100.
     public var opacity: Int
     /// How colors are combined.
@@ -66,8 +66,8 @@ public struct Mark: Transform, Hashable, Codable {
 
     /// A mark that by default lies in the lower right corner at its own size.
     public init(
-        width: MarkLength? = nil, height: MarkLength? = nil, anchor: Anchor = .bottomRight, x: MarkLength = .pixels(0),
-        y: MarkLength = .pixels(0), opacity: Int = 100, blend: Blend = .over
+        width: Length? = nil, height: Length? = nil, anchor: Anchor = .bottomRight, x: Length = .pixels(0),
+        y: Length = .pixels(0), opacity: Int = 100, blend: Blend = .over
     ) {
         self.width = width
         self.height = height
@@ -79,8 +79,8 @@ public struct Mark: Transform, Hashable, Codable {
     }
 
     public var key: String {
-        let sides = "\(width?.key ?? "-"),\(height?.key ?? "-")"
-        return "mark(\(content),\(sides),\(anchor.rawValue),\(x.key),\(y.key),\(opacity),\(blend.rawValue))"
+        let sides = "\(width?.description ?? "-"),\(height?.description ?? "-")"
+        return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue))"
     }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 30) }
@@ -122,8 +122,8 @@ extension Mark {
         switch (width, height) {
         case (nil, nil): scale = min(scale, 1)
         case (let width, let height):
-            if let width { scale = min(scale, Double(width.pixels(of: picture.width)) / Double(natural.width)) }
-            if let height { scale = min(scale, Double(height.pixels(of: picture.height)) / Double(natural.height)) }
+            if let width { scale = min(scale, Double(width.resolved(in: picture.width)) / Double(natural.width)) }
+            if let height { scale = min(scale, Double(height.resolved(in: picture.height)) / Double(natural.height)) }
         }
         func side(_ length: Int, within limit: Int) -> Int {
             min(max(1, Int((Double(length) * scale).rounded())), limit)
@@ -136,8 +136,8 @@ extension Mark {
     func corner(of size: PixelSize, on picture: PixelSize) -> (x: Int, y: Int) {
         guard let fractions = anchor.fractions else { return (0, 0) }
         return (
-            Self.place(x.pixels(of: picture.width), fractions.x, free: picture.width - size.width),
-            Self.place(y.pixels(of: picture.height), fractions.y, free: picture.height - size.height)
+            Self.place(x.resolved(in: picture.width), fractions.x, free: picture.width - size.width),
+            Self.place(y.resolved(in: picture.height), fractions.y, free: picture.height - size.height)
         )
     }
 
@@ -149,8 +149,8 @@ extension Mark {
     /// The size of a tile with the gap to the next one, at most that of the picture.
     func cell(of size: PixelSize, on picture: PixelSize) -> PixelSize {
         PixelSize(
-            width: min(size.width + max(0, x.pixels(of: picture.width)), max(picture.width, size.width)),
-            height: min(size.height + max(0, y.pixels(of: picture.height)), max(picture.height, size.height)))
+            width: min(size.width + max(0, x.resolved(in: picture.width)), max(picture.width, size.width)),
+            height: min(size.height + max(0, y.resolved(in: picture.height)), max(picture.height, size.height)))
     }
 
     /// A raster of the picture's size, covered with the mark. Nothing but a block of small tiles is rendered.

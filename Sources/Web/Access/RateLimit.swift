@@ -39,7 +39,7 @@ struct RateLimit: Sendable {
         rate(of: authorization.key).map { limiter.admit(authorization.client, $0) == nil } ?? true
     }
 
-    /// The rate of requests that a key signed, or that nobody signed.
+    /// The rate of requests signed with this key; nil = of unsigned requests.
     private func rate(of key: SigningKey?) -> Rate? { key.flatMap { keyRates[$0.id] } ?? rate }
 }
 

@@ -57,7 +57,8 @@ struct ReferencePage {
             "<p>Parameters: \(list.map(mention).joined(separator: ", "))</p>"
         }
         let responses = (operation.node["responses"]?.mapping ?? [:]).map { status, response in
-            "<li><code>\(status.string ?? "")</code> \(Self.inline(resolved(response)["description"]?.string ?? ""))</li>"
+            let description = Self.inline(resolved(response)["description"]?.string ?? "")
+            return "<li><code>\(status.string ?? "")</code> \(description)</li>"
         }
         return """
             <h2 id="\(operation.anchor)"><code>\(operation.title)</code></h2>
@@ -84,11 +85,12 @@ struct ReferencePage {
 
     private var parameters: String {
         (contract["components"]?["parameters"]?.mapping ?? [:]).map { key, node in
-            """
-            <dt id="parameter-\((key.string ?? "").htmlEscaped)"><code>\((node["name"]?.string ?? "").htmlEscaped)</code> \
-            \(values(node["schema"]))</dt>
-            <dd>\(Self.paragraphs(node["description"]))</dd>
-            """
+            let name = (node["name"]?.string ?? "").htmlEscaped
+            return """
+                <dt id="parameter-\((key.string ?? "").htmlEscaped)"><code>\(name)</code> \
+                \(values(node["schema"]))</dt>
+                <dd>\(Self.paragraphs(node["description"]))</dd>
+                """
         }.joined(separator: "\n")
     }
 

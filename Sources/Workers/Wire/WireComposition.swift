@@ -41,18 +41,3 @@ extension CornerRadii: WireValue {
         try coder.code(&bottomLeft)
     }
 }
-
-extension CornerRadii.Length: WireValue {
-    static let blank = CornerRadii.Length.pixels(0)
-
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        var (isPercent, number) =
-            switch self {
-            case .pixels(let count): (false, count)
-            case .percent(let share): (true, share)
-            }
-        try coder.code(&isPercent)
-        try coder.code(&number)
-        self = isPercent ? .percent(number) : .pixels(number)
-    }
-}

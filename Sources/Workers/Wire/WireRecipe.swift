@@ -159,28 +159,6 @@ extension Gamma: WireValue {
     mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&exponent) }
 }
 
-extension MarkLength: WireValue {
-    static let blank = MarkLength.pixels(0)
-
-    private enum Kind: CaseIterable { case pixels, percent }
-
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        var (kind, value) =
-            switch self {
-            case .pixels(let count): (Kind.pixels, Double(count))
-            case .percent(let percent): (Kind.percent, percent)
-            }
-        try coder.code(choice: &kind)
-        try coder.code(&value)
-        switch kind {
-        case .pixels:
-            guard let count = Int(exactly: value) else { throw .malformed }
-            self = .pixels(count)
-        case .percent: self = .percent(value)
-        }
-    }
-}
-
 extension Mark: WireValue {
     static let blank = Mark()
 

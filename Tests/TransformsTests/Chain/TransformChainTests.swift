@@ -61,7 +61,7 @@ struct TransformChainTests {
             { $0.duotone = Duotone(shadow: .transparent, highlight: .white) },
             { $0.duotone = Duotone(shadow: .white, highlight: .transparent) },
             { $0.pixelate = Pixelate(block: .pixels(9)) },
-            { $0.pixelate = Pixelate(block: .percent(Percentage(hundredths: 900))) },
+            { $0.pixelate = Pixelate(block: .percent(9)) },
             { $0.crop = Crop(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .percent(half)) },
             { $0.box.horizontal = .percent(half) }, { $0.box.vertical = .percent(half) }, { $0.box.minWidth = 40 },
             { $0.box.minHeight = 40 }, { $0.box.ratio = AspectRatio(width: 2, height: 1) },

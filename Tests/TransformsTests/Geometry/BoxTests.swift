@@ -3,21 +3,19 @@ import Testing
 @testable import DarkroomTransforms
 
 struct BoxTests {
-    private static func percent(_ percent: Int) -> Length { .percent(Percentage(hundredths: percent * 100)) }
-
     private let image = PixelSize(width: 600, height: 400)
 
     @Test(
         arguments: [
-            (Box(horizontal: percent(50), vertical: nil), [300, nil]),
-            (Box(horizontal: percent(50), vertical: .pixels(90)), [300, 90]),
-            (Box(horizontal: percent(1), vertical: .percent(Percentage(hundredths: 3333))), [6, 133]),
+            (Box(horizontal: .percent(50), vertical: nil), [300, nil]),
+            (Box(horizontal: .percent(50), vertical: .pixels(90)), [300, 90]),
+            (Box(horizontal: .percent(1), vertical: .percent(33.33)), [6, 133]),
             (Box(horizontal: .pixels(160), vertical: nil, ratio: AspectRatio(width: 16, height: 9)), [160, 90]),
-            (Box(horizontal: nil, vertical: percent(50), ratio: AspectRatio(width: 1, height: 2)), [100, 200]),
+            (Box(horizontal: nil, vertical: .percent(50), ratio: AspectRatio(width: 1, height: 2)), [100, 200]),
             (Box(horizontal: nil, vertical: nil, ratio: AspectRatio(width: 1, height: 1)), [400, 400]),
             (Box(horizontal: nil, vertical: nil, ratio: AspectRatio(width: 2, height: 1)), [600, 300]),
-            (Box(horizontal: percent(10), vertical: nil, minWidth: 100), [100, nil]),
-            (Box(horizontal: percent(10), vertical: percent(10), minWidth: 90), [90, 60]),
+            (Box(horizontal: .percent(10), vertical: nil, minWidth: 100), [100, nil]),
+            (Box(horizontal: .percent(10), vertical: .percent(10), minWidth: 90), [90, 60]),
             (Box(horizontal: nil, vertical: nil, minWidth: 900, minHeight: 5), [nil, nil]),
         ] as [(Box, [Int?])])
     func `A box has its sides once the image is known`(_ box: Box, _ sides: [Int?]) {

@@ -5,8 +5,6 @@ import Testing
 
 /// Boxes that depend on the image, from the recipe to the pixels.
 struct RelativeBoxTests {
-    private static func percent(_ percent: Int) -> Length { .percent(Percentage(hundredths: percent * 100)) }
-
     private func made(_ source: ByteBuffer, _ change: (inout Recipe) -> Void) throws -> Pixels {
         try Pixels(produce(source, .with(change)).body)
     }
@@ -38,7 +36,7 @@ struct RelativeBoxTests {
     @Test func `Percentages are those of the image after crop and trim, upright`() throws {
         let crop = try made(Drawing.quarters(80, 40).png()) {
             $0.crop = Crop(x: 40, y: 0, width: 20, height: 20)
-            $0.box.horizontal = Self.percent(50)
+            $0.box.horizontal = .percent(50)
         }
         #expect(crop.size == PixelSize(width: 10, height: 10))
         let framed = try Drawing.image(100, 60) { x, y in
@@ -46,12 +44,12 @@ struct RelativeBoxTests {
         }
         let trimmed = try made(framed.png()) {
             $0.trim = Trim(threshold: 10)
-            $0.box.horizontal = Self.percent(50)
+            $0.box.horizontal = .percent(50)
         }
         #expect(trimmed.size == PixelSize(width: 30, height: 10))
         let upright = try made(Drawing.quarters(80, 40).png()) {
             $0.orientation = .exif(6)
-            $0.box.horizontal = Self.percent(50)
+            $0.box.horizontal = .percent(50)
         }
         #expect(upright.size == PixelSize(width: 20, height: 40))
     }
@@ -59,11 +57,11 @@ struct RelativeBoxTests {
     @Test func `Half of a photograph is the photograph`() throws {
         let source = try Fixture.image("sample.jpg")
         let whole = try made(source) { $0.box.width = 400 }
-        let half = try made(source) { $0.box.horizontal = Self.percent(50) }
+        let half = try made(source) { $0.box.horizontal = .percent(50) }
         #expect(half.size == PixelSize(width: 800, height: 534))
         #expect(half.hashDistance(to: whole) <= 4)
         let square = try made(source) {
-            $0.box = Box(horizontal: Self.percent(25), vertical: nil, ratio: AspectRatio(width: 1, height: 1))
+            $0.box = Box(horizontal: .percent(25), vertical: nil, ratio: AspectRatio(width: 1, height: 1))
             $0.fit = .cover
         }
         let pixels = try made(source) { $0 = .box(400, 400, fit: .cover) }
@@ -86,7 +84,7 @@ struct RelativeBoxTests {
             let planned = try crop.planned(ChainPlan(source: size)).size
             #expect(planned.width >= 1 && planned.height >= 1)
         }
-        let tooLarge = Crop(x: Self.percent(50), y: .pixels(0), width: Self.percent(51), height: .pixels(1))
+        let tooLarge = Crop(x: .percent(50), y: .pixels(0), width: .percent(51), height: .pixels(1))
         #expect(throws: TransformError.self) {
             try tooLarge.planned(ChainPlan(source: PixelSize(width: 10, height: 10)))
         }
@@ -95,7 +93,7 @@ struct RelativeBoxTests {
     @Test func `A crop in percent is the crop in pixels`() throws {
         let source = try Drawing.quarters(80, 40).png()
         let relative = try made(source) {
-            $0.crop = Crop(x: Self.percent(50), y: .pixels(20), width: Self.percent(25), height: Self.percent(50))
+            $0.crop = Crop(x: .percent(50), y: .pixels(20), width: .percent(25), height: .percent(50))
         }
         let absolute = try made(source) { $0.crop = Crop(x: 40, y: 20, width: 20, height: 20) }
         #expect(relative.samples == absolute.samples && relative.isFlat(Drawing.yellow.map(Int.init)))
@@ -136,8 +134,8 @@ struct RelativeBoxTests {
 extension Recipe {
     fileprivate static func randomBox(using random: inout some RandomNumberGenerator) -> Recipe {
         let sides: [Length?] = [
-            nil, nil, .pixels(1), .pixels(40), .pixels(90), .percent(Percentage(hundredths: 3_333)),
-            .percent(Percentage(hundredths: 20_000)),
+            nil, nil, .pixels(1), .pixels(40), .pixels(90), .percent(33.33),
+            .percent(200),
         ]
         let least: [Int?] = [nil, nil, 2, 30, 77]
         var recipe = Recipe()

@@ -86,9 +86,10 @@ struct MarkTests {
     @Test func `No size, anchor and offset puts a mark outside the picture`() throws {
         var random = SystemRandomNumberGenerator()
         func side() -> Int { [1, 2, 7, 100, 8192, 65_535].randomElement(using: &random) ?? 1 }
-        func length() -> MarkLength {
+        func length() -> Length {
             Bool.random(using: &random)
-                ? .pixels(.random(in: -9000...9000, using: &random)) : .percent(.random(in: -100...100, using: &random))
+                ? .pixels(.random(in: -9000...9000, using: &random))
+                : .percent(Percentage(hundredths: .random(in: -10_000...10_000, using: &random)))
         }
         for _ in 0..<5_000 {
             let picture = PixelSize(width: side(), height: side())

@@ -22,11 +22,11 @@ struct PixelateTests {
 
     @Test func `A percentage is that of the width, and a block of one pixel changes nothing`() throws {
         let image = try Drawing.quarters(200, 50)
-        let tenth = Length.percent(Percentage(hundredths: 1_000))
+        let tenth = Length.percent(10)
         #expect(
             try apply(Pixelate(block: tenth), to: image).samples
                 == apply(Pixelate(block: .pixels(20)), to: image).samples)
-        let least = Length.percent(Percentage(hundredths: 10))
+        let least = Length.percent(0.1)
         #expect(try apply(Pixelate(block: least), to: image).samples == image.asPixels().samples)
         #expect(Pixelate(block: tenth).key != Pixelate(block: .pixels(10)).key)
     }

@@ -57,7 +57,7 @@ extension ImageParameters {
             "pad", .padding, \.query.recipe.padding,
             .of(
                 .composition, .transform(Pad.self), .low,
-                "Adds space around the result in pixels, filled with `bg`, by default with transparency or white; several "
-                    + "values as in CSS `padding`.")),
+                "Adds space around the result in pixels, filled with `bg`, by default with transparency or white; "
+                    + "several values as in CSS `padding`.")),
     ]
 }

@@ -33,7 +33,7 @@ extension ImageParameters {
             \.query.recipe.pixelate,
             .of(
                 .effects, .transform(Pixelate.self), .low,
-                "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in percent "
-                    + "of its width.")),
+                "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in "
+                    + "percent of its width.")),
     ]
 }

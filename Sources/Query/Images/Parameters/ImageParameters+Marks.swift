@@ -4,17 +4,16 @@ import DarkroomTransforms
 extension ImageParameters {
     /// The parameters of the image that is drawn onto the result.
     static func marks(_ limits: QueryLimits) -> [Row] {
-        let side = ValueFormat<MarkLength>.length(pixels: 1...limits.maxOutputSide, percent: 0.01...100)
-        let offset = ValueFormat<MarkLength>
-            .length(pixels: -limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
+        let side = ValueFormat.length(1...limits.maxOutputSide, percent: 0.01...100)
+        let offset = ValueFormat.length(-limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
         let mark = { ParameterDocumentation.of(.composition, .transform(Mark.self), $0) }
         return [
             Row(
                 "mark", .mark, \.query.mark,
                 .of(
                     .composition, .transform(Mark.self), .high,
-                    "Image that is drawn onto the result, such as a logo: a URL like that of `url`, or the name of one of "
-                        + "the server's `marks`.")),
+                    "Image that is drawn onto the result, such as a logo: a URL like that of `url`, or the name of one "
+                        + "of the server's `marks`.")),
             Row(
                 "markw", side, \.mark.width,
                 mark("Width of the mark in CSS pixels or percent of the result's; by default its own.")),
