@@ -57,13 +57,14 @@ public struct VipsText: Sendable {
 
     private var font: String { "sans \(size)" }
 
+    /// Scalar by scalar: in one character with a combining mark, `<` still begins a tag.
     private var escaped: String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
+        text.unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
-            default: escaped.append(character)
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
     }

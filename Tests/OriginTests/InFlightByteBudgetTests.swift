@@ -131,6 +131,27 @@ struct InFlightByteBudgetTests {
         }
     }
 
+    @Test func `A download that is canceled while it waits for bytes lets the next one go on`() async throws {
+        var settings = try GuardedHTTPClient.Settings.loopback()
+        settings.maxInFlightBytes = 300_000
+        let body = { @Sendable (count: Int) in String(repeating: "x", count: count) }
+        try await withOrigin(settings) { request in
+            let count = [0: 200_000, 1: 250_000][request.index] ?? 50_000
+            return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"), .send(body(count))]
+        } _: { client, origin in
+            let held = try await client.fetch(try origin.url("/held"))
+            let url = try origin.url("/waits")
+            let waiting = Task { try await client.fetch(url) }
+            while origin.requests.count < 2 { await Task.yield() }
+            async let next = client.fetch(try origin.url("/next"))
+            while origin.requests.count < 3 { await Task.yield() }
+            waiting.cancel()
+            await #expect(throws: OriginError.cancelled) { try await waiting.value }
+            #expect(try await next.body.readableBytes == 50_000)
+            #expect(held.body.readableBytes == 200_000)
+        }
+    }
+
     @Test func `An original counts as long as its response is referenced`() async throws {
         try await withOrigin { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")]

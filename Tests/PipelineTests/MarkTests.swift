@@ -26,6 +26,22 @@ struct MarkTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
+    @Test(arguments: ["max-age=600", "no-store"])
+    func `While the source is downloaded, the mark holds no bytes that the download may wait for`(
+        mark: String
+    ) async throws {
+        let gate = Gate()
+        let bench = try Bench.withMark(mark: .control(mark, etag: "m"), gate: gate)
+        bench.origin.letNextPass()
+        async let image = bench.askMarked()
+        await gate.holds(1)
+        #expect(bench.fetches() == 1 && bench.fetches(of: "/a.png") == 1)
+        await until { bench.origin.reservedBytes == 0 }
+        gate.open()
+        _ = try await image
+        #expect(bench.fetches() == 1)
+    }
+
     @Test func `A hit waits for nothing while source and mark are fresh in memory`() async throws {
         let bench = try Bench.withMark(mark: .control("max-age=60", etag: "m"))
         let lookup = bench.pipeline.lookup(for: try bench.markedRequest())

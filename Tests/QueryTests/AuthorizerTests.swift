@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomPipeline
 import Foundation
 import Testing
@@ -96,7 +97,14 @@ struct AuthorizerTests {
         let authorization = Authorization(key: key)
         try authorization.requireSources(of: ImageRequest(url: "https://example.com/a.jpg"))
         let request = try ImageRequest(url: "https://example.org/a.jpg")
-        #expect(throws: AuthorizationError.sourceNotAllowed) { try authorization.requireSources(of: request) }
+        #expect(throws: AuthorizationError.sourceNotAllowed(parameter: "url")) {
+            try authorization.requireSources(of: request)
+        }
+        var marked = try ImageRequest(url: "https://example.com/a.jpg")
+        marked.mark = try SourceURL(parsing: "https://example.org/logo.png")
+        #expect(throws: AuthorizationError.sourceNotAllowed(parameter: "mark")) {
+            try authorization.requireSources(of: marked)
+        }
     }
 
     @Test(arguments: [
@@ -122,7 +130,7 @@ struct AuthorizerTests {
 
     @Test(arguments: [
         AuthorizationError.signatureRequired, .signatureWrong, .signatureExpired, .presetsOnly(parameter: nil),
-        .presetsOnly(parameter: "w"), .presetNotAllowed, .sourceNotAllowed,
+        .presetsOnly(parameter: "w"), .presetNotAllowed, .sourceNotAllowed(parameter: "url"),
     ])
     func `every refusal is a sentence`(error: AuthorizationError) {
         #expect(error.detail.hasSuffix("."))

@@ -57,7 +57,11 @@ struct PinnedTransport: Sendable {
             phases: phases, onProgress: hop.onProgress)
         phases.enter(.connecting)
         let result = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
-            await Self.result(of: client.execute(request: request, delegate: collector), until: phases.deadline)
+            let transfer = client.execute(request: request, delegate: collector)
+            return await Self.result(of: transfer, until: phases.deadline) {
+                transfer.cancel()
+                collector.stopWaiting()
+            }
         }
         guard let result else { throw ExchangeFailure(.cancelled) }
         let progress = collector.finish()
@@ -76,14 +80,14 @@ struct PinnedTransport: Sendable {
 
     /// Waits for the transfer, which ends at once at the deadline or when our task is canceled.
     private static func result(
-        of transfer: HTTPClient.Task<Void>, until deadline: Deadline
+        of transfer: HTTPClient.Task<Void>, until deadline: Deadline, cancel: @escaping @Sendable () -> Void
     ) async -> Result<Void, any Error> {
-        deadline.beginWait { transfer.cancel() }
+        deadline.beginWait(cancel)
         defer { deadline.endedWait() }
         return await withTaskCancellationHandler {
             do { return .success(try await transfer.futureResult.get()) } catch { return .failure(error) }
         } onCancel: {
-            transfer.cancel()
+            cancel()
         }
     }
 

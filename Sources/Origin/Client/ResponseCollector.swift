@@ -58,6 +58,9 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         return progress
     }
 
+    /// Ends a wait for bytes of the budget, which a canceled transfer would not leave.
+    func stopWaiting() { reservation.withLock(\.self)?.finish(bytes: 0) }
+
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
         state.withLock { $0.requestedAt = Date() }
         phases.enter(.response)

@@ -73,7 +73,7 @@ extension ImageResolver {
             return
         }
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
-        let held = original.map { Original(body: $0.body, record: $0.record, tier: $0.tier ?? .memory) }
+        let held = original?.released
         upgrades.start(request.upgradeKey, holding: held?.body.count ?? 0) { () async throws(PipelineError) in
             guard caches.isCurrent(job) else { throw .cancelled }
             if let held {

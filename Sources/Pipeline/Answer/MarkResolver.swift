@@ -19,7 +19,11 @@ extension ImageResolver {
     func mark(for request: ResolvedRequest) async throws(PipelineError) -> ResolvedMark {
         var request = request
         request.keepsOriginal = .ifAtHand
-        return try await resolvedMark(request)
+        let (response, record) = try await found(request)
+        // The source's download may wait for bytes that the mark's would hold. What the caches have is found again.
+        var original = response.original?.released
+        if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
+        return ResolvedMark(request, record, original: original, report: response.cache)
     }
 
     /// The bytes of a request's mark; nil if it has none.
@@ -32,8 +36,8 @@ extension ImageResolver {
         again.keepsOriginal = .always
         if let original = await originals.find(again, mark.record) { return original }
         // If the mark is another by now, the request starts over.
-        guard let original = try await resolvedMark(again).original, original.record.content == mark.record.content
-        else { throw .failed }
+        let (response, record) = try await found(again)
+        guard let original = response.original, record.content == mark.record.content else { throw .failed }
         return original
     }
 
@@ -42,11 +46,11 @@ extension ImageResolver {
         caches.records.inMemory(mark.request.keys.source).map { $0.content != mark.record.content } ?? false
     }
 
-    private func resolvedMark(_ request: ResolvedRequest) async throws(PipelineError) -> ResolvedMark {
+    private func found(_ request: ResolvedRequest) async throws(PipelineError) -> (ImageResponse, SourceRecord) {
         do throws(PipelineError) {
             let response = try await image(for: request)
             guard let record = response.record else { throw .failed }
-            return ResolvedMark(request, record, original: response.original, report: response.cache)
+            return (response, record)
         } catch {
             throw error.ofMark
         }

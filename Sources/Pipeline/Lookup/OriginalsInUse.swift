@@ -35,6 +35,11 @@ final class Original: Sendable {
         self.hold = hold
     }
 
+    /// The original without its share of the in-flight byte budget, for work that waits for another download.
+    var released: Original {
+        hold == nil ? self : Original(body: body, record: record, tier: tier ?? .memory, mayBeStored: mayBeStored)
+    }
+
     /// Whether the caches have the bytes, so that other requests find them there.
     var isStored: Bool { state.withLock(\.isStored) }
 

@@ -85,17 +85,18 @@ public struct ImageRequest: Sendable {
         do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }
 
-    /// Whether the hosts of the source, of the fallback and of a mark that the client chose each match one of the
-    /// patterns, which have the syntax of ``HostPolicy/allowHosts``. An `s3://name/…` source matches only patterns that
-    /// begin with `s3://`, and `*`. A `local:///` source has no host and matches only `*`. Redirects do not count.
+}
+
+extension SourceURL {
+    /// Whether the host matches one of the patterns, which have the syntax of ``HostPolicy/allowHosts``. An
+    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. A `local:///` source has no host and
+    /// matches only `*`. Redirects do not count.
     package func staysWithin(hosts patterns: [String]) -> Bool {
-        [source, fallback, trustsMark ? nil : mark].compactMap(\.self).allSatisfy { source in
-            guard !patterns.contains("*") else { return true }
-            switch (source.scheme, source.host) {
-            case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)
-            case (.s3, _): return patterns.contains { $0.hasPrefix("s3://") && Glob($0).matches(source.origin) }
-            case (.local, _), (_, nil): return false
-            }
+        guard !patterns.contains("*") else { return true }
+        switch (scheme, host) {
+        case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)
+        case (.s3, _): return patterns.contains { $0.hasPrefix("s3://") && Glob($0).matches(origin) }
+        case (.local, _), (_, nil): return false
         }
     }
 }

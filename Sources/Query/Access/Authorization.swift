@@ -46,8 +46,12 @@ package struct Authorization: Sendable {
 
     /// Throws where the key's signatures may not ask for the sources of a request.
     package func requireSources(of request: ImageRequest) throws(AuthorizationError) {
-        guard let key, !key.hosts.isEmpty, !request.staysWithin(hosts: key.hosts) else { return }
-        throw .sourceNotAllowed
+        guard let key, !key.hosts.isEmpty else { return }
+        // A mark that the server names is its own choice.
+        let mark = request.trustsMark ? nil : request.mark
+        for (parameter, source) in [("url", request.source), ("default", request.fallback), ("mark", mark)] {
+            guard source?.staysWithin(hosts: key.hosts) ?? true else { throw .sourceNotAllowed(parameter: parameter) }
+        }
     }
 
     /// How long caches may use a response; nil = without limit.
@@ -66,7 +70,8 @@ package enum AuthorizationError: Error, Hashable {
     /// Images are made with presets only. The parameter that must not be given; nil = `preset` is missing.
     case presetsOnly(parameter: String?)
     case presetNotAllowed
-    case sourceNotAllowed
+    /// The parameter that names the source.
+    case sourceNotAllowed(parameter: String)
 
     /// The parameter at fault; nil where there is none.
     package var parameter: String? {
@@ -77,7 +82,7 @@ package enum AuthorizationError: Error, Hashable {
         case .signatureExpired: AccessParameters.expiry.name
         case .presetsOnly(let parameter): parameter.map { InvalidParameter.clipped($0) }
         case .presetNotAllowed: AccessParameters.preset.name
-        case .sourceNotAllowed: "url"
+        case .sourceNotAllowed(let parameter): parameter
         }
     }
 

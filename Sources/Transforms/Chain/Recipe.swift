@@ -135,8 +135,9 @@ extension TransformChain {
     /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
     ///   of the ``ImageJob``.
     public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
-        let room = recipe.padding?.leftover(of: limits) ?? limits
-        let limits = recipe.scaleDown ? ScaleDownLimits(room, rotationDegrees: recipe.rotationDegrees % 360) : nil
+        let scaleDown = ScaleDownLimits(
+            limits, rotationDegrees: recipe.rotationDegrees % 360, padding: recipe.padding ?? Padding(0))
+        let limits = recipe.scaleDown ? scaleDown : nil
         let steps = recipe.scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
         self.init(steps.compactMap { $0 })
         self.recipe = recipe

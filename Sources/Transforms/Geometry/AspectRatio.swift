@@ -37,6 +37,6 @@ public struct AspectRatio: Hashable, Codable, Sendable, CustomStringConvertible 
     }
 
     private static func scaled(_ side: Int, _ factor: Int, by divisor: Int) -> Int {
-        max(1, Int((Double(side) * Double(factor) / Double(divisor)).rounded()))
+        PixelSize.side(Double(side) * Double(factor) / Double(divisor))
     }
 }

@@ -101,7 +101,7 @@ public struct Box: Hashable, Codable, Sendable {
         }
         let factor = size.factor(toCover: least)
         let grown = PixelSize(
-            width: Int((Double(size.width) * factor).rounded()), height: Int((Double(size.height) * factor).rounded()))
+            width: PixelSize.side(Double(size.width) * factor), height: PixelSize.side(Double(size.height) * factor))
         let covering = ratio?.smallest(around: least) ?? grown.united(with: least)
         (box.width, box.height) = (covering.width, covering.height)
         return box

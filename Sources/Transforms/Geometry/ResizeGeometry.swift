@@ -112,7 +112,7 @@ public struct ResizeGeometry: Hashable, Sendable {
     }
 
     private static func scale(_ size: PixelSize, by factor: Double) -> PixelSize {
-        func side(_ length: Int) -> Int { max(1, Int((Double(length) * factor).rounded())) }
-        return PixelSize(width: side(size.width), height: side(size.height))
+        PixelSize(
+            width: PixelSize.side(Double(size.width) * factor), height: PixelSize.side(Double(size.height) * factor))
     }
 }

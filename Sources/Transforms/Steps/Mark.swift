@@ -98,13 +98,8 @@ public struct Mark: Transform, Hashable, Codable {
         let overlay = anchor == .tile ? try tiles(of: mark, over: image.size) : mark
         let corner = corner(of: size, on: image.size)
         return try image.mapFrames { frame throws(VipsError) in
-            let blended = try VipsImage.build(
-                "composite2",
-                [
-                    "base": .image(frame), "overlay": .image(overlay), "mode": .string(blend.rawValue),
-                    "x": .int(corner.x), "y": .int(corner.y),
-                ])
-            return frame.hasAlpha ? blended : try blended.band(0, count: 3)
+            if blend == .over { return try frame.drawing(overlay, x: corner.x, y: corner.y) }
+            return try frame.composited(with: overlay, x: corner.x, y: corner.y, mode: blend.rawValue)
         }
     }
 }

@@ -24,19 +24,13 @@ public struct Padding: Hashable, Codable, Sendable {
         self.init(top: width, right: width, bottom: width, left: width)
     }
 
-    /// The size of an image with this space around it.
-    func around(_ size: PixelSize) -> PixelSize {
-        PixelSize(width: left + size.width + right, height: top + size.height + bottom)
-    }
+    /// What is added to the width.
+    var across: Int { left + right }
+    /// What is added to the height.
+    var down: Int { top + bottom }
 
-    /// The limits on an image that stays within `limits` with this space around it.
-    func leftover(of limits: PixelLimits) -> PixelLimits {
-        let (across, down) = (left + right, top + bottom)
-        var limits = limits
-        limits.maxOutputPixels = max(1, limits.maxOutputPixels - (across + down) * limits.maxOutputSide)
-        limits.maxOutputSide = max(1, limits.maxOutputSide - max(across, down))
-        return limits
-    }
+    /// The size of an image with this space around it.
+    func around(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width + across, height: size.height + down) }
 }
 
 /// Adds space around the image (libvips `embed`), so that the result is larger than the box.

@@ -63,8 +63,7 @@ public struct Text: Transform, Hashable, Codable {
             x: Self.place(margin, room.width - whole.width, x, within: image.size.width - whole.width),
             y: Self.place(margin, room.height - whole.height, y, within: image.size.height - whole.height)
         )
-        return try image.mapFrames { frame throws(VipsError) in try frame.drawing(ink, x: place.x, y: place.y)
-        }
+        return try image.mapFrames { frame throws(VipsError) in try frame.drawing(ink, x: place.x, y: place.y) }
     }
 
     private static func place(_ margin: Int, _ free: Int, _ fraction: Double, within limit: Int) -> Int {
@@ -87,7 +86,14 @@ public struct Text: Transform, Hashable, Codable {
                 reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has room for "
                     + "\(max(room.width, 0))×\(max(room.height, 0)); ask for a smaller textsize or a shorter text")
         }
-        return !text.allSatisfy(\.isWhitespace)
+        return measure.width > 0 && text.unicodeScalars.contains(where: \.hasInk)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it may be drawn, unlike spaces, joiners and marks of direction.
+    fileprivate var hasInk: Bool {
+        !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && properties.generalCategory != .format
     }
 }
 

@@ -1,10 +1,11 @@
 import DarkroomNetwork
-import DarkroomOrigin
 import DarkroomVips
 import Foundation
 import HTTPTypes
 import NIOCore
 import Synchronization
+
+@testable import DarkroomOrigin
 
 /// An origin that answers from a table, optionally behind a gate, and counts its requests. It answers 304 to validators
 /// of its current image.
@@ -31,6 +32,10 @@ final class FakeOrigin: OriginFetching {
     private let seen = Mutex<[OriginRequest]>([])
     private let forgiven = Mutex<[String?]>([])
     private let isNextLetThrough = Mutex(false)
+    private let budget = InFlightByteBudget(budgetBytes: 1 << 30)
+
+    /// The bytes of images that something holds.
+    var reservedBytes: Int { budget.usedBytes }
 
     init(_ answers: [String: Answer], gate: Gate? = nil, wall: WallClock = WallClock()) {
         self.answers = Mutex(answers)
@@ -98,10 +103,14 @@ final class FakeOrigin: OriginFetching {
             let isKnown =
                 request.validatedURL == request.url.canonical
                 && request.validators[.ifNoneMatch].map { $0 == fields[.eTag] } ?? false
-            return OriginResponse(
+            var response = OriginResponse(
                 url: request.url, status: isKnown ? .notModified : .ok, headers: fields,
                 body: isKnown ? ByteBuffer() : body, requestedAt: askedAt, receivedAt: askedAt,
                 sentFields: request.headers)
+            let reservation = budget.makeReservation()
+            reservation.finish(bytes: isKnown ? 0 : body.readableBytes)
+            response.reservation = reservation
+            return response
         }
     }
 }

@@ -16,10 +16,11 @@ extension Bench {
     /// A bench whose origin also has a mark.
     static func withMark(
         _ fields: HTTPFields = .control("max-age=600", etag: "a"),
-        mark: HTTPFields = .control("max-age=600", etag: "m"), continuesInBackground: Bool = false,
-        memoryBytes: Int = 1 << 20
+        mark: HTTPFields = .control("max-age=600", etag: "m"), gate: Gate? = nil,
+        continuesInBackground: Bool = false, memoryBytes: Int = 1 << 20
     ) throws -> Bench {
-        let bench = try Bench(fields, continuesInBackground: continuesInBackground, memoryBytes: memoryBytes)
+        let bench = try Bench(
+            fields, gate: gate, continuesInBackground: continuesInBackground, memoryBytes: memoryBytes)
         bench.origin.answer(markPath, .picture(try Self.mark(), mark))
         return bench
     }

@@ -46,6 +46,24 @@ struct ResizeGeometryTests {
         #expect(geometry.canvas == PixelSize(width: canvas.0, height: canvas.1))
     }
 
+    @Test func `The sizes of extreme sources, ratios and percentages are numbers`() {
+        let ratios = [nil, AspectRatio(width: 999_999, height: 1), AspectRatio(width: 1, height: 999_999)]
+        for source in [PixelSize(width: 1, height: PixelSize.maxSide), PixelSize(width: PixelSize.maxSide, height: 1)] {
+            for (ratio, fit) in ratios.flatMap({ ratio in Fit.allCases.map { (ratio, $0) } }) {
+                let sides: [(Length?, Length?)] = [
+                    (.percent(800), nil), (nil, .percent(800)), (.pixels(8192), .percent(800)),
+                ]
+                for (across, down) in sides {
+                    let box = Box(
+                        horizontal: across, vertical: down, ratio: ratio, minWidth: 8192, minHeight: 8192)
+                    let geometry = ResizeGeometry(source: source, box: box, fit: fit, enlarge: true)
+                    #expect(max(geometry.scaled.width, geometry.scaled.height) <= PixelSize.maxSide * 8)
+                    #expect(geometry.canvas.width >= 1 && geometry.canvas.height >= 1)
+                }
+            }
+        }
+    }
+
     @Test func `No result has an empty side or, without enlarging, a side longer than its source`() {
         for fit in Fit.allCases {
             for width in [1, 2, 7, 640, 4001] {

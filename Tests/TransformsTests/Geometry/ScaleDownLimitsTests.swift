@@ -21,6 +21,30 @@ struct FitLimitsTests {
         #expect(fitted == PixelSize(width: expected[0], height: expected[1]))
     }
 
+    @Test func `With space around it, the largest size within the limits is just within them`() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<2_000 {
+            func space() -> Int { .random(in: 0...600, using: &random) }
+            let padding = Padding(top: space(), right: space(), bottom: space(), left: space())
+            let pixels = PixelLimits(maxOutputSide: 2_000, maxOutputPixels: 2_500_000)
+            let degrees = [0, 90, 180, 270].randomElement(using: &random) ?? 0
+            let limits = ScaleDownLimits(pixels, rotationDegrees: degrees, padding: padding)
+            let size = PixelSize(
+                width: .random(in: 1...5_000, using: &random), height: .random(in: 1...5_000, using: &random))
+            let fitted = limits.fitted(size)
+            func result(_ size: PixelSize) -> PixelSize {
+                padding.around(degrees.isMultiple(of: 180) ? size : size.transposed)
+            }
+            func isWithin(_ size: PixelSize) -> Bool {
+                max(size.width, size.height) <= 2_000 && size.area <= 2_500_000
+            }
+            #expect(isWithin(result(fitted)), "\(size) \(padding)")
+            let larger = PixelSize(width: fitted.width + 8, height: fitted.height + 8)
+            let isProportional = min(fitted.width, fitted.height) > 4
+            #expect(fitted == size || !isProportional || !isWithin(result(larger)), "\(size) \(padding)")
+        }
+    }
+
     private let small = PixelLimits(maxOutputSide: 100, maxOutputPixels: 8000)
 
     private func scaledDown(_ recipe: Recipe) -> Recipe {

@@ -157,6 +157,19 @@ struct MarkTests {
         #expect(pixels.bands == 3)
     }
 
+    @Test(arguments: Mark.Blend.allCases)
+    func `An invisible mark changes no sample, whatever lies below`(blend: Mark.Blend) throws {
+        let mark = try Drawing.flat(40, 30, [255, 255, 255, 0]).png()
+        for bands in [3, 4] {
+            let source = try Drawing.image(40, 30) { x, y in
+                [UInt8(x * 6), UInt8(y * 8), UInt8(x + y), UInt8(255 - x)].prefix(bands) + []
+            }.png()
+            let changed = try Pixels(marked(source, with: mark, Mark(blend: blend)).body)
+            let own = try Pixels(produce(source).body)
+            #expect(changed.meanDistance(to: own) == 0, "\(bands)")
+        }
+    }
+
     @Test func `A transparent picture keeps its alpha, and the mark is drawn onto it`() throws {
         let source = try Drawing.flat(40, 30, [0, 0, 0, 0]).png()
         let pixels = try Pixels(marked(source, with: Drawing.flat(10, 6, Drawing.red).png(), Mark()).body)

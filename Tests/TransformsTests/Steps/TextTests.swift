@@ -83,6 +83,19 @@ struct TextTests {
         #expect(throws: Never.self) { try written(Text("&#1; &lt \"'", size: 12)) }
     }
 
+    @Test(arguments: ["\u{600}", "\u{D4E}"], ["\u{301}", "\u{FE0F}", "\u{200D}", ""])
+    func `Markup is drawn as it is written if it is part of a longer character`(before: String, after: String) {
+        for sign in ["<", ">", "&"] {
+            #expect(throws: Never.self) {
+                try VipsText("a\(before)\(sign)\(after)i>b", size: 20, width: 200).drawn(
+                    color: "#ffffff", alignment: "low")
+            }
+            #expect(throws: Never.self) {
+                try VipsText("a\(sign)\(after)b", size: 20, width: 200).drawn(color: "#ffffff", alignment: "low")
+            }
+        }
+    }
+
     @Test func `Arabic is shaped: joined letters are narrower than single ones`() throws {
         func width(_ text: String) throws -> Int {
             let ink = try #require(inked(try written(Text(text, size: 40))))
@@ -131,7 +144,9 @@ struct TextTests {
     @Test func `A text lies under the mask, and blank text draws nothing`() throws {
         let masked = try written(Text("██████", size: 40, position: .center)) { $0.mask = .circle }
         #expect(masked[30, 60][3] == 0 && masked[120, 60] == [255, 255, 255, 255])
-        #expect(inked(try written(Text("   "))) == nil)
+        for blank in ["   ", "\u{200B}", "\u{2060}", " \u{200B} ", "\u{202E}", "\u{FE0F}"] {
+            #expect(inked(try written(Text(blank))) == nil)
+        }
     }
 
     @Test func `Every frame of an animation has the text`() throws {

@@ -127,7 +127,7 @@ export function Photo() {
   return ${element(`unoptimized src=${quoted(target)}`)};
 }`;
   const rest = query(state, ["url", "w", "h", "dpr", "q"]);
-  const height = state.h ? `&h=\${Math.round(width * ${state.h} / ${pixels(state.w, sourceSize().width)})}` : "";
+  const height = state.h ? `&h=\${Math.round(width * ${pixels(state.h, sourceSize().height)} / ${pixels(state.w, sourceSize().width)})}` : "";
   return `import Image from "next/image";
 
 const loader = ({ src, width, quality }) =>

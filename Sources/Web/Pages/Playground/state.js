@@ -3,7 +3,7 @@ const SERVER = JSON.parse($("server").textContent);
 /** The values that the server accepts for each parameter of /image, as a phrase. */
 const VALUES = new Map(SERVER.parameters.map(({ name, values }) => [name, values]));
 /** The parameters that this page sets: all but those of documents, and another spelling. */
-const PARAMETERS = [...VALUES.keys()].filter((name) => !["fields", "placeholder", "we", "maxbytes"].includes(name));
+const PARAMETERS = [...VALUES.keys()].filter((name) => !["fields", "placeholder", "we"].includes(name));
 /** The parameters that decide which pixels are visible, rather than how they look. */
 const GEOMETRY = ["ar", "fit", "a", "fpx", "fpy", "crop", "trim", "orient", "ro", "flip", "flop", "bg", "enlarge", "n", "page"];
 const STANDARD = { fit: "inside", a: "center", output: "auto" };

@@ -8,8 +8,8 @@ AsyncImage(url: URL(string: ${quoted(target)})) { image in
 
 /** The Swift equivalent of each parameter. Parameters without one are listed in a comment. */
 const RECIPE = {
-  w: (v) => `box = Box(width: ${pixels(v.w, sourceSize().width)}, height: ${v.h || "nil"})`,
-  h: (v) => (v.w ? "" : `box = Box(width: nil, height: ${v.h})`),
+  w: (v) => `box = Box(width: ${pixels(v.w, sourceSize().width)}, height: ${v.h ? pixels(v.h, sourceSize().height) : "nil"})`,
+  h: (v) => (v.w ? "" : `box = Box(width: nil, height: ${pixels(v.h, sourceSize().height)})`),
   fit: (v) => `fit = .${v.fit}`,
   a: (v) => `position = ${swiftPosition(v)}`,
   fpx: () => "", fpy: () => "", output: () => "", q: () => "", ll: () => "", il: () => "", url: () => "",
