@@ -84,13 +84,12 @@ public struct ImageRequest: Sendable {
     private static func source(_ url: String) throws(PipelineError) -> SourceURL {
         do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }
-
 }
 
 extension SourceURL {
     /// Whether the host matches one of the patterns, which have the syntax of ``HostPolicy/allowHosts``. An
-    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. A `local:///` source has no host and
-    /// matches only `*`. Redirects do not count.
+    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. A `local:///` source has no host
+    /// and matches only `*`. Redirects do not count.
     package func staysWithin(hosts patterns: [String]) -> Bool {
         guard !patterns.contains("*") else { return true }
         switch (scheme, host) {
