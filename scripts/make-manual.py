@@ -19,10 +19,10 @@ FILES = [
 ]
 STATUSES = [
     ("0", "Success; for serve, a shutdown after SIGTERM or SIGINT."),
-    ("1", "Failure, such as an address that is in use."),
+    ("1", "Failure, such as an address that is in use; for transform, also of a single image."),
     ("64", "Invalid arguments."),
     ("78", "Invalid settings."),
-    ("130, 143", "A second SIGINT or SIGTERM ended the server immediately."),
+    ("130, 143", "SIGINT or SIGTERM ended the command before it was done; for serve, the second one did."),
 ]
 
 

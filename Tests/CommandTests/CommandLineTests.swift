@@ -107,7 +107,7 @@ struct CommandLineTests {
         #expect(run.errors.contains("'w'"))
         let missing = try DarkroomProcess.run(["transform", "/no/such/file.jpg", "/tmp/out.jpg"])
         #expect(missing.status == 1)
-        #expect(missing.errors == "Error: /no/such/file.jpg cannot be read or written: No such file or directory\n")
+        #expect(missing.errors == "Error: /no/such/file.jpg cannot be read: No such file or directory.\n")
         let broken = try DarkroomProcess.run(["transform", "/dev/null", "/tmp/out.jpg"])
         #expect(broken.status == 1)
     }

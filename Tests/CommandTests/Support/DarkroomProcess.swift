@@ -86,28 +86,31 @@ final class DarkroomProcess: Sendable {
             .deletingLastPathComponent().appendingPathComponent("darkroom")
     }
 
-    private static func launch(
-        _ arguments: [String], environment: [String: String] = [:], output: Pipe, errors: Any? = nil
+    /// Starts the executable without variables of this process that are settings.
+    static func launch(
+        _ arguments: [String], environment: [String: String] = [:], input: Pipe? = nil, output: Pipe,
+        errors: Any? = nil
     ) throws -> Process {
         let process = Process()
         process.executableURL = binary
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
             .merging(environment) { $1 }
+        if let input { process.standardInput = input }
         process.standardOutput = output
         if let errors { process.standardError = errors }
         try process.run()
         return process
     }
 
-    private static func wait(_ process: Process) -> Int32 {
+    static func wait(_ process: Process) -> Int32 {
         process.waitUntilExit()
         return process.terminationStatus
     }
 }
 
 /// The lines of a pipe as they arrive.
-private final class Lines: Sendable {
+final class Lines: Sendable {
     private let stream: AsyncStream<String>
     private nonisolated(unsafe) var iterator: AsyncStream<String>.Iterator
 

@@ -1,0 +1,252 @@
+import ArgumentParser
+import DarkroomMachine
+import DarkroomQuery
+import DarkroomTransforms
+import DarkroomWorkers
+import Foundation
+import Logging
+import NIOCore
+
+/// `darkroom transform`
+struct TransformFiles: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transform", abstract: "Transform image files.",
+        usage: """
+            darkroom transform IN OUT [--w 400] [--fit cover] [--output webp] ...
+            darkroom transform IN ... FOLDER [--overwrite] [--json] [--w 400] ...
+            """,
+        discussion: """
+            Accepts every parameter of GET /image except url and mark: --w 400 is w=400, --flip is flip. Words after \
+            -- are paths.
+
+            One file: without --output, the extension of OUT selects the format. A dash stands for standard input or \
+            output.
+
+            Many files: each IN is a file, a folder with everything below it, or a pattern in quotes, such as \
+            'photos/**/*.jpg'. Results keep their names and subfolders in FOLDER, with the extension of their format; \
+            FOLDER is created if necessary; for a single IN file, end it with a slash. As many images as there are \
+            processor cores are transformed at once. Hidden files, and in folders everything that is no image, are \
+            left out.
+
+            No existing file is replaced, unless --overwrite is given. --json prints one JSON object per line for \
+            each file, and a last one with the counts.
+
+            The exit status is 0 if nothing failed, 1 if a file failed or nothing could be started, 64 if the \
+            arguments are wrong, and 130 after Ctrl-C.
+            """)
+
+    @Argument(parsing: .captureForPassthrough, help: .hidden) var words: [String] = []
+
+    func validate() throws {
+        let flags = words.prefix { $0 != "--" }
+        guard !flags.contains("--help"), !flags.contains("-h") else { throw CleanExit.helpRequest(self) }
+        let arguments = try TransformArguments(words)
+        guard arguments.paths.count == 2 || !arguments.paths.contains("-") else {
+            throw ValidationError("A dash stands for a single image; expected two paths, IN and OUT.")
+        }
+    }
+
+    func run() async throws {
+        let arguments = try TransformArguments(words)
+        do {
+            let inputs = Inputs(arguments.paths.dropLast())
+            let target = arguments.paths.last ?? ""
+            if try isFolder(target, for: arguments.paths) {
+                try await transform(inputs, into: target, arguments)
+            } else {
+                try transform(arguments.paths[0], to: target, arguments)
+            }
+        } catch let error as InvalidParameter {
+            throw Self.failure(error.detail)
+        } catch let error as UsageError {
+            throw Self.failure(error.sentence)
+        }
+    }
+
+    /// Paths that do not fit together.
+    private struct UsageError: Error {
+        let sentence: String
+    }
+
+    private static func failure(_ sentence: String) -> ExitCode {
+        StandardError.write(CommandOutput.printable(sentence))
+        return .failure
+    }
+
+    /// Whether the last path is a folder for the results, rather than the result of a single file.
+    private func isFolder(_ target: String, for paths: [String]) throws(UsageError) -> Bool {
+        guard target != "-" else {
+            let inputs = Inputs(paths[0] == "-" ? [] : [paths[0]])
+            guard inputs.folders.isEmpty else {
+                throw UsageError(sentence: "Standard output takes a single image, and \(paths[0]) is a folder.")
+            }
+            return false
+        }
+        let kind = try? FileStatus(of: target).kind
+        let isFolder = kind == .folder || kind == nil && target.hasSuffix("/")
+        if paths[0] == "-" {
+            guard !isFolder else {
+                throw UsageError(sentence: "Standard input has no name; name a file in \(target).")
+            }
+            return false
+        }
+        guard !isFolder, paths.count > 2 || !Inputs([paths[0]]).folders.isEmpty else { return isFolder }
+        guard kind == nil else { throw UsageError(sentence: "\(target) is no folder, which several images need.") }
+        return true
+    }
+}
+
+// MARK: One file
+
+extension TransformFiles {
+    private func transform(_ source: String, to target: String, _ arguments: TransformArguments) throws {
+        guard target != "-" || !arguments.printsJSON else {
+            throw Self.failure("Standard output takes either the image or --json; name a file for the image.")
+        }
+        var parameters = arguments.parameters
+        let suffix = URL(fileURLWithPath: target).pathExtension
+        if !suffix.isEmpty, !parameters.contains(where: { $0.name == "output" }) {
+            parameters.append(("output", suffix))
+        }
+        let query = try FileQuery(parameters)
+        let start = ContinuousClock.now
+        let report: FileReport
+        do {
+            let bytes = try Self.read(source)
+            if target != "-" { try Self.requireFree(target, arguments) }
+            let image = try InProcessImageProcessor().process(query.job(bytes)) { false }
+            try Self.write(image.body, to: target, arguments)
+            let result = FileResult(
+                format: image.format, size: image.size, sourceBytes: bytes.readableBytes,
+                bytes: image.body.readableBytes, duration: .now - start)
+            report = FileReport(source: source, outcome: .written(to: target, result))
+        } catch {
+            let sentence = Self.sentence(error, source, target)
+            report = FileReport(source: source, outcome: .failed(sentence: sentence))
+            StandardError.write(CommandOutput.printable(sentence))
+        }
+        var tally = FileTally()
+        tally.count(report.outcome)
+        if arguments.printsJSON {
+            print(JSONLine.text(report))
+            print(JSONLine.summary(tally, total: 1, .now - start, stop: nil))
+        }
+        guard tally.failed == 0 else { throw ExitCode.failure }
+    }
+
+    private static func read(_ source: String) throws(SourceFile.Failure) -> ByteBuffer {
+        source == "-"
+            ? try SourceFile.read(STDIN_FILENO, named: "Standard input")
+            : try SourceFile.read(source, acceptsPipes: true)
+    }
+
+    /// Throws if there is a file that must not be replaced, before time is spent on the image.
+    private static func requireFree(_ target: String, _ arguments: TransformArguments) throws(ResultFile.Failure) {
+        let kind = try? FileStatus(of: target).kind
+        guard kind == nil || kind == .special || arguments.overwrites else { throw .exists }
+    }
+
+    private static func write(
+        _ bytes: ByteBuffer, to target: String, _ arguments: TransformArguments
+    ) throws(ResultFile.Failure) {
+        if target == "-" {
+            let failure = ResultFile.write(bytes, to: STDOUT_FILENO)
+            if failure != 0 { throw .unwritable(FileError("Standard output", .written, code: failure)) }
+        } else if (try? FileStatus(of: target).kind) == .special {
+            try ResultFile.write(bytes, toSpecialFile: target)
+        } else {
+            try ResultFile.write(bytes, to: target, replaces: arguments.overwrites)
+        }
+    }
+
+    private static func sentence(_ error: any Error, _ source: String, _ target: String) -> String {
+        let source = source == "-" ? "Standard input" : source
+        return switch error {
+        case let error as SourceFile.Failure: error.sentence(source)
+        case let error as ImageProcessingError: "\(source): \(error.sentence)"
+        case ResultFile.Failure.exists: "\(target) exists already; --overwrite replaces it."
+        case ResultFile.Failure.unwritable(let error): error.sentence
+        default: "\(error)"
+        }
+    }
+}
+
+// MARK: Many files
+
+extension TransformFiles {
+    private func transform(_ inputs: Inputs, into folder: String, _ arguments: TransformArguments) async throws {
+        let queries = try FileQueries(arguments.parameters)
+        let stop = StopFlag()
+        let run = BatchRun(inputs, into: folder, queries, overwrites: arguments.overwrites, stop: stop)
+        let output = CommandOutput(stop: stop)
+        let signals = await stop.watchSignals()
+        defer { signals.cancel() }
+        let start = ContinuousClock.now
+        try await output.showing {
+            run.progress
+        } while: {
+            let conflicts = await onThread { run.findConflicts() }
+            guard conflicts.count == 0 else {
+                for conflict in conflicts.first { output.printError(conflict.sentence) }
+                let rest = conflicts.count - conflicts.first.count
+                if rest > 0 { output.printError("\(FileTally.counted(rest, "more conflict")).") }
+                output.printError("Nothing was written.")
+                throw ExitCode.failure
+            }
+            guard !stop.isSet else { return }
+            try await transform(run, into: folder, output, printsJSON: arguments.printsJSON)
+        }
+        let duration = ContinuousClock.now - start
+        if arguments.printsJSON {
+            output.print(JSONLine.summary(run.tally, total: run.total, duration, stop: stop.reason))
+        } else {
+            output.print(CommandOutput.printable(run.tally.summary(folder, duration)))
+        }
+        if let reason = stop.reason {
+            let rest = run.total - run.tally.finished
+            output.printError("\(reason.sentence) \(FileTally.counted(rest, "file")) left.")
+            throw ExitCode(reason.status)
+        }
+        guard run.tally.failed == 0 else { throw ExitCode.failure }
+    }
+
+    private func transform(
+        _ run: BatchRun, into folder: String, _ output: CommandOutput, printsJSON: Bool
+    ) async throws {
+        do throws(ResultFile.Failure) { try ResultFile.makeFolders(folder) } catch {
+            if case .unwritable(let error) = error { output.printError(error.sentence) }
+            throw ExitCode.failure
+        }
+        let threads = ResourceDefaults.current.pixelWorkers
+        let workers = try await startWorkers(threads, output)
+        defer { workers?.stop() }
+        let processing: any ImageProcessing = workers ?? InProcessImageProcessor()
+        await onThread {
+            run.transform(on: threads, by: processing) { report in
+                if printsJSON { return output.print(JSONLine.text(report)) }
+                if case .failed(let sentence) = report.outcome { output.printError(sentence) }
+            }
+        }
+    }
+
+    /// Nil where this system has no workers; images are then processed in this process.
+    private func startWorkers(_ count: Int, _ output: CommandOutput) async throws -> WorkerImageProcessor? {
+        var configuration = WorkerConfiguration(workers: count, jobTimeout: .seconds(600), quarantine: .zero)
+        configuration.subcommand = EntryPoint.zygoteCommand
+        let logger = Logger(label: "darkroom") { _ in SwiftLogNoOpLogHandler() }
+        do throws(WorkerStartError) {
+            return try await WorkerImageProcessor(configuration, logger: logger)
+        } catch {
+            guard error != .unsupported else { return nil }
+            output.printError("\(error).")
+            throw ExitCode.failure
+        }
+    }
+}
+
+/// Runs blocking work on a thread of its own.
+private func onThread<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in
+        Thread { continuation.resume(returning: work()) }.start()
+    }
+}

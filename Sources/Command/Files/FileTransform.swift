@@ -1,0 +1,53 @@
+import DarkroomQuery
+import DarkroomTransforms
+import NIOCore
+
+/// The image parameters of a command line, for each format that a result may have.
+struct FileQueries: Sendable {
+    /// The format that `--output` names; nil = that of each file's extension.
+    let format: OutputFormat?
+    private let queries: [OutputFormat: FileQuery]
+
+    init(_ parameters: [(name: String, value: String?)]) throws(InvalidParameter) {
+        // Without a request there is no Accept, so that `auto` is the same as no `output`.
+        let parameters = parameters.filter { $0.name != "output" || $0.value != "auto" }
+        let query = try FileQuery(parameters)
+        format = query.output.format
+        if let format {
+            queries = [format: query]
+        } else {
+            var queries: [OutputFormat: FileQuery] = [:]
+            for format in OutputFormat.allCases where !format.isText && format.isAvailable {
+                queries[format] = try FileQuery(parameters + [("output", format.rawValue)])
+            }
+            self.queries = queries
+        }
+    }
+
+    /// The query for a result; nil for a format that this build does not write.
+    subscript(format: OutputFormat) -> FileQuery? { queries[format] }
+}
+
+extension FileQuery {
+    /// The job that makes the result of a source.
+    func job(_ source: ByteBuffer) -> ImageJob {
+        ImageJob(
+            source: source, pages: pages, chain: TransformChain(recipe, limits: PixelLimits()),
+            resampling: recipe.resampling, output: output)
+    }
+}
+
+extension ImageProcessingError {
+    /// The error as a message of the command line.
+    var sentence: String {
+        switch self {
+        case .unsupported: "The input is not an image in a supported format."
+        case .corrupt(let reason): "The input is corrupt or truncated (\(reason))."
+        case .tooLarge(let reason): reason
+        case .badParameter(let error): "\(error.parameter): \(error.reason)."
+        case .interrupted: "Processing was interrupted or took too long."
+        case .transformFailed(let reason), .encodingFailed(let reason): "Processing failed (\(reason))."
+        case .mark(let error): "The mark failed. \(error.sentence)"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import NIOCore
+import Synchronization
+
+/// Writes results. A file of the result's name is either absent or whole: bytes go to a hidden file beside it, which is
+/// renamed at the end.
+enum ResultFile {
+    enum Failure: Error, Equatable {
+        /// There is a file, and it is not to be replaced.
+        case exists
+        case unwritable(FileError)
+    }
+
+    private static let lastNumber = Atomic<Int>(0)
+
+    /// Writes a file, and the folders that it is in.
+    ///
+    /// - Parameter replaces: whether an existing file is replaced.
+    static func write(_ bytes: ByteBuffer, to path: String, replaces: Bool) throws(Failure) {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        let folder = PathParts(path).folder
+        let temporary = "\(folder).darkroom-\(getpid())-\(number).tmp"
+        var descriptor = create(temporary)
+        if descriptor < 0, errno == ENOENT, !folder.isEmpty {
+            try makeFolders(String(folder.dropLast()))
+            descriptor = create(temporary)
+        }
+        guard descriptor >= 0 else { throw .unwritable(FileError(path, .written)) }
+        var failure = write(bytes, to: descriptor)
+        // Some file systems report a full disk only here.
+        if close(descriptor) != 0, failure == 0 { failure = errno }
+        if failure == 0 { failure = rename(temporary, to: path, replaces: replaces) }
+        guard failure != 0 else { return }
+        unlink(temporary)
+        throw failure == EEXIST && !replaces ? .exists : .unwritable(FileError(path, .written, code: failure))
+    }
+
+    /// Writes into a device or a pipe, which cannot be replaced, or to an open file.
+    static func write(_ bytes: ByteBuffer, toSpecialFile path: String) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unwritable(FileError(path, .written)) }
+        defer { close(descriptor) }
+        let failure = write(bytes, to: descriptor)
+        guard failure == 0 else { throw .unwritable(FileError(path, .written, code: failure)) }
+    }
+
+    /// Writes all bytes to an open file.
+    ///
+    /// - Returns: an `errno`, or 0.
+    static func write(_ bytes: ByteBuffer, to descriptor: Int32) -> Int32 {
+        bytes.withUnsafeReadableBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { return errno }
+                rest = rest.dropFirst(count)
+            }
+            return 0
+        }
+    }
+
+    /// Creates a folder and its missing parents.
+    static func makeFolders(_ path: String) throws(Failure) {
+        if path.isEmpty || mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+        let code = errno
+        var parent = PathParts(path).folder
+        while parent.utf8.count > 1, parent.utf8.last == UInt8(ascii: "/") { parent.unicodeScalars.removeLast() }
+        guard code == ENOENT, !parent.isEmpty, parent != "/" else {
+            throw .unwritable(FileError(path, .written, code: code))
+        }
+        try makeFolders(parent)
+        guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .unwritable(FileError(path, .written)) }
+    }
+
+    private static func create(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+
+    private static func rename(_ temporary: String, to path: String, replaces: Bool) -> Int32 {
+        if replaces { return Foundation.rename(temporary, path) == 0 ? 0 : errno }
+        // Unlike rename(2), link(2) fails if another process has made the file in the meantime.
+        if link(temporary, path) == 0 {
+            unlink(temporary)
+            return 0
+        }
+        // Not every file system has links.
+        guard [EPERM, ENOTSUP, ENOSYS, EMLINK].contains(errno) else { return errno }
+        if (try? FileStatus(of: path, followingLink: false)) != nil { return EEXIST }
+        return Foundation.rename(temporary, path) == 0 ? 0 : errno
+    }
+}

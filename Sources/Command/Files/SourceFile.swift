@@ -1,0 +1,83 @@
+import DarkroomTransforms
+import Foundation
+import NIOCore
+
+/// Reads source images.
+enum SourceFile {
+    /// The most bytes of a file that is read.
+    static let maxBytes = 512 << 20
+    /// The bytes that show whether a file is an image. They hold 64 KiB of a gzipped SVG, which detection inflates.
+    private static let headBytes = 128 << 10
+
+    enum Failure: Error, Equatable {
+        case unreadable(FileError)
+        case notAnImage
+        case tooLarge
+
+        /// The error as a sentence about this file.
+        func sentence(_ path: String) -> String {
+            switch self {
+            case .unreadable(let error): error.sentence
+            case .notAnImage: "\(path): \(ImageProcessingError.unsupported.sentence)"
+            case .tooLarge: "\(path) is larger than \(SourceFile.maxBytes >> 20) MiB."
+            }
+        }
+    }
+
+    /// Reads a file. One that is no image is not read to its end, however large it is.
+    ///
+    /// - Parameter acceptsPipes: whether a pipe or a device is read, which may never end.
+    static func read(_ path: String, acceptsPipes: Bool = false) throws(Failure) -> ByteBuffer {
+        try withFile(path, acceptsPipes: acceptsPipes) { descriptor throws(Failure) in
+            try read(descriptor, named: path)
+        }
+    }
+
+    /// Reads an open file to its end.
+    static func read(_ descriptor: Int32, named path: String) throws(Failure) -> ByteBuffer {
+        var bytes = try readHead(descriptor, path)
+        guard SourceFormat(sniffing: bytes) != nil else { throw .notAnImage }
+        while try readMore(descriptor, path, &bytes) {
+            guard bytes.readableBytes <= maxBytes else { throw .tooLarge }
+        }
+        return bytes
+    }
+
+    /// Whether a file is an image, by its beginning. A file that cannot be read is none.
+    static func isImage(_ path: String) -> Bool {
+        let head = try? withFile(path, acceptsPipes: false) { descriptor throws(Failure) in
+            try readHead(descriptor, path)
+        }
+        return head.flatMap(SourceFormat.init(sniffing:)) != nil
+    }
+
+    private static func withFile<Result>(
+        _ path: String, acceptsPipes: Bool, _ body: (Int32) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Without O_NONBLOCK, opening a pipe waits for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (acceptsPipes ? 0 : O_NONBLOCK))
+        guard descriptor >= 0 else { throw .unreadable(FileError(path, .read)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(FileError(path, .read)) }
+        switch FileStatus(status).kind {
+        case .folder: throw .unreadable(FileError(path, .read, code: EISDIR))
+        case .special where !acceptsPipes: throw .notAnImage
+        case .file, .link, .special: return try body(descriptor)
+        }
+    }
+
+    private static func readHead(_ descriptor: Int32, _ path: String) throws(Failure) -> ByteBuffer {
+        var head = ByteBuffer()
+        while head.readableBytes < headBytes, try readMore(descriptor, path, &head) {}
+        return head
+    }
+
+    private static func readMore(
+        _ descriptor: Int32, _ path: String, _ bytes: inout ByteBuffer
+    ) throws(Failure) -> Bool {
+        do throws(FileError) { return try FileBytes.append(descriptor, named: path, to: &bytes) } catch {
+            throw .unreadable(error)
+        }
+    }
+}

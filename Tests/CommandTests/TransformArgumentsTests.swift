@@ -1,0 +1,42 @@
+import ArgumentParser
+import Testing
+
+@testable import DarkroomCommand
+
+@Suite struct TransformArgumentsTests {
+    /// The parameters as `name=value`, or the name alone.
+    private func parameters(_ words: [String]) throws -> [String] {
+        try TransformArguments(words).parameters.map { $0.name + ($0.value.map { "=\($0)" } ?? "") }
+    }
+
+    @Test func `Paths, parameters and flags may come in any order`() throws {
+        let words = ["--w", "400", "a.jpg", "--flip", "b.jpg", "--json", "out", "--fit=cover", "--overwrite"]
+        let arguments = try TransformArguments(words)
+        #expect(arguments.paths == ["a.jpg", "b.jpg", "out"])
+        #expect(arguments.overwrites && arguments.printsJSON)
+        #expect(try parameters(words) == ["w=400", "flip", "fit=cover"])
+        let plain = try TransformArguments(["a", "b"])
+        #expect(!plain.overwrites && !plain.printsJSON)
+    }
+
+    @Test func `A parameter that may stand alone takes only numbers`() throws {
+        #expect(try parameters(["--trim", "a.jpg", "out"]) == ["trim"])
+        #expect(try parameters(["--trim", "20", "a.jpg", "out"]) == ["trim=20"])
+        #expect(try parameters(["a", "b", "--text="]) == ["text="])
+    }
+
+    @Test func `Words after two dashes are paths`() throws {
+        let arguments = try TransformArguments(["--w", "40", "--", "--odd.jpg", "out"])
+        #expect(arguments.paths == ["--odd.jpg", "out"])
+    }
+
+    @Test(arguments: [
+        (["a.jpg"], "Expected at least two paths, IN and OUT."), ([], "Expected at least two paths, IN and OUT."),
+        (["--with", "400", "out"], "'with'"), (["a", "b", "--json=1"], "'--json' takes no value."),
+        (["a", "b", "--overwrite=no"], "'--overwrite' takes no value."),
+    ])
+    func `What cannot be meant is refused`(words: [String], sentence: String) {
+        let error = #expect(throws: ValidationError.self) { try TransformArguments(words) }
+        #expect(error?.message.contains(sentence) == true, "\(error?.message ?? "")")
+    }
+}
