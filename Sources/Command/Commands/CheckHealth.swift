@@ -5,7 +5,6 @@ import DarkroomWeb
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 
 /// `darkroom health`
 struct CheckHealth: AsyncParsableCommand, SettingsCommand {
@@ -109,14 +108,10 @@ struct ReadinessProbe {
     }
 
     private func reason(_ error: any Error) -> String {
-        switch error {
-        case let error as NIOConnectionError:
-            error.connectionErrors.first.map { reason($0.error) } ?? "the host name cannot be resolved."
-        case let error as IOError: "\(String(cString: strerror(error.errnoCode)))."
-        case let error as HTTPClientError where [.deadlineExceeded, .connectTimeout].contains(error):
-            "no response within \(timeout.nanoseconds / 1_000_000) ms."
-        default: "\(error)."
+        if let error = error as? HTTPClientError, [.deadlineExceeded, .connectTimeout].contains(error) {
+            return "no response within \(timeout.nanoseconds / 1_000_000) ms."
         }
+        return ConnectionFailure.reason(error)
     }
 
     private struct Problem: Decodable {

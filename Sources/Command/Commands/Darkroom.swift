@@ -27,7 +27,8 @@ struct Darkroom: AsyncParsableCommand {
         commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
         version: release,
         subcommands: [
-            Serve.self, CheckHealth.self, Sign.self, TransformFiles.self, Config.self, PrintSettings.self, Version.self,
+            Serve.self, CheckHealth.self, Sign.self, TransformFiles.self, Prefetch.self, Config.self,
+            PrintSettings.self, Version.self,
         ])
 
     /// The version of this program. `make lint` names the other places that state it.

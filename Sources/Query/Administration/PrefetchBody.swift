@@ -2,6 +2,9 @@ package import Foundation
 
 /// The body of `POST /prefetch`. An unknown member or one of another type is refused, never guessed.
 package struct PrefetchBody: Decodable, Hashable {
+    /// The maximum size in bytes.
+    package static let maxBytes = 1 << 20
+
     /// Source URLs, as `url` of `/image` takes them.
     var urls: [String]
     /// Queries of `/image` without the source.

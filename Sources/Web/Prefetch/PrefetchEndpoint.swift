@@ -15,9 +15,6 @@ struct PrefetchEndpoint: Sendable {
     /// What precedes the endpoint's path in `Location`.
     private let basePath: String
 
-    /// The maximum size of a request body in bytes.
-    static let maxBodyBytes = 1 << 20
-
     /// - Parameter clock: times the heartbeat of event streams.
     init(
         _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
@@ -54,7 +51,7 @@ struct PrefetchEndpoint: Sendable {
 
     /// `POST /prefetch`.
     private func start(_ request: Request) async throws(Problem) -> Response {
-        let json = try await request.jsonBody(upTo: Self.maxBodyBytes)
+        let json = try await request.jsonBody(upTo: PrefetchBody.maxBytes)
         let items: [PrefetchItem]
         do throws(InvalidBody) {
             items = try grammar.images(

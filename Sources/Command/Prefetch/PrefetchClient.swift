@@ -1,0 +1,156 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// A prefetch job as the server describes it.
+struct PrefetchJobState: Decodable, Equatable, Sendable {
+    struct Failure: Decodable, Equatable, Sendable {
+        var url: String
+        var query: String
+        var detail: String
+    }
+
+    enum State: String, Decodable {
+        case running, done, cancelled
+    }
+
+    var id: UUID
+    var state: State
+    var total: Int
+    var done: Int
+    var failed: Int
+    var bytes: Int
+    /// The first ones.
+    var failures: [Failure]
+}
+
+/// Why a job does not go on.
+enum PrefetchFailure: Error, Equatable {
+    /// The server cannot be reached, or the connection was lost.
+    case connection(String)
+    /// The server has refused a request.
+    case refused(status: Int, detail: String, member: String?)
+    /// The server does not speak as a Darkroom server does.
+    case notDarkroom(String)
+
+    /// The failure as a sentence about the server.
+    func sentence(_ server: String, hasToken: Bool) -> String {
+        switch self {
+        case .connection(let reason), .notDarkroom(let reason): return "\(server): \(reason)"
+        case .refused(let status, let detail, _):
+            let isAccess = [401, 403].contains(status) && !hasToken
+            let hint = isAccess ? " Set DARKROOM_ADMIN_TOKEN, or name a file with --token-file." : ""
+            return "\(server): \(detail)\(hint)"
+        }
+    }
+}
+
+/// The requests of `darkroom prefetch`.
+struct PrefetchClient: Sendable {
+    private let client: HTTPClient
+    /// The base URL, without a trailing slash.
+    let server: String
+    /// The admin token.
+    let token: String?
+
+    /// A client for a server. Its connections fail after 10 seconds without an answer, and after 60 seconds of silence,
+    /// in which an event stream has four heartbeats.
+    init(server: String, token: String?) {
+        // The token must not follow a redirect.
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: .seconds(60))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        self.server = server
+        self.token = token
+    }
+
+    /// Starts a job.
+    ///
+    /// - Parameter accept: the field `Accept`, which decides on negotiated formats.
+    func start(_ body: Data, accept: String?) async throws(PrefetchFailure) -> PrefetchJobState {
+        var request = request("/prefetch", .POST)
+        request.headers.add(name: "Content-Type", value: "application/json")
+        if let accept { request.headers.add(name: "Accept", value: accept) }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let response = try await send(request, expecting: .accepted)
+        do {
+            let json = try await response.body.collect(upTo: Self.maxDocumentBytes)
+            return try JSONDecoder().decode(PrefetchJobState.self, from: Data(json.readableBytesView))
+        } catch is DecodingError {
+            throw .notDarkroom("the answer is not that of a Darkroom server.")
+        } catch {
+            throw .connection(ConnectionFailure.reason(error))
+        }
+    }
+
+    /// Follows a job until it ends or the connection does.
+    ///
+    /// - Parameter onProgress: called with each state.
+    /// - Returns: the last state; nil if the stream ended without one.
+    func watch(
+        _ job: UUID, onProgress: (PrefetchJobState) -> Void
+    ) async throws(PrefetchFailure) -> PrefetchJobState? {
+        let response = try await send(request("\(path(of: job))/events"), expecting: .ok)
+        var parser = EventStreamParser()
+        do {
+            for try await part in response.body {
+                for event in try parser.read(part) {
+                    let state = try JSONDecoder().decode(PrefetchJobState.self, from: Data(event.data.utf8))
+                    onProgress(state)
+                    if event.name == "end" { return state }
+                }
+            }
+            return nil
+        } catch is DecodingError {
+            throw .notDarkroom("its events are not those of a Darkroom server.")
+        } catch is EventStreamParser.TooLong {
+            throw .notDarkroom("an event is longer than \(EventStreamParser.maxBytes) bytes.")
+        } catch {
+            throw .connection(ConnectionFailure.reason(error))
+        }
+    }
+
+    /// Cancels a job. Failures are ignored: the command ends in any case.
+    func cancel(_ job: UUID) async {
+        let response = try? await client.execute(request(path(of: job), .DELETE), timeout: .seconds(3))
+        _ = try? await response?.body.collect(upTo: Self.maxDocumentBytes)
+    }
+
+    /// Closes the connections.
+    func shutdown() async { try? await client.shutdown() }
+
+    private static let maxDocumentBytes = 8 << 20
+
+    private func path(of job: UUID) -> String { "/prefetch/\(job.uuidString.lowercased())" }
+
+    private func request(_ path: String, _ method: HTTPMethod = .GET) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: server + path)
+        request.method = method
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        return request
+    }
+
+    /// Sends a request and throws the problem of an unexpected answer.
+    private func send(
+        _ request: HTTPClientRequest, expecting status: HTTPResponseStatus
+    ) async throws(PrefetchFailure) -> HTTPClientResponse {
+        let response: HTTPClientResponse
+        do { response = try await client.execute(request, deadline: .distantFuture) } catch {
+            throw .connection(ConnectionFailure.reason(error))
+        }
+        guard response.status != status else { return response }
+        let body = try? await response.body.collect(upTo: 64 << 10)
+        let problem = body.flatMap { try? JSONDecoder().decode(Problem.self, from: Data($0.readableBytesView)) }
+        throw .refused(
+            status: Int(response.status.code), detail: problem?.detail ?? "status \(response.status.code).",
+            member: problem?.parameter)
+    }
+
+    /// A problem document (RFC 9457).
+    private struct Problem: Decodable {
+        let detail: String
+        let parameter: String?
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DarkroomCommand
+
+/// How `darkroom prefetch` follows its jobs, with a server of the test's making.
+@Suite(.timeLimit(.minutes(1)))
+struct PrefetchRunTests {
+    private typealias Failure = PrefetchJobState.Failure
+
+    private static func job(
+        _ state: PrefetchJobState.State, done: Int = 0, failures: [String] = [], id: UUID = UUID()
+    ) -> PrefetchJobState {
+        PrefetchJobState(
+            id: id, state: state, total: 10, done: done, failed: failures.count, bytes: done * 100,
+            failures: failures.map { Failure(url: $0, query: "", detail: "") })
+    }
+
+    /// One opening of the event stream: the states that it sends, and whether it ends with the job.
+    private enum Stream: Sendable {
+        case ends([PrefetchJobState])
+        case breaks([PrefetchJobState])
+        case fails(PrefetchFailure)
+    }
+
+    /// The run of a list of one image per job, and what it reported.
+    private func run(
+        _ list: String, starts: [Result<PrefetchJobState, PrefetchFailure>] = [], streams: [Stream],
+        clock: PauseClock = PauseClock()
+    ) async -> (counts: PrefetchRun.Counts, failure: PrefetchRun.Failure?, failures: [String]) {
+        let starts = Mutex(starts)
+        let streams = Mutex(streams)
+        let server = PrefetchRun.Server { _ throws(PrefetchFailure) in
+            let next = starts.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return try next?.get() ?? Self.job(.running)
+        } watch: { _, onProgress throws(PrefetchFailure) in
+            switch streams.withLock({ $0.removeFirst() }) {
+            case .ends(let states):
+                for state in states { onProgress(state) }
+                return states.last
+            case .breaks(let states):
+                for state in states { onProgress(state) }
+                return nil
+            case .fails(let failure): throw failure
+            }
+        }
+        let run = PrefetchRun(server, clock: clock)
+        let reported = Mutex<[String]>([])
+        var failure: PrefetchRun.Failure?
+        do throws(PrefetchRun.Failure) {
+            try await run.run(PrefetchList(list)) { item in reported.withLock { $0.append(item.url) } }
+        } catch {
+            failure = error
+        }
+        return (run.counts, failure, reported.withLock(\.self))
+    }
+
+    @Test func `Progress is that of the last event, and each failure is reported once`() async {
+        let states = [
+            Self.job(.running), Self.job(.running, done: 3, failures: ["a"]),
+            Self.job(.done, done: 8, failures: ["a", "b"]),
+        ]
+        let run = await run("x", streams: [.ends(states)])
+        #expect(run.failure == nil)
+        #expect(run.counts == PrefetchRun.Counts(done: 8, failed: 2, bytes: 800))
+        #expect(run.failures == ["a", "b"])
+    }
+
+    @Test func `A stream that breaks is opened again, and failures are not repeated`() async {
+        let clock = PauseClock()
+        let run = await run(
+            "x",
+            streams: [
+                .breaks([Self.job(.running, done: 1, failures: ["a"])]), .fails(.connection("Connection refused.")),
+                .ends([Self.job(.done, done: 9, failures: ["a"])]),
+            ], clock: clock)
+        #expect(run.failure == nil)
+        #expect(run.counts.done == 9)
+        #expect(run.failures == ["a"])
+        #expect(clock.pauses == [.seconds(1), .seconds(2)])
+    }
+
+    @Test func `A connection that stays away ends the run, and an event in between begins the count anew`() async {
+        let id = UUID()
+        let clock = PauseClock()
+        let lost = Stream.fails(.connection("Connection refused."))
+        let run = await run(
+            "x", starts: [.success(Self.job(.running, id: id))],
+            streams: [lost, lost, .breaks([Self.job(.running, done: 2)])] + Array(repeating: lost, count: 5),
+            clock: clock)
+        #expect(run.failure == .lost(id, reason: "Connection refused."))
+        #expect(run.counts.done == 2)
+        #expect(clock.pauses.count == 7)
+    }
+
+    @Test func `A job that the server has forgotten or canceled is not waited for`() async {
+        let forgotten = await run("x", streams: [.fails(.refused(status: 404, detail: "", member: nil))])
+        #expect(forgotten.failure == .forgotten)
+        let canceled = await run("x\ny", streams: [.ends([Self.job(.cancelled, done: 4)])])
+        #expect(canceled.failure == .canceled)
+        #expect(canceled.counts.done == 4)
+    }
+
+    @Test func `A refused list names the line, and another refusal is the server's`() async {
+        let refused = PrefetchFailure.refused(status: 400, detail: "Not a URL.", member: "urls[0]")
+        #expect(await run("#\nx", starts: [.failure(refused)], streams: []).failure == .line(2, detail: "Not a URL."))
+        let access = PrefetchFailure.refused(status: 401, detail: "No token.", member: nil)
+        #expect(await run("x", starts: [.failure(access)], streams: []).failure == .server(access))
+        #expect(access.sentence("http://a", hasToken: true) == "http://a: No token.")
+        #expect(access.sentence("http://a", hasToken: false).hasSuffix("or name a file with --token-file."))
+    }
+}
+
+/// A clock that passes by itself and records how long it was slept on.
+private final class PauseClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Mutex<(now: Duration, pauses: [Duration])>((.zero, []))
+
+    var now: Instant { Instant(offset: state.withLock(\.now)) }
+    let minimumResolution = Duration.zero
+    var pauses: [Duration] { state.withLock(\.pauses) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.pauses.append(deadline.offset - state.now)
+            state.now = deadline.offset
+        }
+    }
+}
