@@ -27,10 +27,11 @@ def main() -> int:
 
 
 def make() -> int:
-    from fixtures import animation, color, formats, geometry, hostile, orientation
+    from fixtures import animation, color, formats, geometry, hostile, icons, orientation
     from fixtures.model import COLUMNS
 
-    made = [one for room in (formats, orientation, color, animation, geometry, hostile) for one in room.fixtures()]
+    rooms = (formats, orientation, color, animation, geometry, icons, hostile)
+    made = [one for room in rooms for one in room.fixtures()]
     made.sort(key=lambda fixture: ("/" in fixture.path, fixture.path))
     shutil.rmtree(IMAGES, ignore_errors=True)
     for fixture in made:

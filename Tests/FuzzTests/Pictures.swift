@@ -7,6 +7,12 @@ enum Pictures {
         files(in: "Fixtures/images").compactMap { try? Data(contentsOf: $0) }.map { Array($0.prefix(bytes)) }
     }
 
+    /// Each fixture in one of these formats, by the endings of their names.
+    static func whole(named endings: [String]) -> [[UInt8]] {
+        files(in: "Fixtures/images").filter { endings.contains($0.pathExtension) }
+            .compactMap { try? Array(Data(contentsOf: $0)) }
+    }
+
     /// Each fixture that is no larger, and each picture of the corpus beside the repository, where there is one.
     static func whole(maxBytes: Int) -> [[UInt8]] {
         (files(in: "Fixtures/images") + files(in: "../shared/corpus")).filter { file in

@@ -54,8 +54,15 @@ struct CorpusTests {
                 if let width = cells["exp_w"].flatMap(Int.init), let height = cells["exp_h"].flatMap(Int.init) {
                     size = PixelSize(width: width, height: height)
                 }
+                var expected = cells["expected"] ?? ""
+                // The corpus is older than the decoders of BMP and ICO. Pillow says of these: `ok 48x48`.
+                let path = cells["path"] ?? ""
+                if [".bmp", ".ico"].contains(where: path.hasSuffix), expected == "reject-unsupported" {
+                    let sides = (cells["pillow_13"] ?? "").dropFirst(3).split(separator: "x").compactMap { Int($0) }
+                    (expected, size) = ("decode", PixelSize(width: sides.first ?? 0, height: sides.last ?? 0))
+                }
                 return Row(
-                    set: cells["set"] ?? "", path: cells["path"] ?? "", expected: cells["expected"] ?? "", size: size,
+                    set: cells["set"] ?? "", path: path, expected: expected, size: size,
                     isVector: cells["format"] == "svg")
             }
         }()

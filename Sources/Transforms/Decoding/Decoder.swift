@@ -12,18 +12,9 @@ struct Decoder {
     /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
         if header.format == .gif, GIFBlocks.isTruncated(source) { throw .corrupt("GIF ends inside a block") }
-        let readable = header.format == .svg ? try SVGSource.plain(source) : source
-        do {
-            let image = try header.format.loader.withImage(
-                of: readable, options(parameters), toleratesErrors: isPartial
-            ) {
-                lazy throws(VipsError) in try lazy.withUnsignedSamples().rendered(interrupt: interrupt)
-            }
-            return DecodedPixels(
-                image: image, extent: extent(of: image, parameters), orientation: header.orientation)
-        } catch {
-            throw interrupt() ? .interrupted : .corrupt(error.description)
-        }
+        let image = try SourceReader(of: source, header.format, entry: parameters.entry)
+            .pixels(options(parameters), toleratesErrors: isPartial, interrupt: interrupt)
+        return DecodedPixels(image: image, extent: extent(of: image, parameters), orientation: header.orientation)
     }
 
     /// The pixels of a single frame with its orientation applied.
@@ -62,7 +53,14 @@ struct Decoder {
             parameters.scale = min(eighths(scale(for: request, headroom: headroom)), most)
         case .svg:
             parameters.scale = scale(for: request, headroom: 1)
-        case .webp, .gif, .tiff, .heic, .avif, .png, .jxl:
+        case .ico:
+            guard case .covering(let target) = request else { break }
+            let directory = try IconDirectory(of: source)
+            let entry = directory.index(covering: target)
+            guard entry != directory.largest else { break }
+            parameters.entry = entry
+            parameters.scale = Double(directory.entries[entry].size.width) / Double(header.size.width)
+        case .webp, .gif, .tiff, .heic, .avif, .png, .jxl, .bmp:
             break
         }
         return parameters
@@ -80,7 +78,7 @@ struct Decoder {
             ["access": "sequential", "page": .int(parameters.firstPage - 1), "n": .int(parameters.frames)]
         case .svg:
             ["scale": .double(parameters.scale)]
-        case .png, .jxl:
+        case .png, .jxl, .bmp, .ico:
             ["access": "sequential"]
         }
     }
@@ -142,9 +140,9 @@ extension Decoder {
 
     /// Asks the loader, which reports its size before it decodes.
     func raster(_ parameters: DecodeParameters) throws(ImageProcessingError) -> Raster {
-        let readable = header.format == .svg ? try SVGSource.plain(source) : source
+        let reader = try SourceReader(of: source, header.format, entry: parameters.entry)
         do {
-            return try header.format.loader.withImage(of: readable, options(parameters)) { lazy in
+            return try reader.withFields(options(parameters)) { lazy in
                 Raster(
                     size: PixelSize(width: lazy.width, height: lazy.height / parameters.frames),
                     byteCount: lazy.byteCount)
@@ -194,8 +192,10 @@ struct DecodeParameters: Hashable, Sendable {
     let frames: Int
     /// The factor by which a JPEG is shrunk on load: 1, 2, 4 or 8.
     var shrink = 1
-    /// The scale at which a WebP is decoded or an SVG is drawn.
+    /// The scale at which a WebP is decoded or an SVG is drawn; that of ``entry``.
     var scale = 1.0
+    /// The index of an icon's image; nil = the largest.
+    var entry: Int?
 
     init(firstPage: Int = 1, frames: Int = 1) {
         self.firstPage = firstPage

@@ -3,7 +3,9 @@ public import NIOCore
 
 /// The supported source formats, detected by the bytes alone: a file name or a Content-Type proves nothing.
 public enum SourceFormat: String, Codable, Sendable, CaseIterable {
-    case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg
+    case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg, bmp
+    /// An icon or a cursor of several images, of which the one that suits the request is used.
+    case ico
 
     /// Detects the format by the first bytes; nil for an unsupported one.
     public init?(sniffing source: ByteBuffer) {
@@ -18,9 +20,10 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
 
     /// Like `init(sniffing:)`, but by signature only: SVG, which has to be parsed, is never detected.
     public init?(signatureOf source: ByteBuffer) {
-        let head = Array(source.readableBytesView.prefix(16))
+        let head = Array(source.readableBytesView.prefix(22))
         let signature = Self.signatures.first { $0.matches(head) }
-        guard let format = signature?.format ?? Self.isoMediaFormat(source, head) else { return nil }
+        let icon = IconDirectory.matches(head) ? SourceFormat.ico : nil
+        guard let format = signature?.format ?? Self.isoMediaFormat(source, head) ?? icon else { return nil }
         self = format
     }
 
@@ -30,7 +33,11 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     /// Whether it is a vector format, drawn at any size.
     public var isVector: Bool { self == .svg }
 
-    var loader: VipsLoader {
+    /// Whether the decoder leaves it to us to apply the EXIF orientation.
+    var statesOrientation: Bool { self != .avif && self != .heic && self != .ico }
+
+    /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
+    var loader: VipsLoader? {
         switch self {
         case .jpeg: .jpeg
         case .png: .png
@@ -40,6 +47,7 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         case .jxl: .jxl
         case .tiff: .tiff
         case .svg: .svg
+        case .bmp, .ico: nil
         }
     }
 
@@ -63,6 +71,9 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         Signature(format: .tiff, pattern: [0x4D, 0x4D, 0x00, 0x2A]),
         Signature(format: .tiff, pattern: [0x49, 0x49, 0x2B, 0x00]),
         Signature(format: .tiff, pattern: [0x4D, 0x4D, 0x00, 0x2B]),
+        // Text may begin with these letters, but no text has zeros in the length of the second header.
+        Signature(
+            format: .bmp, pattern: Array("BM".utf8) + Array(repeating: nil, count: 13) + [0, 0, 0]),
         Signature(format: .jxl, pattern: [0xFF, 0x0A]),
         Signature(format: .jxl, pattern: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]),
     ]

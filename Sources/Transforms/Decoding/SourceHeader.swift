@@ -9,7 +9,7 @@ public struct SourceHeader: Hashable, Sendable {
     public let size: PixelSize
     /// Frames or pages in the file, at least 1.
     public let frames: Int
-    /// EXIF orientation 1…8. HEIC and AVIF have theirs in the container and are decoded upright: 1.
+    /// EXIF orientation 1…8. HEIC and AVIF have theirs in the container and are decoded upright: 1. So have icons.
     public let orientation: Int
     let hasAlpha: Bool
     let shrinking: ShrinkOnLoad
@@ -21,12 +21,12 @@ public struct SourceHeader: Hashable, Sendable {
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
         if format == .png, PNGChunks.exceedsSource(source) { throw .corrupt("PNG ends inside a chunk") }
-        let readable = format == .svg ? try SVGSource.plain(source) : source
+        let reader = try SourceReader(of: source, format)
         do {
-            self = try format.loader.withImage(of: readable, ["access": "sequential"]) { image throws(VipsError) in
+            self = try reader.withFields { image throws(VipsError) in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
-                if format == .svg { size = try SVGSource.naturalSize(size, of: readable) }
-                return SourceHeader(format: format, size: size, source: readable, image: image)
+                if format == .svg { size = try SVGSource.naturalSize(size, of: reader.bytes) }
+                return SourceHeader(format: format, size: size, source: reader.bytes, image: image)
             }
         } catch {
             // TIFF is a container of many codecs: a directory that is present but unreadable means an unsupported one.
@@ -40,7 +40,7 @@ public struct SourceHeader: Hashable, Sendable {
         self.size = size
         frames = max(image.int("n-pages") ?? 1, 1)
         let stated = image.int("orientation") ?? 1
-        orientation = (1...8).contains(stated) && format != .avif && format != .heic ? stated : 1
+        orientation = (1...8).contains(stated) && format.statesOrientation ? stated : 1
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
         needsWholeSource =

@@ -18,7 +18,7 @@ public struct InstalledCodecs: Sendable {
     public init() {
         libvips = Self.libvipsVersion
         codecs = VipsRuntime.codecs.map(\.description)
-        readable = SourceFormat.allCases.filter { VipsRuntime.canLoad($0.loader) }
+        readable = SourceFormat.allCases.filter { $0.loader.map(VipsRuntime.canLoad) ?? true }
         writable = OutputFormat.allCases.filter { !$0.isText && $0.isAvailable }
     }
 }

@@ -89,7 +89,8 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         case .webp: .webp
         case .gif: .gif
         case .avif: .avif
-        case .heic, .jxl, .tiff, .svg: hasAlpha ? .png : .jpeg
+        case .ico: .png
+        case .heic, .jxl, .tiff, .svg, .bmp: hasAlpha ? .png : .jpeg
         }
     }
 }

@@ -106,11 +106,9 @@ struct SourceDocument: Encodable {
 extension SourceDocument {
     /// Reads the document's members from the source's header. No pixel is decoded.
     init(of job: ImageJob, _ header: SourceHeader) throws(ImageProcessingError) {
-        let readable = header.format == .svg ? try SVGSource.plain(job.source) : job.source
+        let reader = try SourceReader(of: job.source, header.format)
         do {
-            self = try header.format.loader.withImage(of: readable, ["access": "sequential"]) { image in
-                SourceDocument(of: job, header, image)
-            }
+            self = try reader.withFields { image in SourceDocument(of: job, header, image) }
         } catch {
             throw .corrupt(error.description)
         }
@@ -201,10 +199,16 @@ extension SourceDocument.CameraSettings {
 }
 
 extension SourceFormat {
-    fileprivate var mediaType: String { self == .svg ? "image/svg+xml" : "image/\(rawValue)" }
+    fileprivate var mediaType: String {
+        switch self {
+        case .svg: "image/svg+xml"
+        case .ico: "image/vnd.microsoft.icon"
+        default: "image/\(rawValue)"
+        }
+    }
 
     /// Whether files of this format state a density.
-    fileprivate var statesDensity: Bool { self == .jpeg || self == .png || self == .tiff }
+    fileprivate var statesDensity: Bool { [.jpeg, .png, .tiff, .bmp].contains(self) }
 }
 
 extension VipsImage {

@@ -65,6 +65,8 @@ extension CostEstimate.Facts {
             case .jxl: 8 * source
             case .tiff: source
             case .svg: area
+            case .bmp: 0
+            case .ico: raster
             }
         return raster + held
     }
@@ -106,6 +108,8 @@ extension CostEstimate.Facts {
         case .jxl: all * 60
         case .tiff: all * 10
         case .svg: area * 50
+        case .bmp: all * 8
+        case .ico: area * 20
         }
     }
 

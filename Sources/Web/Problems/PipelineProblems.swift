@@ -16,7 +16,7 @@ extension Problem {
         case .unsupported:
             self.init(
                 .unsupportedImage,
-                "The source is not a JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF or SVG image, "
+                "The source is not a JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF, SVG, BMP or ICO image, "
                     + "regardless of its name or content type.")
         case .corrupt:
             self.init(.corruptImage, "The source is corrupt, truncated or of another format than it claims.")

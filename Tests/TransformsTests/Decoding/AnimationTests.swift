@@ -6,8 +6,8 @@ import Testing
 
 struct AnimationTests {
     private func fields(of body: ByteBuffer) throws -> (frames: Int, delays: [Int], loop: Int, size: PixelSize) {
-        let format = try #require(SourceFormat(sniffing: body))
-        return try format.loader.withImage(of: body, ["n": -1]) { image in
+        let loader = try #require(SourceFormat(sniffing: body)?.loader)
+        return try loader.withImage(of: body, ["n": -1]) { image in
             (
                 image.int("n-pages") ?? 1, image.ints("delay") ?? [], image.int("loop") ?? -1,
                 PixelSize(width: image.width, height: image.int("page-height") ?? image.height)

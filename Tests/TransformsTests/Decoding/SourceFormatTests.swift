@@ -19,6 +19,9 @@ struct SourceFormatTests {
             ([0xFF, 0x0A, 0x7F], .jxl), ([0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A], .jxl),
             (box("avif", "mif1"), .avif), (box("mif1", "avif"), .avif), (box("heic", "mif1"), .heic),
             (box("mif1", "heic"), .heic), (box("avis", "msf1"), .avif),
+            (Array("BM".utf8) + Array(repeating: 7, count: 12) + [40, 0, 0, 0], .bmp),
+            ([0, 0, 1, 0, 1, 0] + Array(repeating: 7, count: 16), .ico),
+            ([0, 0, 2, 0, 0, 1] + Array(repeating: 7, count: 16), .ico),
         ] as [([UInt8], SourceFormat)])
     func `A format is detected by its first bytes`(_ bytes: [UInt8], _ format: SourceFormat) {
         #expect(SourceFormat(sniffing: ByteBuffer(bytes: bytes)) == format)
@@ -28,6 +31,8 @@ struct SourceFormatTests {
         arguments: [
             [], [0xFF], [0xFF, 0xD8], Array("BM......".utf8), Array("%PDF-1.7".utf8), [0, 0, 1, 0, 1, 0],
             Array("RIFF1234AVI LIST".utf8), Array("RIFF1234WEB".utf8), Array("P6 1 1 255".utf8), [0x1F, 0x8B, 8, 0],
+            Array("BMI is a number that says little of a person.".utf8), [0, 0, 1, 0] + Array(repeating: 0, count: 20),
+            [0, 0, 3, 0, 1, 0] + Array(repeating: 0, count: 20), [0, 0, 2] + Array(repeating: 0, count: 20),
             box("isom", "mp42"), box("jp2 "), Array("#?RADIANCE".utf8), Array("#EXTM3U".utf8),
             Array("push graphic".utf8),
             Array("<html><svg></svg></html>".utf8), Array("svg".utf8),

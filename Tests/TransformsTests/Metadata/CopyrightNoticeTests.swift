@@ -6,8 +6,8 @@ import Testing
 
 struct CopyrightNoticeTests {
     private func fields(_ body: ByteBuffer) throws -> [String: String] {
-        let format = try #require(SourceFormat(sniffing: body))
-        return try format.loader.withImage(of: body) { image in
+        let loader = try #require(SourceFormat(sniffing: body)?.loader)
+        return try loader.withImage(of: body) { image in
             Dictionary(uniqueKeysWithValues: image.fields.map { ($0, image.text($0) ?? "") })
         }
     }

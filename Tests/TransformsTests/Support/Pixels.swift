@@ -23,8 +23,8 @@ struct Pixels {
 
     /// - Parameter frame: counted from 0.
     init(_ body: ByteBuffer, frame: Int = 0) throws {
-        let format = try #require(SourceFormat(sniffing: body))
-        self = try format.loader.withImage(of: body, frame == 0 ? [:] : ["page": .int(frame)]) {
+        let loader = try #require(SourceFormat(sniffing: body)?.loader)
+        self = try loader.withImage(of: body, frame == 0 ? [:] : ["page": .int(frame)]) {
             lazy throws(VipsError) in try lazy.rendered()
         }.asPixels()
     }

@@ -137,7 +137,7 @@ def test_get_info_about_positions(admin: AuthenticatedClient) -> None:
         ({"url": "https://example.com/photo.jpg"}, ProblemType.SOURCE_NOT_ALLOWED, "url"),
         ({"url": "local:///nothing.jpg"}, ProblemType.SOURCE_NOT_FOUND, "url"),
         ({"url": "local:///hostile/bomb.png"}, ProblemType.SOURCE_TOO_LARGE, UNSET),
-        ({"url": "local:///hostile/other.bmp"}, ProblemType.UNSUPPORTED_IMAGE, UNSET),
+        ({"url": "local:///hostile/other.tga"}, ProblemType.UNSUPPORTED_IMAGE, UNSET),
         ({"url": "local:///hostile/truncated.jpg"}, ProblemType.CORRUPT_IMAGE, UNSET),
         ({"url": "local:///geometry/grid.png", "cache": CacheMode.ONLY_IF_CACHED}, ProblemType.NOT_CACHED, UNSET),
     ],

@@ -22,7 +22,7 @@ SOURCES = [
     *("local:///formats/deflate.tiff", "local:///animation/still.gif", "local:///orientation/f-6.jpg"),
     *("local:///color/cmyk.jpg", "local:///color/sixteen-bit.png", "local:///sample.jpg"),
     *(f"{ORIGIN}/photo.jpg", f"{ORIGIN}/other.jpg"),
-    *("local:///hostile/truncated.jpg", "local:///hostile/other.bmp", "local:///hostile/bomb.png"),
+    *("local:///hostile/truncated.jpg", "local:///hostile/other.tga", "local:///hostile/bomb.png"),
     *("local:///nothing.jpg", f"{ORIGIN}/missing.jpg", f"{ORIGIN}/broken.jpg", "https://example.com/photo.jpg"),
 ]
 TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")

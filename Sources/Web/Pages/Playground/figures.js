@@ -1,5 +1,5 @@
 const FORMATS = {
-  jpeg: "JPEG", jpg: "JPEG", png: "PNG", webp: "WebP", avif: "AVIF", heic: "HEIC", gif: "GIF", jxl: "JPEG XL", tiff: "TIFF",
+  jpeg: "JPEG", jpg: "JPEG", png: "PNG", webp: "WebP", avif: "AVIF", heic: "HEIC", gif: "GIF", jxl: "JPEG XL", tiff: "TIFF", bmp: "BMP", ico: "ICO",
   svg: "SVG", "svg+xml": "SVG", json: "document",
 };
 const formatName = (type) => FORMATS[type.replace("image/", "")] ?? type;

@@ -1,0 +1,110 @@
+import NIOCore
+
+/// The images in an icon (ICO) or a cursor (CUR): bitmaps and PNGs of several sizes and depths of one picture.
+///
+/// Sizes and depths are those of the images themselves. What the directory says of them is not read: a width of 256
+/// does not fit its byte, and other values are often wrong.
+struct IconDirectory: Sendable {
+    /// One of the images.
+    struct Entry: Sendable {
+        enum Format: Sendable {
+            case bitmap(BitmapHeader)
+            case png
+        }
+
+        /// Its first byte, counted from that of the file.
+        let start: Int
+        let size: PixelSize
+        let bitsPerPixel: Int
+        let format: Format
+    }
+
+    /// The images in a known format, in the order of the file; at least one.
+    let entries: [Entry]
+
+    /// The most images that are accepted.
+    static let maxEntries = 256
+    private static let headerBytes = 6
+    private static let entryBytes = 16
+
+    /// Whether the bytes begin with the directory of an icon or cursor.
+    ///
+    /// - Parameter head: the first 22 bytes.
+    static func matches(_ head: [UInt8]) -> Bool {
+        head.count >= headerBytes + entryBytes && head[0] == 0 && head[1] == 0 && (1...2).contains(head[2])
+            && head[3] == 0 && (head[4], head[5]) != (0, 0)
+    }
+
+    /// Reads the directory and the header of each image. Throws if one of them is not within the file, and
+    /// `.unsupported` if none has a known format.
+    init(of source: ByteBuffer) throws(ImageProcessingError) {
+        let count = source.bitmapInteger(at: 4, as: UInt16.self)
+        let end = Self.headerBytes + count * Self.entryBytes
+        guard end <= source.readableBytes else { throw .corrupt("icon ends inside its directory") }
+        guard count <= Self.maxEntries else {
+            throw .tooLarge("The icon has \(count) images; at most \(Self.maxEntries) are accepted.")
+        }
+        var entries: [Entry] = []
+        for index in 0..<count {
+            let place = Self.headerBytes + index * Self.entryBytes
+            let (length, start) = (
+                source.bitmapInteger(at: place + 8, as: UInt32.self),
+                source.bitmapInteger(at: place + 12, as: UInt32.self)
+            )
+            guard start >= end, start < source.readableBytes else { throw .corrupt("icon points outside itself") }
+            if let entry = try Entry(in: source, at: start, length: length) { entries.append(entry) }
+        }
+        guard !entries.isEmpty else { throw .unsupported }
+        self.entries = entries
+    }
+
+    /// The image with the most pixels, and of several that with the most bits for each.
+    var largest: Int {
+        entries.indices.max { left, right in
+            let (left, right) = (entries[left], entries[right])
+            return (left.size.area, left.bitsPerPixel) < (right.size.area, right.bitsPerPixel)
+        } ?? 0
+    }
+
+    /// The smallest image that is at least this large, drawn by hand for small sizes, and of several that with the most
+    /// bits for each pixel. Only images in the proportions of the largest one count; if none is large enough, that one
+    /// is returned.
+    func index(covering target: PixelSize) -> Int {
+        let largest = largest
+        let whole = entries[largest].size
+        return entries.indices.filter { index in
+            let size = entries[index].size
+            return size.width >= target.width && size.height >= target.height
+                && size.width * whole.height == size.height * whole.width
+        }.min { left, right in
+            let (left, right) = (entries[left], entries[right])
+            return (left.size.area, -left.bitsPerPixel) < (right.size.area, -right.bitsPerPixel)
+        } ?? largest
+    }
+}
+
+extension IconDirectory.Entry {
+    /// Nil for an unknown format. The directory's length is that of the file for a PNG only: a bitmap states itself
+    /// where it ends.
+    fileprivate init?(in source: ByteBuffer, at start: Int, length: Int) throws(ImageProcessingError) {
+        self.start = start
+        let signature: UInt64 = 0x8950_4E47_0D0A_1A0A
+        let first = source.readerIndex + start
+        if source.getInteger(at: first, as: UInt64.self) == signature {
+            guard start + length <= source.readableBytes,
+                let width = source.getInteger(at: first + 16, as: UInt32.self),
+                let height = source.getInteger(at: first + 20, as: UInt32.self), width > 0, height > 0
+            else { throw .corrupt("icon ends inside a PNG") }
+            (size, bitsPerPixel, format) = (PixelSize(width: Int(width), height: Int(height)), 32, .png)
+            return
+        }
+        do throws(ImageProcessingError) {
+            let header = try BitmapHeader(ofIcon: source, at: start)
+            try header.requireEveryRow(in: source)
+            (size, bitsPerPixel, format) = (header.size, header.bitsPerPixel, .bitmap(header))
+        } catch {
+            guard error == .unsupported else { throw error }
+            return nil
+        }
+    }
+}
