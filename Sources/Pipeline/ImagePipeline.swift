@@ -26,7 +26,7 @@ public final class ImagePipeline: Sendable {
     let keyFilter: any CacheKeyFilter
     let resolver: ImageResolver
     let deadlines: DeadlineTimer
-    private let delegate: any ImagePipelineDelegate
+    let delegate: any ImagePipelineDelegate
     let purger: Purger
     /// Nil without a shared tier.
     let follower: PurgeFollower?

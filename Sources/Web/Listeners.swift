@@ -137,7 +137,7 @@ extension Endpoints {
             prefetcher, limits: configuration.limits, presets: configuration.access.presets,
             sourceMap: configuration.sourceMap, negotiation: configuration.negotiation,
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
-        srcset = SrcsetEndpoint(configuration: configuration)
+        srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
         self.observability = observability
         fastResponders = [

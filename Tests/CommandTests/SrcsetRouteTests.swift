@@ -34,12 +34,26 @@ struct SrcsetRouteTests {
     }
 
     @Test func `A public address stands before each of them`() async throws {
-        let server = try await DarkroomProcess(["--public-url", "https://img.example.com/"])
-        let answer = try await Client.get("\(server.base)/srcset?url=https://example.com/a.jpg&widths=40")
+        let flags = ["--public-url", "https://img.example.com/", "--local-root", URL.fixtures.path]
+        let server = try await DarkroomProcess(flags)
+        let answer = try await Client.get("\(server.base)/srcset?url=local:///sample.jpg&widths=40")
         let document = try JSONDecoder().decode(Document.self, from: answer.body)
-        #expect(document.src == "https://img.example.com/image?url=https%3A%2F%2Fexample.com%2Fa.jpg&w=40")
+        #expect(document.src == "https://img.example.com/image?url=local%3A%2F%2F%2Fsample.jpg&w=40")
         #expect(document.html.contains("<img src=\"https://img.example.com/image?url="))
         #expect(try await Client.get("\(server.base)/srcset?widths=40").problem?.parameter == "url")
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `A width beyond the source is that of the source, and its size is in the markup`() async throws {
+        let origin = try await PictureOrigin(.picture("formats/photo.jpg"))
+        let server = try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"])
+        let answer = try await Client.get("\(server.base)/srcset?url=\(origin.url())&widths=320,641,5000")
+        let document = try JSONDecoder().decode(Document.self, from: answer.body)
+        #expect(document.candidates.map(\.width) == [320, 640])
+        #expect(document.html.contains(#"width="640" height="427""#))
+        origin.answer("/none.jpg", .status("404 Not Found"))
+        let missing = try await Client.get("\(server.base)/srcset?url=\(origin.url("/none.jpg"))")
+        #expect(missing.problem?.type == "/problems/source-not-found" && missing.status == 404)
         #expect(await server.stop() == 0)
     }
 

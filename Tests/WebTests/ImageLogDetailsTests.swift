@@ -101,7 +101,7 @@ struct ImageLogDetailsTests {
             ("/image?secret=1", "invalid-parameter", nil),
             ("/image?url=ftp://a.org/secret", "invalid-url", nil), ("/image?url=http://a%0ab.org/%20", nil, "ab.org"),
             ("/image?url=http://a%20secret/", "invalid-url", nil), ("/nowhere?secret", "no-such-route", nil),
-            ("/srcset?url=https://a.org/secret&widths=100", nil, nil),
+            ("/srcset?url=https://a.org/secret&widths=100", nil, "a.org"),
         ] as [(String, String?, String?)])
     func `of a source the host alone is logged, if its address is valid`(
         target: String, problem: String?, host: String?

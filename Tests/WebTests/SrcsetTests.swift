@@ -14,11 +14,14 @@ struct SrcsetTests {
     private let source = "/srcset?url=https://example.com/a.jpg"
     private let encoded = "/image?url=https%3A%2F%2Fexample.com%2Fa.jpg"
 
+    /// - Parameter described: the document of the source, which is 4000 pixels wide by default.
     private func document(
-        _ rest: String, _ configuration: WebConfiguration = WebConfiguration()
+        _ rest: String, _ configuration: WebConfiguration = WebConfiguration(),
+        of described: String = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#
     ) async throws -> SrcsetDocument {
-        let site = TestSite(configuration: configuration) { _ throws(PipelineError) in throw .failed }
-        let response = try await site.respond(source + rest)
+        var endpoints = Endpoints.idle()
+        endpoints.srcset = .describing(described, configuration: configuration) { _ in .stub() }
+        let response = try await TestSite(endpoints, configuration: configuration).respond(source + rest)
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "application/json")
         #expect(response.headers[.cacheControl] == "no-store")
@@ -39,8 +42,8 @@ struct SrcsetTests {
         let amp = { (url: String) in url.split(separator: "&").joined(separator: "&amp;") }
         #expect(
             told.html
-                == "<img src=\"\(amp(large))\" srcset=\"\(amp(small)) 320w, \(amp(large)) 640w\" sizes=\"50vw\" alt=\"\">"
-        )
+                == "<img src=\"\(amp(large))\" srcset=\"\(amp(small)) 320w, \(amp(large)) 640w\" sizes=\"50vw\" "
+                + "width=\"640\" height=\"480\" alt=\"\" loading=\"lazy\" decoding=\"async\">")
     }
 
     @Test func `without widths, default widths up to the server's limit are used`() async throws {
@@ -82,6 +85,84 @@ struct SrcsetTests {
             #expect(!query.contains(",") && !query.contains(" "))
         }
         #expect(rows.images.map(\.recipe.box.width) == [9, 99])
+    }
+
+    private static func described(_ width: Int, _ height: Int, _ more: String = "") -> String {
+        #"{"format":"jpeg","width":\#(width),"height":\#(height),"orientation":1,"pages":1\#(more)}"#
+    }
+
+    @Test(arguments: [
+        ("", [320, 480, 640, 900], ["w=320", "w=480", "w=640", "w=900"]),
+        ("&widths=100,900,901,5000", [100, 900], ["w=100", "w=900"]),
+        ("&widths=5000", [900], ["w=900"]),
+        ("&widths=300,500&dpr=2", [600, 900], ["w=600", "w=900"]),
+        ("&widths=300,500,600&dpr=2.5", [750, 900], ["w=750", "w=900"]),
+        ("&widths=200,2000&enlarge", [200, 2000], ["w=200&enlarge=true", "w=2000&enlarge=true"]),
+        ("&widths=200,2000&crop=0,0,300,300", [200, 300], ["w=200&crop=0,0,300,300", "w=300&crop=0,0,300,300"]),
+        ("&widths=200,2000&orient=6", [200, 600], ["w=200&orient=6", "w=600&orient=6"]),
+        ("&widths=200,400,2000&h=200", [200, 300], ["w=200&h=200", "w=300&h=200"]),
+        ("&widths=200,2000&ar=3:1", [200, 900], ["w=200&h=67&fit=cover", "w=900&h=300&fit=cover"]),
+        ("&widths=200,2000&pad=10", [220, 920], ["w=200&pad=10", "w=920&pad=10"]),
+    ])
+    func `no width is wider than the source makes it`(rest: String, widths: [Int], queries: [String]) async throws {
+        let told = try await document(rest, of: Self.described(900, 600))
+        #expect(told.candidates.map(\.width) == widths)
+        let found = told.candidates.map { $0.url.replacing("%2C", with: ",").replacing(encoded + "&", with: "") }
+        #expect(found == queries)
+        #expect(told.width == widths.last)
+        #expect(told.srcset.hasSuffix(" \(widths.last ?? 0)w"))
+    }
+
+    @Test func `a drawing has every width, and a rotated source the one that it shows`() async throws {
+        let drawing = Self.described(20, 10).replacing("jpeg", with: "svg")
+        #expect(try await document("&widths=20,2000", of: drawing).candidates.map(\.width) == [20, 2000])
+        let turned = Self.described(900, 600).replacing(#""orientation":1"#, with: #""orientation":6"#)
+        let told = try await document("&widths=2000", of: turned)
+        #expect(told.candidates.map(\.width) == [600] && told.height == 900)
+    }
+
+    @Test func `a size that only pixels tell is no attribute`() async throws {
+        let told = try await document("&widths=100,2000&trim", of: Self.described(900, 600))
+        #expect(told.candidates.map(\.width) == [100, 900])
+        #expect(told.width == nil && told.height == nil && !told.html.contains("width="))
+    }
+
+    @Test func `a picture has a source for each format, unless the query names one`() async throws {
+        func types(_ rest: String, _ more: String = "") async throws -> [String] {
+            let picture = try await document("&widths=9\(rest)", of: Self.described(90, 60, more)).picture ?? ""
+            return picture.matches(of: /<source type="image\/([a-z]+)"/).map { String($0.1) }
+        }
+        #expect(try await types("") == ["avif", "webp"])
+        #expect(try await types("&formats=webp") == ["webp"])
+        #expect(try await types("&formats=jxl,avif") == ["jxl", "avif"])
+        #expect(try await types("&output=webp") == [])
+        let picture = try #require(try await document("&widths=9&q=50&formats=webp").picture)
+        let url = "\(encoded.replacing("&", with: "&amp;"))&amp;w=9&amp;output=webp&amp;q=50"
+        #expect(
+            picture.hasPrefix("<picture><source type=\"image/webp\" srcset=\"\(url) 9w\" sizes=\"100vw\"><img src="))
+        #expect(picture.hasSuffix("></picture>"))
+    }
+
+    @Test func `an animation is offered in formats that move`() async throws {
+        let moving = Self.described(90, 60).replacing("jpeg", with: "gif").replacing(#""pages":1"#, with: #""pages":3"#)
+        let picture = try #require(try await document("&widths=9", of: moving).picture)
+        #expect(picture.contains("image/webp") && !picture.contains("image/avif"))
+        #expect(try await document("&widths=9&n=1", of: moving).picture?.contains("image/avif") == true)
+        #expect(try await document("&widths=9&formats=avif", of: moving).picture == nil)
+    }
+
+    @Test func `a source that cannot be described is the problem of the image`() async throws {
+        for (error, type) in [
+            (PipelineError.notFound(status: 404), "source-not-found"), (.unsupported, "unsupported-image"),
+            (.overloaded(retryAfterSeconds: 3), "overloaded"),
+        ] {
+            let site = TestSite { _ throws(PipelineError) in throw error }
+            #expect(try await site.problem(source).type == "/problems/\(type)")
+        }
+        let crop = try await problem("&crop=5000,0,10,10")
+        #expect(crop.type == "/problems/invalid-parameter" && crop.parameter == "crop")
+        let site = TestSite(configuration: .test(token: nil))
+        #expect(try await site.problem(source, fields: [.via: "1.1 us"]).type == "/problems/loop")
     }
 
     @Test func `URLs are absolute if the server knows its public URL`() async throws {
@@ -126,7 +207,8 @@ struct SrcsetTests {
     @Test func `a query cannot end an attribute or an element`() async throws {
         let told = try await document("&widths=5&sizes=%22%3E%3Cscript%3Ealert(1)%26%27")
         #expect(told.sizes == "\"><script>alert(1)&'")
-        #expect(told.html.hasSuffix("sizes=\"&quot;&gt;&lt;script&gt;alert(1)&amp;&#39;\" alt=\"\">"))
+        #expect(told.html.contains("sizes=\"&quot;&gt;&lt;script&gt;alert(1)&amp;&#39;\" width=\"5\""))
+        #expect(told.picture?.contains("<script") == false && told.picture?.contains("'") == false)
         let address = try await TestSite().respond("/srcset?url=https://a.org/%22%3E%3Cb&widths=5").text()
         #expect(!address.contains("<b"))
         #expect("\"\u{301}<\u{301}&\u{301}".htmlEscaped == "&quot;\u{301}&lt;\u{301}&amp;\u{301}")

@@ -115,12 +115,34 @@ extension Endpoints {
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
         explain: ExplainEndpoint = .idle(), purge: PurgeEndpoint = .idle(), entries: EntriesEndpoint = .idle(),
         prefetch: PrefetchEndpoint = .idle(),
-        srcset: SrcsetEndpoint = SrcsetEndpoint(configuration: WebConfiguration()),
+        srcset: SrcsetEndpoint = .describing(configuration: WebConfiguration()) { _ in .stub() },
         observability: Observability = .idle()
     ) -> Endpoints {
         Endpoints(
             image: image, explain: explain, purge: purge, entries: entries, prefetch: prefetch, srcset: srcset,
             observability: observability)
+    }
+}
+
+extension SrcsetEndpoint {
+    /// Sources of the same size, described in JSON where the closure returns an image.
+    static func describing(
+        _ document: String = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#,
+        configuration: WebConfiguration,
+        _ image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+    ) -> SrcsetEndpoint {
+        let sources = ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
+            var response = try await image(request)
+            response.body = ByteBuffer(string: document)
+            return response
+        }
+        return SrcsetEndpoint(image: sources) { request, source throws(PipelineError) in
+            do throws(TransformError) {
+                return try TransformChain(request.recipe, limits: PixelLimits()).size(for: source)
+            } catch {
+                throw .badParameter(error)
+            }
+        }
     }
 }
 
@@ -150,7 +172,7 @@ struct TestSite {
     ) {
         let endpoints = Endpoints.idle(
             image: ImageEndpoint(configuration: configuration, image: image), purge: purge, prefetch: prefetch,
-            srcset: SrcsetEndpoint(configuration: configuration), observability: observability)
+            srcset: .describing(configuration: configuration, image), observability: observability)
         self.init(endpoints, listener: listener, configuration: configuration)
     }
 

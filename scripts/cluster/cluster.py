@@ -74,7 +74,7 @@ class Cluster:
 
     def home(self, source: int) -> str:
         """The node that answers requests for a source, which its URLs name. This does not touch its cache."""
-        body = ask(self.balancer.port, f"/srcset?url={encoded(self.origin.url(source))}&widths=16").body
+        body = ask(self.balancer.port, f"/explain?url={encoded(self.origin.url(source))}&w=16").body
         return next((node.name for node in self.nodes if f"//{node.name}.example".encode() in body), "")
 
     def load(self, sources: int, seed: int = 0) -> Load:

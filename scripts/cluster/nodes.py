@@ -58,7 +58,7 @@ class Node:
         self.folder.mkdir()
         self.port = free_port()
         self.server: Server | None = None
-        # The URLs of /srcset then say which node it was.
+        # The URLs of /explain then say which node it was.
         self.name = f"node{number}"
 
     def start(self) -> None:

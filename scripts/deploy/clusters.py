@@ -73,12 +73,12 @@ def lines(text: str) -> list[str]:
 
 
 def settings(number: int) -> list[str]:
-    """The URL that /srcset answers with says which node it was."""
+    """The URL that /explain answers with says which node it was."""
     return [f"--local-root={IMAGES}", "--trusted-proxies=127.0.0.1/32", f"--public-url=http://node{number}.example"]
 
 
 def home(port: int, query: str) -> str:
-    answer = ask(port, f"/srcset?{query}&widths=16")
+    answer = ask(port, f"/explain?{query}&w=16")
     expect(answer.status == 200, answer)
     return re.search(rb"http://(node\d)\.example", answer.body)[1].decode()
 

@@ -2,7 +2,7 @@ import DarkroomHTTPCaching
 public import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
-import DarkroomTransforms
+package import DarkroomTransforms
 
 /// What a pipeline would do with a request, and what it has cached.
 extension ImagePipeline {
@@ -34,6 +34,14 @@ extension ImagePipeline {
         return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
             try await explainer.explain(resolved, keys: keys, fetch: fetch)
         }
+    }
+
+    /// The size of a request's result, from what is known of its source. A mark changes no size.
+    ///
+    /// - Throws: ``PipelineError/badParameter(_:)`` as the request would.
+    package func size(of request: ImageRequest, from source: SourceSummary) throws(PipelineError) -> PlannedSize {
+        let chain = delegate.transforms(TransformChain(request.recipe, limits: configuration.limits), for: request)
+        do throws(TransformError) { return try chain.size(for: source) } catch { throw .badParameter(error) }
     }
 
     /// Returns the cached entries of a source, without a side effect.

@@ -84,7 +84,7 @@ package struct URLSigner: Sendable {
             try ExplainGrammar(limits: limits).parse(query).image
         },
         "/srcset": Endpoint(presets: .unsupported) { query, limits throws(InvalidParameter) in
-            try SrcsetGrammar(limits: limits).parse(query).images.first
+            try SrcsetGrammar(limits: limits).parse(query).first
         },
     ]
 

@@ -1,11 +1,15 @@
 import DarkroomTransforms
 
 /// What a query to `/srcset` asks for: one image in several widths.
-package struct SrcsetQuery: Hashable, Sendable {
+package struct SrcsetQuery: Sendable {
+    /// The image in its narrowest width.
+    package let first: ImageQuery
     /// At least one, narrowest first.
     package let images: [ImageQuery]
     /// The `sizes` attribute, as received.
     package let sizes: String
+    private let draft: ImageQueryDraft
+    private let limits: QueryLimits
 
     fileprivate init(_ draft: SrcsetDraft, limits: QueryLimits) throws(InvalidParameter) {
         if case .format(let format) = draft.image.format, format.isText {
@@ -14,12 +18,34 @@ package struct SrcsetQuery: Hashable, Sendable {
         }
         var images: [ImageQuery] = []
         for width in draft.widths ?? Self.defaultWidths(limits, draft.image) {
-            var image = draft.image
-            image.width = .pixels(width)
-            images.append(try image.finished(limits))
+            images.append(try Self.image(draft.image, width: width, limits))
         }
+        first = images[0]
         self.images = images
         sizes = draft.sizes
+        self.draft = draft.image
+        self.limits = limits
+    }
+
+    /// What `/info` asks for to describe the same source.
+    package var sourceQuery: ImageQuery {
+        ImageQuery(
+            url: first.url, fallback: first.fallback, recipe: Recipe(resampling: limits.defaultResampling),
+            pages: first.pages, output: OutputOptions(format: .json), priority: first.priority)
+    }
+
+    /// The image in the least width in CSS pixels that makes at least this many pixels; nil if the other parameters do
+    /// not permit it.
+    package func image(covering pixels: Int) -> ImageQuery? {
+        try? Self.image(draft, width: (pixels * 100 + draft.pixelRatio.count - 1) / draft.pixelRatio.count, limits)
+    }
+
+    private static func image(
+        _ draft: ImageQueryDraft, width: Int, _ limits: QueryLimits
+    ) throws(InvalidParameter) -> ImageQuery {
+        var image = draft
+        image.width = .pixels(width)
+        return try image.finished(limits)
     }
 
     /// Widths from a small phone to a large screen, up to the server's limit.

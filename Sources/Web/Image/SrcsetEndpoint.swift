@@ -1,73 +1,109 @@
 import DarkroomHTTPServer
-import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import DarkroomTransforms
+import HTTPTypes
 import Hummingbird
 
-/// `GET /srcset`: the URLs of one image in several widths. It neither fetches nor processes the image.
+/// `GET /srcset`: the URLs of one image in several widths, none of which is wider than the source makes it. It reads
+/// the source's header as `/info` does, and processes nothing.
 struct SrcsetEndpoint: Sendable {
+    private let image: ImageEndpoint
     private let grammar: SrcsetGrammar
     private let urls: ImageURLBuilder
-    private let sourceMap: SourceMap
+    /// The size of a result, from what is known of its source.
+    private let size: @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
 
-    init(configuration: WebConfiguration) {
-        grammar = SrcsetGrammar(limits: configuration.limits)
-        urls = ImageURLBuilder(configuration)
-        sourceMap = configuration.sourceMap
+    /// - Parameter image: describes sources.
+    init(
+        image: ImageEndpoint,
+        size: @escaping @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
+    ) {
+        self.image = image
+        self.size = size
+        grammar = SrcsetGrammar(limits: image.configuration.limits)
+        urls = ImageURLBuilder(image.configuration)
     }
 
     var routes: [AuthorizedRoute] {
         [
-            AuthorizedRoute("/srcset", presets: .unsupported) { _, _, authorization throws(Problem) in
-                try response(authorization)
+            AuthorizedRoute("/srcset", presets: .unsupported) { request, context, authorization throws(Problem) in
+                try await response(to: request, context, authorization)
             }
         ]
     }
 
-    private func response(_ authorization: Authorization) throws(Problem) -> Response {
+    private func response(
+        to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
+    ) async throws(Problem) -> Response {
+        guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
         let query: SrcsetQuery
         do throws(InvalidParameter) {
             query = try grammar.parse(authorization.query)
         } catch {
             throw Problem(error)
         }
-        try check(query, authorization)
-        return .json(SrcsetDocument(query, authorization, urls: urls))
+        let imageRequest = try query.first.requireValidSources(image.configuration.sourceMap)
+        try authorization.requireAllowedSources(of: imageRequest)
+        let source = try await summary(for: query, request.headers, authorization, context)
+        let images = try images(query, of: imageRequest, source)
+        let document = SrcsetDocument(images, sizes: query.sizes, formats: query.pictureFormats(for: source)) {
+            urls.url(of: $0, for: authorization)
+        }
+        return .json(document)
     }
 
-    /// Throws a problem for sources that `/image` would refuse.
-    private func check(_ query: SrcsetQuery, _ authorization: Authorization) throws(Problem) {
-        guard let image = query.images.first else { return }
-        try authorization.requireAllowedSources(of: image.requireValidSources(sourceMap))
+    /// Describes the source, or the one in its place, as `/info` does.
+    private func summary(
+        for query: SrcsetQuery, _ fields: HTTPFields, _ authorization: Authorization, _ context: ServerRequestContext
+    ) async throws(Problem) -> SourceSummary {
+        let imageRequest = try image.imageRequest(query.sourceQuery, of: fields, authorization, in: context)
+        let response: ImageResponse
+        do throws(PipelineError) {
+            response = try await image.image(imageRequest)
+        } catch {
+            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            throw Problem(error)
+        }
+        context.logDetails = AccessLogDetails(imageRequest.source, response)
+        guard let summary = try? SourceSummary(parsing: response.body) else { throw .internalError }
+        return summary
+    }
+
+    /// An image for each width that differs from the narrower ones.
+    private func images(
+        _ query: SrcsetQuery, of request: ImageRequest, _ source: SourceSummary
+    ) throws(Problem) -> [SrcsetImage] {
+        var images: [SrcsetImage] = []
+        for wanted in query.images {
+            var image = SrcsetImage(query: wanted, planned: try planned(wanted, request, source))
+            guard image.planned.size.width > images.last?.planned.size.width ?? 0 else { continue }
+            // The URL that asks for the true width, if that gives the same image: one cache entry instead of two.
+            if let exact = query.image(covering: image.planned.size.width), exact != wanted,
+                let planned = try? planned(exact, request, source), planned == image.planned
+            {
+                image.query = exact
+            }
+            images.append(image)
+        }
+        return images
+    }
+
+    private func planned(
+        _ query: ImageQuery, _ request: ImageRequest, _ source: SourceSummary
+    ) throws(Problem) -> PlannedSize {
+        var request = request
+        request.recipe = query.recipe
+        do throws(PipelineError) { return try size(request, source) } catch { throw Problem(error) }
     }
 }
 
-/// One image in several widths, ready for use in a page.
-struct SrcsetDocument: Codable, Hashable {
-    struct Candidate: Codable, Hashable {
-        /// The width in pixels that browsers may assume.
-        var width: Int
-        var url: String
-    }
-
-    /// The widest candidate, for browsers without support for `srcset`.
-    var src: String
-    var srcset: String
-    var sizes: String
-    /// An `img` element with these attributes and an empty `alt`.
-    var html: String
-    /// In ascending order of width.
-    var candidates: [Candidate]
-
-    init(_ query: SrcsetQuery, _ authorization: Authorization, urls: ImageURLBuilder) {
-        candidates = query.images.map {
-            Candidate(width: $0.recipe.box.width ?? 0, url: urls.url(of: $0, for: authorization))
-        }
-        src = candidates.last?.url ?? ""
-        srcset = candidates.map { "\($0.url) \($0.width)w" }.joined(separator: ", ")
-        sizes = query.sizes
-        let (src, srcset, sizes) = (src.htmlEscaped, srcset.htmlEscaped, sizes.htmlEscaped)
-        html = "<img src=\"\(src)\" srcset=\"\(srcset)\" sizes=\"\(sizes)\" alt=\"\">"
+extension SrcsetQuery {
+    /// The formats that a `picture` offers besides what `img` gets: those of the query, or AVIF and WebP. Only the
+    /// latter shows an animation. Empty if the query names one format.
+    fileprivate func pictureFormats(for source: SourceSummary) -> [OutputFormat] {
+        guard first.isNegotiated else { return [] }
+        let moves = source.isAnimated && first.pages.count != 1
+        return (first.formats?.formats ?? [.avif, .webp]).filter { !moves || $0.supportsAnimation }
     }
 }

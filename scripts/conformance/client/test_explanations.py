@@ -96,10 +96,24 @@ def test_get_srcset(admin: AuthenticatedClient) -> None:
     assert srcset.candidates[0].url == f"{CANONICAL}&w=40&output=png"
     assert srcset.srcset == ", ".join(f"{candidate.url} {candidate.width}w" for candidate in srcset.candidates)
     assert (srcset.src, srcset.sizes) == (srcset.candidates[-1].url, '(width<1"),50vw')
-    assert re.fullmatch(r'<img src="[^"<]*" srcset="[^"<]*" sizes="\(width&lt;1&quot;\),50vw" alt="">', srcset.html)
+    sizes = r'sizes="\(width&lt;1&quot;\),50vw"'
+    rest = f'width="80" height="{srcset.height}" alt="" loading="lazy" decoding="async"'
+    assert re.fullmatch(rf'<img src="[^"<]*" srcset="[^"<]*" {sizes} {rest}>', srcset.html)
+    assert srcset.width == 80 and not srcset.picture
     for candidate in srcset.candidates:
         image = admin.get_httpx_client().get(candidate.url).content
         assert int.from_bytes(image[16:20], "big") == candidate.width
+
+
+def test_get_srcset_beyond_the_source(admin: AuthenticatedClient) -> None:
+    """A width beyond that of the source becomes its width, and the source has to be read."""
+    srcset = get_srcset.sync(client=admin, url=SAMPLE, widths="800,1600,3200")
+    assert isinstance(srcset, Srcset)
+    assert [candidate.width for candidate in srcset.candidates] == [800, 1600]
+    assert 'type="image/avif"' in srcset.picture and 'type="image/webp"' in srcset.picture
+    problem = get_srcset.sync(client=admin, url="local:///nowhere.jpg")
+    assert isinstance(problem, Problem)
+    assert problem.type_ == ProblemType.SOURCE_NOT_FOUND
 
 
 def test_get_srcset_of_a_text_format(admin: AuthenticatedClient) -> None:
