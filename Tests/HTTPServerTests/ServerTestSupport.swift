@@ -58,8 +58,8 @@ extension RequestMetrics {
 }
 
 extension ListenerConfiguration {
-    /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` reads a JSON
-    /// body, and `/refuse` refuses its body unread.
+    /// A listener on a free port with a few routes: `/ok` returns JSON, `/item` calls `item`, `/upload` asks for a JSON
+    /// body and reads it, and `/refuse` refuses its body unread.
     ///
     /// - Parameter details: what `/item` reports to the access log.
     static func test(
@@ -77,7 +77,8 @@ extension ListenerConfiguration {
                 try request.requireParsableTarget()
                 return try await item(request)
             },
-            Route("/upload", [.post]) { request, _ throws(Problem) in
+            Route("/upload", [.post]) { request, context throws(Problem) in
+                context.continueRequest()
                 _ = try await request.jsonBody(upTo: 1 << 20)
                 return .json(["status": "ok"])
             },

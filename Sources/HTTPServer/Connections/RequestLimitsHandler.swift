@@ -3,6 +3,8 @@ import NIOHTTP1
 
 /// The channel handler behind the HTTP parser: it enforces the timeouts for each part of a request, limits pipelining,
 /// and answers malformed requests with a problem document, after the responses to the requests before them.
+///
+/// It sends 100 (Continue) for endpoints that read the body, and discards bodies that no endpoint reads.
 final class RequestLimitsHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -17,6 +19,10 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     private var ignoresInput = false
     /// Whether input is ignored from the end of the current request on.
     private var isLastRequest = false
+    /// Whether the client waits for 100 (Continue) before it sends the body of the current request.
+    private var awaitsContinue = false
+    /// Whether the response was sent before the body had arrived, so that the rest of it is of no use.
+    private var discardsBody = false
     /// Whether a request has ended since bytes were last read completely.
     private var hasReadEnd = false
     /// The problem that is the connection's last response.
@@ -53,15 +59,20 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
             guard progress.pendingResponses < ConnectionLimits.maxPipelinedRequests else { return ignoreInput() }
             if let problem = Problem(malformed: head) { return refuse(problem, context) }
             isLastRequest = head.endsConnection
+            awaitsContinue = head.expectsContinue
             progress.receivedHead(at: context.eventLoop.now)
-        case .body: break
+        case .body:
+            awaitsContinue = false
+            if discardsBody { return }
         case .end:
+            (awaitsContinue, discardsBody) = (false, false)
             progress.receivedEnd(at: context.eventLoop.now)
             watch.beginRequest()
             ignoresInput = isLastRequest
             hasReadEnd = true
         }
         context.fireChannelRead(data)
+        closeIfDone(context)
         scheduleTimeout(context)
     }
 
@@ -73,6 +84,17 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
         }
         hasReadEnd = false
         context.fireChannelReadComplete()
+        if discardsBody { context.read() }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is ContinueRequest else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        if awaitsContinue, awaitsOneResponse {
+            awaitsContinue = false
+            let head = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        }
+        promise?.succeed()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -92,6 +114,10 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head = unwrapOutboundIn(data), awaitsContinue, awaitsOneResponse {
+            // The client may send the body or not, and nothing tells which (RFC 9110 §10.1.1).
+            ignoreInput()
+        }
         switch unwrapOutboundIn(data) {
         case .head(var head) where isLastResponse && head.status.code >= 200:
             head.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -110,6 +136,11 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     func recordResponse() {
         guard let context else { return }
         progress.sentResponse(at: context.eventLoop.now)
+        if progress.isReadingBody, progress.pendingResponses == 0, !ignoresInput {
+            // The framework no longer reads if the client wants the connection closed.
+            discardsBody = true
+            context.read()
+        }
         closeIfDone(context)
         scheduleTimeout(context)
     }
@@ -170,10 +201,21 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     }
 }
 
+/// The outbound event that makes the connection send 100 (Continue), if the client waits for it.
+struct ContinueRequest: Sendable {}
+
 extension HTTPRequestHead {
     /// Whether no further request can follow on the connection: the client asked to close it, or to switch to another
     /// protocol, in which case the parser stops although the server does not switch.
     fileprivate var endsConnection: Bool {
         !isKeepAlive || method == .CONNECT || headers.contains(name: "Upgrade")
+    }
+
+    /// Whether the client sends the body only after 100 (Continue), or after a while (RFC 9110 §10.1.1).
+    fileprivate var expectsContinue: Bool {
+        guard version == .http1_1, headers["Expect"].contains(where: { $0.lowercased() == "100-continue" }) else {
+            return false
+        }
+        return headers.contains(name: "Transfer-Encoding") || headers["Content-Length"].contains { $0 != "0" }
     }
 }

@@ -21,16 +21,25 @@ package struct ServerRequestContext: RequestContext {
         nonmutating set { reported.details.withLock { $0 = newValue } }
     }
     private let reported = Reported()
+    /// The connection; nil = the request came in another way.
+    private var channel: (any Channel)?
 
     package init(source: ApplicationRequestContextSource) {
         self.init(
             logger: source.logger, requestID: "\(RequestID())", clientAddress: source.channel.peerAddress)
+        channel = source.channel
     }
 
     package init(logger: Logger, requestID: String, clientAddress: IPAddress?) {
         coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
         self.requestID = requestID
         self.clientAddress = clientAddress
+    }
+
+    /// Asks the client for the body of the request, if it waits to be asked (RFC 9110 §10.1.1). To be called before
+    /// the body is read; without it, such a client sends its body late or never, and the connection closes.
+    package func continueRequest() {
+        channel?.triggerUserOutboundEvent(ContinueRequest(), promise: nil)
     }
 
     /// Replaces the address of a trusted proxy with that of its client.

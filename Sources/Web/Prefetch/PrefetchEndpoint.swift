@@ -32,7 +32,7 @@ struct PrefetchEndpoint: Sendable {
     var routes: [Route] {
         [
             Route("/prefetch") { _, _ in jobs() },
-            Route("/prefetch", [.post]) { request, _ throws(Problem) in try await start(request) },
+            Route("/prefetch", [.post]) { request, context throws(Problem) in try await start(request, context) },
             Route("/prefetch/{id}") { _, context throws(Problem) in
                 .json(PrefetchDocument(try job(of: context)))
             },
@@ -50,7 +50,8 @@ struct PrefetchEndpoint: Sendable {
     }
 
     /// `POST /prefetch`.
-    private func start(_ request: Request) async throws(Problem) -> Response {
+    private func start(_ request: Request, _ context: ServerRequestContext) async throws(Problem) -> Response {
+        context.continueRequest()
         let json = try await request.jsonBody(upTo: PrefetchBody.maxBytes)
         let items: [PrefetchItem]
         do throws(InvalidBody) {
