@@ -1,0 +1,34 @@
+import DarkroomNetwork
+
+/// The value of a `Content-Type` field (RFC 9110 §8.3.1), or of another field of that form.
+package struct MediaType: Hashable, Sendable {
+    /// Type and subtype in lower case, such as `image/png`; of other fields the first word, such as `form-data`.
+    package let name: String
+    /// The parameters by name in lower case, without quotes and escapes.
+    package let parameters: [String: String]
+
+    /// Nil for a malformed value, or one with a repeated parameter.
+    package init?(_ text: some StringProtocol) {
+        let members = FieldList(text, separator: UInt8(ascii: ";"))
+        guard !members.hasUnclosedQuote, let first = members.members.first, Self.isName(first) else { return nil }
+        name = first.lowercased()
+        var parameters: [String: String] = [:]
+        // An empty member, as behind a final semicolon, is no parameter (§5.6.6).
+        for member in members.members.dropFirst() where !member.isEmpty {
+            var reader = FieldReader(member)
+            guard let name = reader.token()?.lowercased(), reader.skip("="),
+                let value = reader.quotedString() ?? reader.token(), reader.isAtEnd, parameters[name] == nil
+            else { return nil }
+            parameters[name] = value
+        }
+        self.parameters = parameters
+    }
+
+    /// Whether this is the type of an image of any format.
+    package var isImage: Bool { name.hasPrefix("image/") }
+
+    private static func isName(_ text: Substring) -> Bool {
+        let words = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return words.count <= 2 && words.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isTokenCharacter) }
+    }
+}
