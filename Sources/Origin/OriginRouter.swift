@@ -42,7 +42,7 @@ public struct OriginRouter: OriginFetching {
         switch url.scheme {
         case .http, .https: remote
         case .s3: objects
-        case .local: local
+        case .local, .upload: local
         }
     }
 }

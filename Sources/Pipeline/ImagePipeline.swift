@@ -158,6 +158,10 @@ public final class ImagePipeline: Sendable {
             }
         }
         response.original = nil
+        if request.input.data != nil, response.fallbackReason == nil {
+            response.cache = response.cache.ofData(request.cache)
+            response.timings.fetch = nil
+        }
         response.timings.total = stopwatch.lap()
         return response
     }
@@ -208,6 +212,7 @@ public final class ImagePipeline: Sendable {
         _ fallback: SourceURL, for failed: ResolvedRequest, because error: PipelineError
     ) async throws(PipelineError) -> ImageResponse {
         var request = failed.input
+        if request.data != nil { request.cache = request.cache.besideData }
         request.source = fallback
         request.fallback = nil
         do throws(PipelineError) {
@@ -230,6 +235,7 @@ public final class ImagePipeline: Sendable {
         let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtHand(for: $0) }
         var request = request.drawing(mark)
         if !request.cache.policy.allowsStoring { request.cache.store = .none }
+        if request.data != nil { request.cache = request.cache.ofData }
         let chain = delegate.transforms(
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)

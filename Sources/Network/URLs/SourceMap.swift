@@ -106,7 +106,8 @@ package struct SourceMap: Hashable, Sendable {
     package func prefix(_ text: String) throws(SourceURLError) -> String {
         if let (_, target, rest) = split(text) { return target.canonical + String(decoding: rest, as: UTF8.self) }
         guard let (name, rest) = SourceURLParser.splitScheme(Array(text.utf8)[...]) else { throw .missingScheme }
-        guard SourceURL.Scheme(rawValue: name) != nil, rest.starts(with: "//".utf8) else {
+        let scheme = SourceURL.Scheme(rawValue: name)
+        guard scheme != nil, scheme != .upload, rest.starts(with: "//".utf8) else {
             throw .unsupportedScheme(name)
         }
         return text

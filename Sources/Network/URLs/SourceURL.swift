@@ -13,6 +13,8 @@ public struct SourceURL: Hashable, Sendable {
         case s3
         /// A file below the configured local root.
         case local
+        /// Bytes that came with the request, named by their hash. No text parses as such a URL.
+        case upload
 
         /// Whether sources are resources of web servers.
         package var isWeb: Bool { defaultPort != nil }
@@ -22,7 +24,7 @@ public struct SourceURL: Hashable, Sendable {
             switch self {
             case .http: 80
             case .https: 443
-            case .s3, .local: nil
+            case .s3, .local, .upload: nil
             }
         }
     }
@@ -53,9 +55,10 @@ public struct SourceURL: Hashable, Sendable {
 
     /// The scheme.
     public let scheme: Scheme
-    /// The host, or the name of an object store's bucket in lower case. Nil only for ``Scheme/local``.
+    /// The host, or the name of an object store's bucket in lower case. Nil for ``Scheme/local`` and
+    /// ``Scheme/upload``.
     public let host: Host?
-    /// The port, 0–65535, explicit or the scheme's default. Nil for ``Scheme/s3`` and ``Scheme/local``.
+    /// The port, 0–65535, explicit or the scheme's default. Nil for the other schemes.
     public let port: Int?
     /// The percent-encoded path. Begins with `/` and contains no dot segments, except in `local:` URLs. In `s3:` URLs,
     /// the object's key follows.
@@ -73,6 +76,13 @@ public struct SourceURL: Hashable, Sendable {
         guard text.utf8.count <= Self.maximumBytes / 3 || canonical.utf8.count <= Self.maximumBytes else {
             throw .tooLong(limitBytes: Self.maximumBytes)
         }
+    }
+
+    /// The source of an upload.
+    ///
+    /// - Parameter digest: the SHA-256 of the bytes in hexadecimal digits.
+    package init(uploadOf digest: String) {
+        self.init(scheme: .upload, host: nil, port: nil, path: "/\(digest)", query: nil)
     }
 
     init(scheme: Scheme, host: Host?, port: Int?, path: String, query: String?) {

@@ -10,8 +10,8 @@ enum SourceURLParser {
         case .local: return try parseLocal(body)
         // A fragment that is dropped would make another key.
         case .s3: return try parseObject(rest)
+        case .upload, nil: throw .unsupportedScheme(name)
         case .some(let scheme): return try parseWeb(scheme, body)
-        case nil: throw .unsupportedScheme(name)
         }
     }
 

@@ -16,6 +16,16 @@ extension ImagePipeline {
         guard let refusal = resolver.earlyRefusal(of: resolve(request)), isAdmitted() else { return nil }
         return resolver.producer.pixels.queue.refuse(refusal)
     }
+
+    /// The error of a request whose source has not been received yet, if the pixel queue has no room for it. Never
+    /// waits. Nil means that ``image(for:)`` has to decide, as for a request that a cache may answer.
+    package func refusalOfUpload(_ request: ImageRequest) -> PipelineError? {
+        guard request.cache.store.variants.isEmpty, mayRefuse else { return nil }
+        let queue = resolver.producer.pixels.queue
+        let urgency = Urgency(
+            request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
+        return queue.refusal(of: urgency).map { queue.refuse($0) }
+    }
 }
 
 extension ImageResolver {

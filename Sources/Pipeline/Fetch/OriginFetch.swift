@@ -146,6 +146,7 @@ struct OriginFetch: Sendable {
         _ request: ResolvedRequest, _ mode: Mode, _ validated: SourceRecord?, known: SourceRecord?,
         _ urgency: Urgency, _ report: @escaping Report
     ) async throws(PipelineError) -> OriginResponse {
+        if let data = request.input.data { return data.response(at: now()) }
         guard await delegate.shouldDownload(request.source) else { throw .notDownloadable }
         let fields = await delegate.originFields(mode.fields, for: request.source)
         var message = OriginRequest(url: request.source, headers: fields) { urgency.level.atOrigin }

@@ -5,7 +5,10 @@ public import DarkroomTransforms
 /// A request for one image: its source, what is done to the pixels, and how the result is encoded.
 public struct ImageRequest: Sendable {
     /// The source, as it is downloaded. The pipeline's ``CacheKeyFilter`` decides which sources share cache entries.
-    public var source: SourceURL
+    /// Setting it replaces ``data``.
+    public var source: SourceURL { didSet { data = nil } }
+    /// The bytes of the source, which is then not downloaded; nil = it is.
+    public private(set) var data: SourceData?
     /// The steps applied to the pixels.
     public var recipe: Recipe
     /// The frames or pages that are kept.
@@ -64,6 +67,26 @@ public struct ImageRequest: Sendable {
         if let fallback { self.fallback = try Self.source(fallback) }
     }
 
+    /// Creates a request for an image that the caller holds. Its address is the hash of the bytes.
+    ///
+    /// - Parameter cache: by default nothing is read from the caches or stored in them. The bytes are never stored.
+    public init(
+        data: SourceData, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
+        output: OutputOptions = OutputOptions(), priority: Priority = .normal,
+        cache: CacheOptions = CacheOptions(store: .none), placeholders: ImageDetails = []
+    ) {
+        self.init(
+            source: data.address, recipe: recipe, pages: pages, output: output, priority: priority, cache: cache,
+            placeholders: placeholders)
+        self.data = data
+    }
+
+    /// Replaces the source by bytes that the caller holds.
+    package mutating func setSource(_ data: SourceData) {
+        source = data.address
+        self.data = data
+    }
+
     /// Creates a request that scales an image into a box without enlarging it. Set ``recipe`` for anything else.
     ///
     /// - Parameters:
@@ -88,14 +111,14 @@ public struct ImageRequest: Sendable {
 
 extension SourceURL {
     /// Whether the host matches one of the patterns, which have the syntax of ``HostPolicy/allowHosts``. An
-    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. A `local:///` source has no host
-    /// and matches only `*`. Redirects do not count.
+    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. Uploads and `local:///` sources
+    /// have no host and match only `*`. Redirects do not count.
     package func staysWithin(hosts patterns: [String]) -> Bool {
         guard !patterns.contains("*") else { return true }
         switch (scheme, host) {
         case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)
         case (.s3, _): return patterns.contains { $0.hasPrefix("s3://") && Glob($0).matches(origin) }
-        case (.local, _), (_, nil): return false
+        case (.local, _), (.upload, _), (_, nil): return false
         }
     }
 }

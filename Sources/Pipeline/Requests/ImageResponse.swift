@@ -74,6 +74,8 @@ public struct CacheReport: Hashable, Sendable {
     public var isStored: Bool
     /// Whether the request shared another request's work.
     public var isShared: Bool
+    /// Whether the variant was made from bytes that came with the request (``ImageRequest/data``).
+    public var isUpload = false
     /// The failure that made a stale image acceptable (RFC 5861 §4); nil if the answer is not stale for that reason.
     public var staleBecause: PipelineError?
 

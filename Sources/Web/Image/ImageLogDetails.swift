@@ -35,6 +35,7 @@ extension SourceURL {
         case .http, .https: String((host?.description ?? "").prefix(253))
         case .s3: origin
         case .local: "local:"
+        case .upload: "upload:"
         }
     }
 }

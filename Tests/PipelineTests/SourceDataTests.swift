@@ -1,0 +1,129 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import DarkroomPipeline
+
+/// Images that come with the request.
+@Suite(.timeLimit(.minutes(2)))
+struct SourceDataTests {
+    private func request(
+        _ bytes: ByteBuffer? = nil, width: Int = 20, store: TierSelection = .none, mode: CacheMode = .default
+    ) throws -> ImageRequest {
+        var recipe = Recipe()
+        recipe.box = Box(width: width, height: nil)
+        let data = SourceData(try bytes ?? Pictures.green.get())
+        return ImageRequest(
+            data: data, recipe: recipe, cache: CacheOptions(policy: RequestCachePolicy(mode: mode), store: store))
+    }
+
+    private func failure(_ bench: Bench, _ request: ImageRequest) async -> PipelineError? {
+        do throws(PipelineError) {
+            _ = try await bench.pipeline.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `An image is made of the bytes, without an origin and without a trace in the caches`() async throws {
+        let bench = try Bench()
+        let size = try Pictures.green.get().readableBytes
+        for runs in 1...2 {
+            let image = try await bench.pipeline.image(for: request())
+            #expect(image.size.width == 20 && image.sourceBytes == size)
+            #expect(image.cache.isUpload && image.cache.forwarded == .bypass && image.cache.originStatus == nil)
+            #expect(!image.cache.isStored && image.timings.fetch == nil)
+            #expect(bench.processing.runs.value == runs)
+            let address = try request().source
+            await bench.settle(address)
+        }
+        #expect(bench.origin.fetches.value == 0)
+        #expect(bench.memory.statistics.entries == 0 && bench.disk.count == 0)
+    }
+
+    @Test func `The result is the same as that of a download`() async throws {
+        let bench = try Bench()
+        let downloaded = try await bench.ask()
+        let sent = try await bench.pipeline.image(for: request(Pictures.red.get()))
+        #expect(sent.digest == downloaded.digest)
+    }
+
+    @Test func `A stored result answers equal bytes from any client, and only with equal parameters`() async throws {
+        let bench = try Bench()
+        let first = try await bench.pipeline.image(for: request(store: .variants))
+        #expect(first.cache.isStored && first.cache.forwarded == .miss)
+        await bench.settle(try request().source)
+        let again = try await bench.pipeline.image(for: request(store: .variants))
+        #expect(again.cache == CacheReport(variant: .memory) && again.digest == first.digest)
+        #expect(try await bench.pipeline.image(for: request(width: 10, store: .variants)).cache.variant == nil)
+        #expect(
+            try await bench.pipeline.image(for: request(Pictures.red.get(), store: .variants)).cache.variant == nil)
+        #expect(bench.processing.runs.value == 3)
+    }
+
+    @Test func `The bytes are never stored, whatever the request says`() async throws {
+        let bench = try Bench()
+        for store in [TierSelection.all, .originals, .memory] {
+            let request = try request(store: store)
+            _ = try await bench.pipeline.image(for: request)
+            await bench.settle(request.source)
+            let location = await bench.pipeline.location(of: request)
+            #expect(location.original == [])
+        }
+    }
+
+    @Test func `What is stored of uploads is purged by their tag`() async throws {
+        let bench = try Bench()
+        _ = try await bench.pipeline.image(for: request(store: .all))
+        await bench.settle(try request().source)
+        let report = await bench.pipeline.purge(.tag(SourceData.purgeTag))
+        #expect(report.sources.count == 1)
+        #expect(try await bench.pipeline.image(for: request(store: .all)).cache.variant == nil)
+    }
+
+    @Test func `Bytes that are no image fail as a source does`() async throws {
+        let bench = try Bench()
+        #expect(await failure(bench, try request(ByteBuffer(string: "no image"))) == .unsupported)
+        let whole = try Pictures.green.get()
+        let damaged = try #require(whole.getSlice(at: whole.readerIndex, length: whole.readableBytes - 20))
+        #expect(await failure(bench, try request(damaged)) == .corrupt)
+        #expect(await failure(bench, try request(damaged))?.cause == .corrupt)
+        #expect(await failure(bench, try request(mode: .onlyIfCached)) == .notCached)
+    }
+
+    @Test func `The fallback is downloaded and cached as always`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        var broken = try request(ByteBuffer(string: "no image"))
+        broken.fallback = .example
+        let image = try await bench.pipeline.image(for: broken)
+        #expect(image.fallbackReason == .unsupported && !image.cache.isUpload && image.cache.originStatus == 200)
+        await bench.settle()
+        #expect(try await bench.pipeline.image(for: broken).cache.variant == .memory)
+        #expect(bench.origin.fetches.value == 1)
+    }
+
+    @Test func `A mark is downloaded once for many uploads`() async throws {
+        let bench = try Bench(.control("max-age=60"))
+        var marked = try request()
+        marked.mark = .example
+        marked.recipe.mark = Mark(anchor: .topLeft)
+        for _ in 0..<2 {
+            #expect(try await bench.pipeline.image(for: marked).cache.isUpload)
+            await bench.settle()
+        }
+        #expect(bench.origin.fetches.value == 1)
+    }
+
+    @Test func `Setting a source replaces the bytes`() throws {
+        var request = try request()
+        #expect(request.source.scheme == .upload && request.data != nil)
+        request.source = .example
+        #expect(request.data == nil)
+    }
+}
