@@ -130,7 +130,7 @@ let package = Package(
                 nioExtras, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
             ]),
         room(
-            "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Network", "HTTPCaching", "Eviction"],
+            "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching", "Eviction"],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Pages/Playground"), .embedInCode("Pages/Samples"),

@@ -25,8 +25,9 @@ package func makeListeners(
     logger: Logger, onListening: @escaping @Sendable (Listener, any Channel) async -> Void
 ) -> [(listener: Listener, service: ListenerService)] {
     let observers = observability.observers(logger: logger)
-    let endpoints = Endpoints(configuration, pipeline, prefetcher, observability, metrics: observers.metrics)
-    return configuration.listeners.map { listener in
+    var endpoints = Endpoints(configuration, pipeline, prefetcher, observability, metrics: observers.metrics)
+    endpoints.image.refusalOfUpload = { pipeline.refusalOfUpload($0) }
+    return configuration.listeners.map { [endpoints] listener in
         let service = endpoints.configuration(of: listener, configuration, observers: observers)
             .makeService { await onListening(listener, $0) }
         return (listener, service)
@@ -55,7 +56,8 @@ struct Endpoints: Sendable {
 
     /// The routes for all clients, or for those with a signature if the server requires one.
     var imageRoutes: [AuthorizedRoute] {
-        image.routes + image.info.infoRoutes + explain.routes + srcset.routes
+        image.routes + UploadEndpoint(image: image).routes + image.info.infoRoutes
+            + explain.routes + srcset.routes
     }
 
     /// The routes for operators.

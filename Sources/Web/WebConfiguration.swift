@@ -1,5 +1,6 @@
 package import DarkroomHTTPServer
 package import DarkroomNetwork
+package import DarkroomOrigin
 package import DarkroomQuery
 package import Foundation
 
@@ -20,6 +21,8 @@ package struct WebConfiguration: Sendable {
     package var allowForcedRefresh: Bool
     /// Whether `/info` discloses GPS positions.
     package var allowGPS: Bool
+    /// Receives the images that clients send; nil = `POST /image` is refused.
+    package var uploads: UploadBudget?
     /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
     /// without authentication.
     package var adminToken: String?
@@ -53,7 +56,7 @@ package struct WebConfiguration: Sendable {
         address: ListenerAddress = .host("127.0.0.1", port: 8080), adminAddress: ListenerAddress? = nil,
         basePath: String = "", variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
-        adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
+        uploads: UploadBudget? = nil, adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
         servesPlayground: Bool = true, hasSampleImages: Bool = false,
@@ -66,6 +69,7 @@ package struct WebConfiguration: Sendable {
         self.allowLongerMaxAge = allowLongerMaxAge
         self.allowForcedRefresh = allowForcedRefresh
         self.allowGPS = allowGPS
+        self.uploads = uploads
         self.adminToken = adminToken
         self.fallbackStatus = fallbackStatus
         self.publicURL = publicURL

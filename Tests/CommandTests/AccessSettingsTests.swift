@@ -97,6 +97,15 @@ struct AccessSettingsTests {
         }
     }
 
+    @Test func `uploads beyond loopback require keys or an intended open proxy, and hosts do not limit them`() throws {
+        let uploads = ["host": "0.0.0.0", "uploads": "true"]
+        let sentence = try Settings.refusal(uploads.merging(["allow-hosts": "*.example.com"]) { $1 })
+        for way in ["host", "uploads=true", "signing-keys", "open-proxy=true"] { #expect(sentence.contains(way)) }
+        for (key, value) in [("signing-keys", "k1:\(Self.secret)"), ("open-proxy", "true"), ("host", "127.0.0.1")] {
+            #expect(try Settings.refusal(uploads.merging([key: value]) { $1 }) == "")
+        }
+    }
+
     @Test(arguments: ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST"])
     func `a server on a loopback address starts without access settings`(host: String) throws {
         #expect(try Settings.refusal(["host": host, "admin-host": host, "admin-port": "0"]) == "")

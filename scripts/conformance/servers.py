@@ -71,7 +71,7 @@ def server(executable: Path, folder: Path, log: Path, variables: dict[str, str])
 def settings(folder: Path) -> list[str]:
     """Allows only loopback sources, so that no generated URL leaves the machine."""
     return [
-        *("--port", "0", "--cache-dir", str(folder / "cache"), "--log-level", "warning"),
+        *("--port", "0", "--cache-dir", str(folder / "cache"), "--log-level", "warning", "--uploads", "true"),
         # Long enough for a machine that is busy with other work.
         *("--request-timeout", "60s", "--download-timeout", "60s"),
         *("--local-root", str(FIXTURES), "--allow-networks", "127.0.0.0/8", "--allow-hosts", "127.0.0.1"),

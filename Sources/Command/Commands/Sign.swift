@@ -9,6 +9,7 @@ struct Sign: AsyncParsableCommand {
         abstract: "Print a signed image URL.",
         usage: """
             darkroom sign 'url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400' [--key-id k1] [--expires-in 1h] [--path]
+            darkroom sign 'w=400' --upload --expires-in 10m
             darkroom sign 'https://img.example.com/image?url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400'
             """,
         discussion: """
@@ -29,6 +30,8 @@ struct Sign: AsyncParsableCommand {
     var expiresIn: String?
     @Flag(help: "Put the query into the path, for caches that ignore query strings.")
     var path = false
+    @Flag(help: "Sign a POST of any image, without a url; give it a short lifetime.")
+    var upload = false
     @Option(help: "YAML file of the server's settings.")
     var config: String?
 
@@ -38,7 +41,7 @@ struct Sign: AsyncParsableCommand {
             let settings = try Settings(SettingSources(flags: [:], environment: environment, file: config))
             let expires = try Self.lifetime.read(expiresIn, of: "--expires-in").map { Date() + $0 / .seconds(1) }
             let signer = URLSigner(settings.webConfiguration)
-            print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path))
+            print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path, isUpload: upload))
         } catch let error as SettingError {
             StandardError.write(error.description)
             throw ExitCode(EX_CONFIG)

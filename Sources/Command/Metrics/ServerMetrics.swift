@@ -65,7 +65,7 @@ struct ServerMetrics: Sendable {
             ("darkroom_pixel_memory_bytes", "Estimated memory of images in processing.", load.runningBytes),
             ("darkroom_pixel_memory_budget_bytes", "Memory budget of images in processing.", load.budgetBytes),
             (
-                "darkroom_downloads_in_flight_bytes", "Bytes of sources being downloaded or processed.",
+                "darkroom_downloads_in_flight_bytes", "Bytes of sources being downloaded, uploaded or processed.",
                 inFlightBytes()
             ),
         ]) + [

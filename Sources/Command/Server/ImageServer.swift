@@ -74,13 +74,14 @@ struct ImageServer {
 
         // The listeners, and the upkeep beside them.
         let serverState = ServerState(isStarting: true)
+        let web = webConfiguration
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
             workers: pixels.workers, log: log, traces: traces?.exporter,
             process: ProcessMetrics(startedAt: startedAt)
-        ) { client.inFlightBytes }
+        ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
-        let listeners = listeners(pipeline, prefetcher, observability)
+        let listeners = listeners(web, pipeline, prefetcher, observability)
         // Services shut down from the last to the first: the admin listener reports the drain until it is over.
         let drain = DrainService(serverState: serverState, prefetcher: prefetcher)
         let failure = await run(upkeep(pipeline, caches) + listeners.reversed() + [drain])
@@ -167,11 +168,12 @@ struct ImageServer {
     }
 
     private func listeners(
-        _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ observability: Observability
+        _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
+        _ observability: Observability
     ) -> [NamedListener] {
         let startup = StartupMessage(settings)
         return makeListeners(
-            configuration: webConfiguration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
+            configuration: configuration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             logger: logger
         ) { listener, channel in
             guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }

@@ -16,12 +16,19 @@ extension Settings {
             address: address, adminAddress: adminAddress, basePath: self.listeners.basePath,
             variantMaxAge: self.freshness.variantMaxAge, allowLongerMaxAge: self.freshness.allowLongerMaxAge,
             allowForcedRefresh: self.access.allowForcedRefresh, allowGPS: self.access.allowGPS,
-            adminToken: self.access.adminToken,
+            uploads: uploadBudget, adminToken: self.access.adminToken,
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
             maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules,
             sourceMap: sourceNames, servesPlayground: self.access.playground,
             hasSampleImages: hasSampleImages, negotiation: negotiationPolicy)
+    }
+
+    /// A quarter of what downloads may hold, and at least one source.
+    private var uploadBudget: UploadBudget? {
+        guard self.access.uploads else { return nil }
+        let maxSourceBytes = self.limits.maxSourceBytes
+        return UploadBudget(budgetBytes: max(maxInFlightBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
     }
 
     var negotiationPolicy: NegotiationPolicy {

@@ -120,6 +120,12 @@ struct AccessSettings: SettingTheme {
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false,
         help: "Whether clients without the admin token may force revalidation of a fresh response.")
+    let uploads = Setting(
+        "uploads", .boolean, default: false,
+        help: """
+            Whether POST /image transforms the image in the body. Such images come from no host, so allow-hosts does \
+            not limit them: a non-loopback address also requires signing-keys or open-proxy.
+            """)
     let allowGPS = Setting(
         "allow-gps", .boolean, default: false,
         help: "Whether /info reports the GPS position of an image to any client that requests it with gps=true.")

@@ -100,6 +100,14 @@ struct Settings: Sendable {
                     + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
                     + "open-proxy=true if this is intended, or bind 127.0.0.1.")
         }
+        if self.access.uploads, accessRules.signingKeys.isEmpty, !self.access.openProxy,
+            let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
+        {
+            throw SettingError(
+                "\(key): anyone who can reach \(place) could have this server transform any image, as uploads=true "
+                    + "says. Set signing-keys to require signed requests, set open-proxy=true if this is intended, or "
+                    + "bind 127.0.0.1.")
+        }
         if self.access.adminToken == nil, let adminAddress,
             let (key, place) = exposure(of: adminAddress, sources.spelling(of: \.listeners.adminHost))
         {

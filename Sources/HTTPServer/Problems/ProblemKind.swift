@@ -43,9 +43,10 @@ extension ProblemKind: CustomStringConvertible {
 extension ProblemKind {
     package static let invalidBody = ProblemKind(
         "invalid-body", .badRequest, title: "The body is not valid",
-        cause: "The request body is not JSON in the expected form, or asks for something impossible.",
-        remedy: "The detail names the faulty member and what is wrong with it. Correct the body; a retry will not help."
-    )
+        cause:
+            "The request body is incomplete or empty, not JSON or a form as the endpoint expects it, or asks for "
+            + "something impossible.",
+        remedy: "The detail says what is wrong, and names the faulty member of JSON. Correct the body.")
 
     package static let noSuchRoute = ProblemKind(
         "no-such-route", .notFound, title: "There is nothing at this path",
@@ -67,8 +68,10 @@ extension ProblemKind {
 
     package static let unsupportedBody = ProblemKind(
         "unsupported-body", .unsupportedMediaType, title: "The body's media type is not supported",
-        cause: "The request body is not declared as JSON.",
-        remedy: "Send JSON with 'Content-Type: application/json'.")
+        cause: "The request body is not declared as a media type that the endpoint reads, or is compressed.",
+        remedy:
+            "Send JSON with 'Content-Type: application/json' to /prefetch, and to /image an image with its type or a "
+            + "form as 'multipart/form-data', without a Content-Encoding.")
 
     package static let rateLimited = ProblemKind(
         "rate-limited", .tooManyRequests, title: "Too many requests from this client",

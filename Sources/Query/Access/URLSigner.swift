@@ -39,18 +39,20 @@ package struct URLSigner: Sendable {
     ///   - keyID: The key to sign with; nil = the first key.
     ///   - expires: When the URL expires; nil = never.
     ///   - inPath: Whether the query is put into the path, for caches that key on paths alone.
+    ///   - isUpload: Whether the URL is for images in the body. It has no source, so that it is good for any image.
     package func sign(
-        _ request: String, keyID: String? = nil, expires: Date? = nil, inPath: Bool = false
+        _ request: String, keyID: String? = nil, expires: Date? = nil, inPath: Bool = false, isUpload: Bool = false
     ) throws(Refusal) -> String {
         let key = try key(keyID)
         let (prefix, path, query) = parts(of: request)
-        guard let endpoint = Self.endpoints[path] else {
+        guard let endpoint = isUpload && path == "/image" ? Self.upload : Self.endpoints[path] else {
             let paths = Self.endpoints.keys.sorted().joined(separator: ", ")
             throw Refusal(description: "'\(path)' cannot be signed; signed requests go to \(paths).")
         }
-        guard !inPath || path == SignedPath.signedPath else {
-            throw Refusal(description: "Only requests to /image can have their query in the path.")
+        guard !inPath || path == SignedPath.signedPath, !inPath || !isUpload else {
+            throw Refusal(description: "Only GET requests to /image can have their query in the path.")
         }
+        guard !isUpload || path == "/image" else { throw Refusal(description: "Uploads go to /image only.") }
         do throws(AuthorizationError) {
             var parameters = try Self.parameters(query)
             if let expires { parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires)) }
@@ -87,6 +89,10 @@ package struct URLSigner: Sendable {
             try SrcsetGrammar(limits: limits).parse(query).first
         },
     ]
+
+    private static let upload = Endpoint(presets: .accepted) { query, limits throws(InvalidParameter) in
+        try ImageQueryGrammar.upload(limits: limits).parseUpload(query)
+    }
 
     private static func parameters(_ query: String) throws(AuthorizationError) -> QueryString {
         do throws(InvalidParameter) { return try QueryString(parsing: query) } catch { throw .invalidParameter(error) }

@@ -11,6 +11,8 @@ package import DarkroomTransforms
 package struct ImageQuery: Hashable, Sendable {
     /// The source URL, percent-decoded once and not yet parsed.
     package var url = ""
+    /// Whether the source is the body of the request, so that ``url`` means nothing.
+    package var isUpload = false
     /// The URL of a second source, used where the first one fails.
     package var fallback: String?
     /// The URL or the name of the image that ``Recipe/mark`` draws; nil = none.
@@ -48,13 +50,15 @@ package struct ImageQuery: Hashable, Sendable {
     /// Whether the document of `/info` says where the image was taken.
     package var includesPosition: Bool { output.details.contains(.position) }
 
-    /// A request for the sources of the query, with default options.
+    /// A request for the sources of the query, with default options. That of an upload lacks its bytes.
     ///
     /// - Parameter map: the short names that the sources may have.
     package func sourceRequest(_ map: SourceMap) throws(InvalidSourceURL) -> ImageRequest {
-        let (source, fallback) = try sources(map)
-        var request = ImageRequest(source: source.url)
-        request.fallback = fallback?.url
+        var request = ImageRequest(
+            source: isUpload ? SourceURL(uploadOf: "") : try map.source(url, givenAs: "url").url)
+        request.fallback = try fallback.map { text throws(InvalidSourceURL) in
+            try map.source(text, givenAs: "default").url
+        }
         if let mark = try markSource(map) { (request.mark, request.trustsMark) = (mark.url, mark.isNamed) }
         return request
     }

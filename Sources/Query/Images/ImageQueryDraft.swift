@@ -83,7 +83,7 @@ struct ImageQueryDraft: Sendable {
     /// - Parameter hints: Those of the client; nil if the server does not use them.
     func finished(_ limits: QueryLimits, _ hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
         if let hints { return try applying(hints, limits).finished(limits) }
-        guard !query.url.isEmpty else {
+        guard !query.url.isEmpty || query.isUpload else {
             throw InvalidParameter(
                 "url", "Parameter 'url' is required: the percent-encoded URL of the source image.")
         }

@@ -1,3 +1,4 @@
+import DarkroomPipeline
 package import DarkroomTransforms
 
 /// The server's limits on what a query may ask for.
@@ -43,6 +44,31 @@ package struct ImageQueryGrammar: Sendable {
 
     /// The grammar of `/info`, which is `/image` with `output=json` and without parameters that need pixels to change.
     package static func info(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(info: limits) }
+
+    private init(upload limits: QueryLimits) {
+        self.limits = limits
+        var draft = ImageQueryDraft(limits)
+        draft.query.store = .none
+        draft.query.isUpload = true
+        table = ParameterTable(ImageParameters.uploadRows(limits), initial: draft)
+    }
+
+    /// The grammar of `POST /image`, which is that of `/image` without `url`.
+    package static func upload(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(upload: limits) }
+
+    /// Reads a query of the grammar of uploads.
+    ///
+    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    package func parseUpload(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
+        guard !query.contains("url") else {
+            throw InvalidParameter(
+                "url", "Parameter 'url' does not apply to an image in the body; remove it, or send GET without a body.")
+        }
+        var image = try parse(query, hints: hints)
+        // A better format is not made for later: the next request has to send the bytes again.
+        image.waitsForBest = true
+        return image
+    }
 
     /// Name and values of every parameter, in the order of the documentation.
     package var summaries: [ParameterSummary] {

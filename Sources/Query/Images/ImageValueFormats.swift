@@ -195,6 +195,11 @@ extension ValueFormat where Value == TierSelection {
     static var tiers: ValueFormat {
         .choice(["all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none])
     }
+
+    /// Without the tiers of originals alone.
+    static var tiersOfUpload: ValueFormat {
+        .choice(["all": .all, "memory": .memory, "variant": .variants, "none": .none])
+    }
 }
 
 /// What a response waits for.

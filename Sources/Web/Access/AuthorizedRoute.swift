@@ -8,11 +8,12 @@ import Hummingbird
 /// A route that answers only what an ``Authorization`` allows. Only ``RouteAuthorizer`` turns it into a ``Route``.
 struct AuthorizedRoute: Sendable {
     let path: String
+    var methods: [HTTPRequest.Method] = [.get, .head]
     /// The path that signatures are made for.
     let signedPath: String
     let presets: Authorizer.PresetUse
     /// The parameters as received.
-    let query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
+    var query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
     var respond: @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
 
     /// A route whose parameters are in the query of the request target.
@@ -71,7 +72,7 @@ struct RouteAuthorizer: Sendable {
 
     /// The route, for what the authorization of a request allows.
     func guarding(_ route: AuthorizedRoute) -> Route {
-        Route(route.path) { request, context throws(Problem) in
+        Route(route.path, route.methods) { request, context throws(Problem) in
             try request.requireParsableTarget()
             var authorization = try authorization(of: request, context, route)
             authorization.client = access.client(of: authorization.key, address: context.client)

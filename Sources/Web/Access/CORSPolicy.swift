@@ -11,18 +11,20 @@ package enum CORSPolicy: Hashable, Sendable {
 }
 
 extension CORSPolicy {
-    /// Routes that answer preflight requests (Fetch Standard §4.8): they allow reading, without credentials.
+    /// Routes that answer preflight requests (Fetch Standard §4.8): they allow what the routes do, without credentials.
     func preflightRoutes(for routes: [Route]) -> [Route] {
         guard self != .none else { return [] }
-        return routes.map { route in
-            Route(route.path, [.options]) { _, _ in
+        let methods = Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 }
+        return methods.map { path, methods in
+            Route(path, [.options]) { _, _ in
                 Response(
                     status: .noContent,
                     headers: [
-                        .accessControlAllowMethods: "GET, HEAD", .accessControlMaxAge: "86400",
+                        .accessControlAllowMethods: methods.map(\.rawValue).joined(separator: ", "),
+                        .accessControlMaxAge: "86400",
                         .accessControlAllowHeaders:
-                            "Cache-Control, If-Modified-Since, If-None-Match, Priority, Traceparent, Tracestate, "
-                            + "X-Request-Id",
+                            "Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Priority, Traceparent, "
+                            + "Tracestate, X-Request-Id",
                     ])
             }
         }

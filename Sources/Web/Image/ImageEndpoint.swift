@@ -15,6 +15,8 @@ struct ImageEndpoint: Sendable {
     let location: @Sendable (ImageRequest) async -> CacheLocation
     /// Takes the targets of hits, so that the next ones need not be read again; nil = they are.
     var learner: TargetLearner?
+    /// Why an image in the body cannot be made at the moment, before the body is read; nil if it can.
+    var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
     private let token: AdminToken?
 
     /// The path of images.

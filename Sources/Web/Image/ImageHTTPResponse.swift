@@ -33,6 +33,14 @@ struct ImageHTTPResponse {
         return Response(status: status, headers: fullFields(fields), body: ResponseBody(byteBuffer: body))
     }
 
+    /// The response to an upload. It describes no resource, so that it has no validators, and no cache stores it.
+    func responseToUpload() -> Response {
+        var fields = fullFields(fields)
+        for name in [HTTPField.Name.eTag, .lastModified, .age] { fields[name] = nil }
+        fields[.cacheControl] = CacheControl.noStore.description
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: image.body))
+    }
+
     /// The fields with those of a response that has a body.
     func fullFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields

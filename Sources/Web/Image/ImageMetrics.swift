@@ -15,6 +15,8 @@ struct ImageMetrics: Sendable {
         case revalidated
         /// The origin sent the original.
         case miss
+        /// The variant was produced from bytes in the request.
+        case upload
         /// A stale response, without contact to the origin.
         case stale
         /// The image of the request's fallback.
@@ -29,7 +31,7 @@ struct ImageMetrics: Sendable {
     static let help = [
         "darkroom_image_answers_total":
             "Image requests by result: hit_memory, hit_disk, hit_shared, hit_original (produced from a cached "
-            + "original), revalidated, miss, stale, fallback or failure.",
+            + "original), revalidated, miss, upload, stale, fallback or failure.",
         "darkroom_image_stage_duration_seconds":
             "Time in each stage of successful image requests: fetch (from the origin or the cached original), "
             + "queue (waiting for a pixel thread), process (decode, transform, encode) and store. Requests that "
@@ -86,6 +88,8 @@ extension ImageMetrics.Outcome {
         let cache = image.cache
         if image.fallbackReason != nil {
             self = .fallback
+        } else if cache.isUpload {
+            self = .upload
         } else if cache.forwarded != nil {
             self = cache.originStatus == 304 ? .revalidated : .miss
         } else if image.remaining < .zero || cache.staleBecause != nil {

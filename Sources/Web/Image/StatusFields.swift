@@ -23,14 +23,15 @@ extension HTTPField.Name {
 
 extension CacheReport {
     /// The value of `Cache-Status`. A hit names the cache tier; otherwise it says why the origin was contacted or that
-    /// a variant was produced, and which tier had the variant or else the original.
+    /// a variant was produced, and which tier had the variant or else the original, or that it was uploaded.
     ///
     /// - Parameter remaining: the remaining freshness lifetime; negative when stale.
     func status(remaining: Duration) -> CacheStatus {
         let isHit = variant != nil && forwarded == nil
         return CacheStatus(
             cache: "darkroom", isHit ? .hit : .forwarded(forwarded ?? .miss), forwardStatus: originStatus,
-            ttl: remaining.wholeSeconds, isStored: isStored, isCollapsed: isShared, detail: detail)
+            ttl: isUpload && !isStored ? nil : remaining.wholeSeconds, isStored: isStored, isCollapsed: isShared,
+            detail: detail)
     }
 
     /// The tier that had the variant or else the original.
@@ -39,6 +40,7 @@ extension CacheReport {
         case (.memory?, _): "memory"
         case (.disk?, _): "disk"
         case (.shared?, _): "shared"
+        case (nil, _) where isUpload: "upload"
         case (nil, .memory?): "original-memory"
         case (nil, .disk?): "original-disk"
         case (nil, .shared?): "original-shared"

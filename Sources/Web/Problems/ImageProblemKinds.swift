@@ -5,7 +5,8 @@ extension ProblemKind {
     /// All kinds that the server reports, in the order of the contract.
     static let all: [ProblemKind] = [
         .invalidParameter, .invalidURL, .invalidBody, .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed,
-        .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong, .signatureExpired, .presetsOnly,
+        .uploadsDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong, .signatureExpired,
+        .presetsOnly,
         .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge, .bodyTooLarge, .targetTooLong,
         .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .malformedRequest, .headTooLarge,
         .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
@@ -33,6 +34,11 @@ extension ProblemKind {
         "gps-not-allowed", .forbidden, title: "GPS positions are not disclosed",
         cause: "The request asks where an image was taken, which this server does not disclose.",
         remedy: "Remove 'gps', or enable 'allow-gps' on the server.")
+
+    static let uploadsDisabled = ProblemKind(
+        "uploads-disabled", .forbidden, title: "Uploads are disabled",
+        cause: "The request has an image in its body, and this server transforms only images that it fetches itself.",
+        remedy: "Send GET with 'url', or enable 'uploads' on the server.")
 
     static let refreshNotAllowed = ProblemKind(
         "refresh-not-allowed", .forbidden, title: "Forced refresh is not allowed",

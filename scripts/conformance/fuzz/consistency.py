@@ -8,12 +8,14 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 Query = dict[str, Any]
 Choice = TypeVar("Choice")
 
 ORIGIN = os.environ["CONFORMANCE_ORIGIN"]
+FIXTURES = Path(__file__).resolve().parents[3] / "Fixtures/images"
 MAX_SIDE = 8192
 # Mostly single-page images with sides of at least 16 pixels; the others cause each of the failures.
 SOURCES = [
@@ -24,6 +26,10 @@ SOURCES = [
     *(f"{ORIGIN}/photo.jpg", f"{ORIGIN}/other.jpg"),
     *("local:///hostile/truncated.jpg", "local:///hostile/other.tga", "local:///hostile/bomb.png"),
     *("local:///nothing.jpg", f"{ORIGIN}/missing.jpg", f"{ORIGIN}/broken.jpg", "https://example.com/photo.jpg"),
+]
+UPLOADS = [
+    *("formats/photo.jpg", "formats/alpha.png", "formats/photo.webp", "animation/still.gif", "color/cmyk.jpg"),
+    *("hostile/truncated.jpg", "hostile/other.bmp", "hostile/bomb.png"),
 ]
 TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")
 # Queries of /image without a source, for prefetch jobs.
@@ -57,6 +63,18 @@ def consistent_image(query: Query, takes: set[str]) -> Query:
     if "widths" in takes:
         images_only(chosen)
     return chosen
+
+
+def consistent_upload(query: Query, takes: set[str]) -> Query:
+    """Adjusts a query of POST /image."""
+    chosen = consistent_image(query, takes)
+    chosen.pop("url")
+    return chosen
+
+
+def upload_of(query: Query) -> bytes:
+    """The bytes of an image, or of a file that is not one."""
+    return (FIXTURES / chosen_of(UPLOADS, query)).read_bytes()
 
 
 def images_only(query: Query) -> None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import schemathesis
-from consistency import consistent_image, consistent_order, consistent_purge
+from consistency import consistent_image, consistent_order, consistent_purge, consistent_upload, upload_of
 from schemathesis import Case, CheckContext, HookContext, Response
 
 # Fields of HTTP itself, which an OpenAPI document does not list.
@@ -36,6 +36,9 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     names = {parameter.name for parameter in case.operation.query}
     if case.operation.path == "/cache":
         case.query = consistent_purge(case.query)
+    elif case.operation.path == "/image" and case.method == "POST":
+        case.query = consistent_upload(case.query, names)
+        (case.media_type, case.body) = ("application/octet-stream", upload_of(case.query))
     elif "url" in names:
         case.query = consistent_image(case.query, names)
     elif case.operation.path == "/prefetch" and case.method == "POST":

@@ -21,6 +21,15 @@ enum ImageParameters {
         return rows.prefix(1) + info + rows.dropFirst()
     }
 
+    /// The parameters of `POST /image`: the body is the source, and it is never stored.
+    static func uploadRows(_ limits: QueryLimits) -> [Row] {
+        rows(limits).filter { $0.name != "url" }.map { $0.name == "store" ? storeOfUpload : $0 }
+    }
+
+    private static let storeOfUpload = Row(
+        "store", .tiersOfUpload, \.query.store,
+        .of(.caching, .cache, "In which tier the result is stored, by the hash of the body."))
+
     private static let source: [Row] = [
         Row("url", .url, \.query.url, .of(.source, .fetch, "URL of the source image. Required.")),
         Row(

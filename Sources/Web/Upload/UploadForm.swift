@@ -1,0 +1,62 @@
+import DarkroomHTTPServer
+import HTTPTypes
+
+/// The form of a body with an image: the bytes themselves, or a form with one file.
+enum UploadForm: Sendable {
+    case bytes
+    case multipart(MultipartReader)
+
+    /// The form that the header fields of a request state. The format of an image is recognized by its bytes, so that
+    /// any image type will do, and none at all.
+    init(_ fields: HTTPFields) throws(Problem) {
+        let codings = fields[.contentEncoding] ?? "identity"
+        guard codings.lowercased() == "identity" else {
+            throw .unsupportedUpload("The image must be sent without a Content-Encoding.")
+        }
+        guard let text = fields[.contentType] else {
+            self = .bytes
+            return
+        }
+        guard let type = MediaType(text) else { throw .unsupportedUpload(Self.expected) }
+        if type.isImage || type.name == "application/octet-stream" {
+            self = .bytes
+        } else if type.name == "multipart/form-data" {
+            guard let reader = type.parameters["boundary"].flatMap(MultipartReader.init) else {
+                throw .invalidUpload("multipart/form-data requires the parameter 'boundary', of 1 to 70 characters.")
+            }
+            self = .multipart(reader)
+        } else {
+            throw .unsupportedUpload(Self.expected)
+        }
+    }
+
+    private static let expected =
+        "The body must be an image, sent with a Content-Type such as 'image/jpeg' or 'application/octet-stream', or "
+        + "'multipart/form-data' with one file."
+
+    /// The most bytes that a body may have, for images of this size.
+    func maxBodyBytes(maxSourceBytes: Int) -> Int {
+        switch self {
+        case .bytes: maxSourceBytes
+        case .multipart: maxSourceBytes + MultipartReader.maxOverheadBytes
+        }
+    }
+}
+
+extension HTTPFields {
+    /// The length that `Content-Length` states; nil if there is none.
+    var announcedLength: Int? { self[.contentLength].flatMap { Int($0) } }
+}
+
+extension Problem {
+    static let uploadsDisabled = Problem(
+        .uploadsDisabled, "This server does not accept images in the body; its operator can set 'uploads'.")
+
+    static func unsupportedUpload(_ detail: String) -> Problem { Problem(.unsupportedBody, detail) }
+
+    static func invalidUpload(_ detail: String) -> Problem { Problem(.invalidBody, detail) }
+
+    static func uploadTooLarge(maxBytes: Int) -> Problem {
+        Problem(.sourceTooLarge, "The image in the body must be at most \(maxBytes) bytes long ('max-source-bytes').")
+    }
+}
