@@ -108,7 +108,7 @@ private struct Meaning: Hashable {
         recipe.box = Box(width: width, height: height)
         recipe.fit = fit
         recipe.enlarge = enlarge
-        recipe.rotationDegrees = rotation
+        recipe.rotationDegrees = Double(rotation)
         recipe.flip = flip
         recipe.crop = crop
         recipe.background = background.map { Color(red: $0, green: 0, blue: 0) }

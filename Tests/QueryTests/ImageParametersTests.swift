@@ -116,7 +116,7 @@ struct ImageParametersTests {
         Row("marky", good: ["0", "-5", "10p"], bad: ["8193", "x", "", nil], beside: "&mark=a"),
         Row("markalpha", good: ["1", "50", "100"], bad: ["0", "101", "-1"] + notWhole, beside: "&mark=a"),
         Row("markblend", good: ["over", "multiply", "screen"], bad: ["", nil, "add"], beside: "&mark=a"),
-        Row("filt", good: ["greyscale", "sepia", "negate"], bad: ["", nil, "grayscale", "duotone"]),
+        Row("filt", good: ["greyscale", "sepia", "negate", "bitonal"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
             "text",
             good: ["a", "a%20b", "a+b", "%3Cb%3E%26", "é", "%F0%9F%98%80", "بب", String(repeating: "é", count: 200)],

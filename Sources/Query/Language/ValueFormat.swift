@@ -73,6 +73,17 @@ extension ValueFormat where Value == Double {
     }
 }
 
+extension ValueFormat where Value == Double {
+    /// A clockwise angle in whole degrees.
+    static var wholeDegrees: ValueFormat {
+        ValueFormat<Int>.integer(0...359).map {
+            Double($0)
+        } back: {
+            Int(exactly: $0)
+        }
+    }
+}
+
 extension ValueFormat where Value == Hundredths {
     /// A number with at most two decimals, kept exactly.
     static func hundredths(_ range: ClosedRange<Double>) -> ValueFormat {

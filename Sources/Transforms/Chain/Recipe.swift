@@ -21,8 +21,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// Whether an oversized result, or an oversized source that its decoder can shrink, is scaled down to the limits
     /// instead of refused (SDWebImage's `scaleDownLargeImages`).
     public var scaleDown = false
-    /// Clockwise rotation in degrees, 0…359.
-    public var rotationDegrees = 0
+    /// Clockwise rotation in degrees, at least 0 and below 360.
+    public var rotationDegrees = 0.0
     /// Mirrored top to bottom.
     public var flip = false
     /// Mirrored left to right.
@@ -136,7 +136,7 @@ extension TransformChain {
     ///   of the ``ImageJob``.
     public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
         let scaleDown = ScaleDownLimits(
-            limits, rotationDegrees: recipe.rotationDegrees % 360, padding: recipe.padding ?? Padding(0))
+            limits, rotationDegrees: recipe.rotationDegrees, padding: recipe.padding ?? Padding(0))
         let limits = recipe.scaleDown ? scaleDown : nil
         let steps = recipe.scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
         self.init(steps.compactMap { $0 })

@@ -12,12 +12,12 @@ public struct ScaleDownLimits: Hashable, Sendable {
     /// Pixels of a decoded frame. A larger source is accepted if its decoder can shrink it to this.
     public var maxSourcePixels: Int
     /// The clockwise rotation after scaling, in degrees, which enlarges the canvas.
-    public var rotationDegrees: Int
+    public var rotationDegrees: Double
     /// The space that is then added around the image.
     public var padding: Padding
 
     /// The limits of a job whose image is then rotated, and gets space around it.
-    public init(_ limits: PixelLimits, rotationDegrees: Int = 0, padding: Padding = Padding(0)) {
+    public init(_ limits: PixelLimits, rotationDegrees: Double = 0, padding: Padding = Padding(0)) {
         maxSide = limits.maxOutputSide
         maxPixels = limits.maxOutputPixels
         maxSourcePixels = limits.maxSourcePixels
@@ -27,14 +27,14 @@ public struct ScaleDownLimits: Hashable, Sendable {
 
     var key: String {
         let space = padding == Padding(0) ? "" : " \(padding.across) \(padding.down)"
-        return "fit \(maxSide) \(maxPixels) \(maxSourcePixels) \(rotationDegrees)\(space)"
+        return "fit \(maxSide) \(maxPixels) \(maxSourcePixels) \(rotationDegrees.plainDegrees)\(space)"
     }
 
     /// The size itself if it is within the limits after the rotation, otherwise the largest of the same shape that is.
     func fitted(_ size: PixelSize) -> PixelSize {
         let (across, down) = size.canvas(rotatedBy: rotationDegrees)
         // Room for rounding a canvas whose sides are no integers.
-        let margin: Double = rotationDegrees.isMultiple(of: 90) ? 0 : 2
+        let margin: Double = rotationDegrees.isQuarterTurns ? 0 : 2
         let more = (across: Double(padding.across) + margin, down: Double(padding.down) + margin)
         let bySide = min((Double(maxSide) - more.across) / across, (Double(maxSide) - more.down) / down)
         // The factor at which (across + more.across) × (down + more.down) is just maxPixels.
@@ -48,17 +48,19 @@ public struct ScaleDownLimits: Hashable, Sendable {
     }
 
     private func isWithin(_ size: PixelSize) -> Bool {
-        let isUpright = rotationDegrees.isMultiple(of: 180) || !rotationDegrees.isMultiple(of: 90)
-        return padding.around(isUpright ? size : size.transposed).area <= maxPixels
+        let isOnItsSide = rotationDegrees.isQuarterTurns && (rotationDegrees / 90).truncatingRemainder(dividingBy: 2) != 0
+        return padding.around(isOnItsSide ? size.transposed : size).area <= maxPixels
     }
 }
 
 extension PixelSize {
     /// The sides of this rectangle's bounding box after a clockwise rotation.
-    func canvas(rotatedBy degrees: Int) -> (across: Double, down: Double) {
-        if degrees.isMultiple(of: 180) { return (Double(width), Double(height)) }
-        if degrees.isMultiple(of: 90) { return (Double(height), Double(width)) }
-        let angle = Double(degrees) * .pi / 180
+    package func canvas(rotatedBy degrees: Double) -> (across: Double, down: Double) {
+        if degrees.isQuarterTurns {
+            let isUpright = degrees.truncatingRemainder(dividingBy: 180) == 0
+            return isUpright ? (Double(width), Double(height)) : (Double(height), Double(width))
+        }
+        let angle = degrees * .pi / 180
         return (
             abs(Double(width) * cos(angle)) + abs(Double(height) * sin(angle)),
             abs(Double(width) * sin(angle)) + abs(Double(height) * cos(angle))
@@ -71,4 +73,12 @@ extension PixelSize {
             width: Self.side((Double(width) * factor).rounded(rule)),
             height: Self.side((Double(height) * factor).rounded(rule)))
     }
+}
+
+extension Double {
+    /// Whether an angle in degrees is a multiple of 90, which moves pixels without resampling them.
+    var isQuarterTurns: Bool { truncatingRemainder(dividingBy: 90) == 0 }
+
+    /// An angle in degrees as in keys, without a fraction where it is whole.
+    var plainDegrees: String { Int(exactly: self).map(String.init) ?? "\(self)" }
 }

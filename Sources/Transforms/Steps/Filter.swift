@@ -2,11 +2,13 @@ import DarkroomVips
 
 /// A color effect without parameters.
 ///
-/// `greyscale` keeps luminance only, `sepia` is luminance in warm brown, `negate` inverts every color sample.
+/// `greyscale` keeps luminance only, `sepia` is luminance in warm brown, `negate` inverts every color sample, and
+/// `bitonal` makes each pixel black or white.
 public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
     case greyscale
     case sepia
     case negate
+    case bitonal
 
     public var key: String { "filt(\(rawValue))" }
 
@@ -28,6 +30,10 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
             try color.applying("recomb", ["m": .image(Self.sepiaMatrix)])
         case .negate:
             try color.applying("invert")
+        case .bitonal:
+            try color.applying("colourspace", ["space": "b-w"])
+                .applying("relational_const", ["relational": "moreeq", "c": .doubles([128])])
+                .applying("colourspace", ["space": "srgb"])
         }
     }
 

@@ -26,6 +26,13 @@ struct FilterTests {
         #expect(try filtered(.negate, [245, 155, 0]) == [10, 100, 255])
     }
 
+    @Test func `Bitonal leaves black and white, by lightness`() throws {
+        #expect(try filtered(.bitonal, [200, 140, 120]) == [255, 255, 255])
+        #expect(try filtered(.bitonal, [128, 128, 128]) == [255, 255, 255])
+        #expect(try filtered(.bitonal, [127, 127, 127]) == [0, 0, 0])
+        #expect(try filtered(.bitonal, [20, 30, 200]) == [0, 0, 0])
+    }
+
     @Test(arguments: Filter.allCases)
     func `No filter changes alpha`(_ filter: Filter) throws {
         #expect(try filtered(filter, [10, 100, 200, 99])[3] == 99)

@@ -13,8 +13,8 @@ struct RotateTests {
         #expect(try apply(Rotate(degrees: 270), to: source)[1, 1] == Drawing.green.map(Int.init))
     }
 
-    @Test(arguments: [1, 30, 45, 100, 200, 359])
-    func `Other angles enlarge the canvas to the planned size`(_ degrees: Int) throws {
+    @Test(arguments: [1, 22.5, 30, 45, 100, 200, 359])
+    func `Other angles enlarge the canvas to the planned size`(_ degrees: Double) throws {
         let rotate = Rotate(degrees: degrees)
         let planned = try rotate.planned(ChainPlan(source: PixelSize(width: 200, height: 100))).size
         let pixels = try apply(rotate, to: Drawing.flat(200, 100, [200, 40, 90]))

@@ -18,7 +18,7 @@ extension ImageParameters {
                 .geometry, .transform(Orient.self), .low,
                 "Uses the EXIF orientation of the source (`auto`), none, or the given one.")),
         Row(
-            "ro", .integer(0...359), \.query.recipe.rotationDegrees,
+            "ro", .wholeDegrees, \.query.recipe.rotationDegrees,
             .of(.geometry, .transform(Rotate.self), .medium, "Rotates clockwise by degrees, after resizing.")),
         Row(
             "flip", .boolean, \.query.recipe.flip,

@@ -32,7 +32,7 @@ const GROUPS = [
   ["Color", () => [
     range("bri", "Brightness", -100, 100, 1, 0, "%"), range("con", "Contrast", -100, 100, 1, 0, "%"),
     range("sat", "Saturation", 0, 3, 0.05, 1), range("hue", "Hue", 0, 359, 1, 0, "°"), range("gam", "Gamma", 1, 3, 0.05, 1),
-    choice("filt", "Effect", { "": "None", greyscale: "Grayscale", sepia: "Sepia", negate: "Negative" }),
+    choice("filt", "Effect", { "": "None", greyscale: "Grayscale", sepia: "Sepia", negate: "Negative", bitonal: "Black and white" }),
     fitting("duotone", "Duotone", "1a237e,ffb300"), color("tint", "Tint", "rebeccapurple or 663399"), color("bg", "Background"),
   ]],
   ["Shape and border", () => [
