@@ -53,12 +53,17 @@ struct Endpoints: Sendable {
     /// Answer hits, and refuse requests under overload, in front of the routes.
     var fastResponders: [any FastResponder] = []
     var playground = PlaygroundEndpoint(WebConfiguration())
+    /// Describes the source of an IIIF image, which alone counts as an image; nil = both do.
+    var describeSource: (@Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse)?
 
     /// The routes for all clients, or for those with a signature if the server requires one.
     var imageRoutes: [AuthorizedRoute] {
         image.routes + UploadEndpoint(image: image).routes + image.info.infoRoutes
             + explain.routes + srcset.routes
     }
+
+    /// The routes for all clients and for the scripts of all sites, as the IIIF Image API requires.
+    var iiifRoutes: [AuthorizedRoute] { IIIFEndpoint(endpoint: image, describe: describeSource ?? image.image).routes }
 
     /// The routes for operators.
     var adminRoutes: [Route] {
@@ -85,20 +90,26 @@ struct Endpoints: Sendable {
 
     private func imageRoutes(_ configuration: WebConfiguration) -> [Route] {
         let rateLimit = RateLimit(configuration, limiter: rateLimiter)
-        let routes = imageRoutes.map(rateLimit.limiting).map(RouteAuthorizer(configuration).guarding)
-        return routes + configuration.access.origins.preflightRoutes(for: routes)
+        return sharedRoutes(configuration).flatMap { routes, origins in
+            let routes = routes.map(rateLimit.limiting).map(RouteAuthorizer(configuration).guarding)
+            return routes + origins.preflightRoutes(for: routes)
+        }
+    }
+
+    /// The routes for clients, and the sites whose scripts may read them. What is for operators is never shared.
+    private func sharedRoutes(_ configuration: WebConfiguration) -> [(routes: [AuthorizedRoute], origins: CORSPolicy)] {
+        [(imageRoutes, configuration.access.origins), (iiifRoutes, configuration.iiifOrigins)]
     }
 
     func configuration(
         of listener: Listener, _ configuration: WebConfiguration, observers: RequestObservers
     ) -> ListenerConfiguration {
         let routes = routes(of: listener, configuration)
-        // Scripts of other sites never read what is for operators.
-        let sharedPaths = listener == .main ? imageRoutes.map(\.path) : []
+        let shared = listener == .main ? sharedRoutes(configuration) : []
         return ListenerConfiguration(
             address: listener == .admin ? configuration.adminAddress ?? configuration.address : configuration.address,
             basePath: listener == .main ? configuration.basePath : "", routes: routes,
-            middleware: [CORSMiddleware(policy: configuration.access.origins, paths: sharedPaths)],
+            middleware: shared.map { CORSMiddleware(policy: $0.origins, paths: $0.routes.map(\.path)) },
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
             fastResponders: listener == .main ? fastResponders : [])
@@ -116,15 +127,14 @@ extension Endpoints {
         let imageMetrics = ImageMetrics(observability.metrics)
         let rateLimit = RateLimit(configuration, limiter: rateLimiter)
         let hits = HitResponder(
-            configuration: configuration, targets: KnownTargets(), rateLimit: rateLimit, metrics: imageMetrics
-        ) {
-            pipeline.imageAtOnce($0)
-        }
+            configuration: configuration, targets: KnownTargets(), rateLimit: rateLimit, metrics: imageMetrics,
+            image: { pipeline.imageAtOnce($0) })
         image = ImageEndpoint(configuration: configuration) {
             await pipeline.location(of: $0)
         } image: { request throws(PipelineError) in
             try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
         }
+        describeSource = imageMetrics.countingFailures(of: pipeline)
         image.learner = TargetLearner(targets: hits.targets, metrics: metrics) { pipeline.lookup(for: $0) }
         explain = ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
             try await pipeline.explain(request, fetch: fetch)
@@ -163,8 +173,9 @@ extension Observability {
     ) -> RequestObservers {
         RequestObservers(
             metrics: RequestMetrics(metrics, kinds: ProblemKind.all, mainRoute: ImageEndpoint.path), state: serverState,
-            // The rest of a signed path is a query in base64url.
-            log: AccessLog(redactedPrefix: SignedPath.prefix, logsHits: logsHits, write: logRequest),
+            // The rest of these paths is, or begins with, what other paths have in their query.
+            log: AccessLog(
+                redactedPrefixes: [SignedPath.prefix, IIIFPath.prefix], logsHits: logsHits, write: logRequest),
             logger: logger, instrument: instrument, tracing: tracing)
     }
 }

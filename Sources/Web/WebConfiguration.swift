@@ -2,6 +2,7 @@ package import DarkroomHTTPServer
 package import DarkroomNetwork
 package import DarkroomOrigin
 package import DarkroomQuery
+package import DarkroomTransforms
 package import Foundation
 
 /// The configuration of the endpoints and listeners.
@@ -34,6 +35,8 @@ package struct WebConfiguration: Sendable {
     package var viaPseudonym: String
     /// The limits of query parameters.
     package var limits: QueryLimits
+    /// The pipeline's limits on source and result.
+    package var pixelLimits: PixelLimits
     /// The maximum size of a source in bytes.
     package var maxSourceBytes: Int
     /// The identity of clients, and the limits for each.
@@ -46,6 +49,8 @@ package struct WebConfiguration: Sendable {
     package var servesPlayground: Bool
     /// Whether sources may be ``SampleImages``, which the playground then offers.
     package var hasSampleImages: Bool
+    /// Whether `/iiif` serves the IIIF Image API.
+    package var servesIIIF: Bool
     /// How the form of an image follows from header fields.
     package var negotiation: NegotiationPolicy
     /// The clock for the expiry of signatures.
@@ -57,9 +62,10 @@ package struct WebConfiguration: Sendable {
         basePath: String = "", variantMaxAge: Duration = .seconds(365 * 86_400),
         allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
         uploads: UploadBudget? = nil, adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(), maxSourceBytes: Int = 50 << 20,
+        viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(),
+        pixelLimits: PixelLimits = PixelLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
-        servesPlayground: Bool = true, hasSampleImages: Bool = false,
+        servesPlayground: Bool = true, hasSampleImages: Bool = false, servesIIIF: Bool = false,
         negotiation: NegotiationPolicy = NegotiationPolicy()
     ) {
         self.address = address
@@ -75,14 +81,19 @@ package struct WebConfiguration: Sendable {
         self.publicURL = publicURL
         self.viaPseudonym = viaPseudonym
         self.limits = limits
+        self.pixelLimits = pixelLimits
         self.maxSourceBytes = maxSourceBytes
         self.clientLimits = clientLimits
         self.access = access
         self.sourceMap = sourceMap
         self.servesPlayground = servesPlayground
         self.hasSampleImages = hasSampleImages
+        self.servesIIIF = servesIIIF
         self.negotiation = negotiation
     }
+
+    /// The sites whose scripts may read what `/iiif` serves: all, as the Image API requires.
+    var iiifOrigins: CORSPolicy { servesIIIF ? .all : .none }
 
     /// What precedes the path of an endpoint in the URLs that the server hands out.
     var urlPrefix: String { publicURL ?? basePath }

@@ -99,7 +99,7 @@ struct SettingsTests {
         "log-format": "logfmt", "log-hits": "false", "playground": "false",
         "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3", "jxl-effort": "5",
         "png-effort": "1", "formats": "avif,webp", "avif-budget": "1s", "save-data-quality": "50",
-        "client-hints": "true",
+        "client-hints": "true", "iiif": "true",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

@@ -89,7 +89,7 @@ extension ListenerConfiguration {
             proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
                 metrics: metrics, state: ServerState(),
-                log: AccessLog(redactedPrefix: "/signed/", logsHits: logsHits) { log.record($0) },
+                log: AccessLog(redactedPrefixes: ["/signed/"], logsHits: logsHits) { log.record($0) },
                 logger: .quiet, instrument: instrument, tracing: tracing),
             fastResponders: [fastResponder].compactMap(\.self))
     }

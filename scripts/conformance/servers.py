@@ -75,6 +75,7 @@ def settings(folder: Path) -> list[str]:
         # Long enough for a machine that is busy with other work.
         *("--request-timeout", "60s", "--download-timeout", "60s"),
         *("--local-root", str(FIXTURES), "--allow-networks", "127.0.0.0/8", "--allow-hosts", "127.0.0.1"),
+        *("--iiif", "true"),
     ]
 
 

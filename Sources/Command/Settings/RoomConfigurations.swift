@@ -19,9 +19,10 @@ extension Settings {
             uploads: uploadBudget, adminToken: self.access.adminToken,
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
-            maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits, access: accessRules,
+            pixelLimits: pixelLimits, maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits,
+            access: accessRules,
             sourceMap: sourceNames, servesPlayground: self.access.playground,
-            hasSampleImages: hasSampleImages, negotiation: negotiationPolicy)
+            hasSampleImages: hasSampleImages, servesIIIF: self.access.iiif, negotiation: negotiationPolicy)
     }
 
     /// A quarter of what downloads may hold, and at least one source.

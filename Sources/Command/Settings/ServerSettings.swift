@@ -117,6 +117,12 @@ struct AccessSettings: SettingTheme {
             Whether / serves the playground. Without local-root, it brings a few images of its own, which any client \
             can request as local:///samples/….
             """)
+    let iiif = Setting(
+        "iiif", .boolean, default: false,
+        help: """
+            Whether /iiif serves the IIIF Image API, which scripts of all sites may read. Where images require a \
+            signature, it serves sources with a short name of source-map without one. Behind a proxy, set public-url.
+            """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false,
         help: "Whether clients without the admin token may force revalidation of a fresh response.")

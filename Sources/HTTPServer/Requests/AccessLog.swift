@@ -47,18 +47,18 @@ package struct AccessLogEntry: Sendable {
 /// Logs one entry for each request, or for each that is not a hit. Text chosen by clients is truncated, and secret
 /// paths are redacted.
 package struct AccessLog: Sendable {
-    private let redactedPrefix: String?
+    private let redactedPrefixes: [String]
     private let logsHits: Bool
     private let write: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - redactedPrefix: paths that begin with it are logged without the rest.
+    ///   - redactedPrefixes: paths that begin with one are logged without the rest.
     ///   - logsHits: whether hits are logged too. Slow ones, of a second or more, always are.
     ///   - write: called on event loops, so it must not block; nil = requests are not logged.
     package init(
-        redactedPrefix: String? = nil, logsHits: Bool = true, write: (@Sendable (AccessLogEntry) -> Void)?
+        redactedPrefixes: [String] = [], logsHits: Bool = true, write: (@Sendable (AccessLogEntry) -> Void)?
     ) {
-        self.redactedPrefix = redactedPrefix
+        self.redactedPrefixes = redactedPrefixes
         self.logsHits = logsHits
         self.write = write
     }
@@ -77,7 +77,7 @@ package struct AccessLog: Sendable {
 
     /// A path as it may appear in logs and traces.
     func redacted(_ path: String) -> String {
-        if let redactedPrefix, path.hasPrefix(redactedPrefix) { return redactedPrefix + "…" }
+        if let prefix = redactedPrefixes.first(where: path.hasPrefix) { return prefix + "…" }
         return path.truncated(to: Self.maxTextBytes)
     }
 

@@ -62,6 +62,9 @@ package struct SourceMap: Hashable, Sendable {
         /// The name that the client used, with its target; nil if it sent the URL itself.
         fileprivate let name: (text: String, target: SourceURL)?
 
+        /// Whether the client used a name.
+        package var isNamed: Bool { name != nil }
+
         /// The canonical spelling, which does not tell what a name stands for.
         package var spelling: String { shortened(url.canonical) }
 

@@ -34,8 +34,9 @@ package struct Authorizer: Sendable {
     ///   - query: The parameters as received.
     ///   - path: The path that the signature is made for.
     ///   - isAdmin: Whether the request carries the admin token.
+    ///   - isOpen: Whether the request needs no signature, although there are keys.
     package func authorize(
-        _ query: QueryString, path: String, presets use: PresetUse, isAdmin: Bool
+        _ query: QueryString, path: String, presets use: PresetUse, isAdmin: Bool, isOpen: Bool = false
     ) throws(AuthorizationError) -> Authorization {
         do throws(InvalidParameter) { try query.requireUniqueNames() } catch { throw .invalidParameter(error) }
         var authorization = Authorization(query: query)
@@ -43,7 +44,7 @@ package struct Authorizer: Sendable {
         if let signature {
             let request = SignedRequest(path: path, parameters: authorization.query)
             authorization.key = try signer(of: request, signature)
-        } else if !keyring.isEmpty {
+        } else if !keyring.isEmpty, !isOpen {
             guard isAdmin else { throw .signatureRequired }
             authorization.isPersonal = true
         }

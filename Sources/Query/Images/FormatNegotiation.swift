@@ -51,7 +51,7 @@ package enum FormatNegotiation {
 
     /// The weight among a media range's parameters in thousandths; absent, it is 1000 (RFC 9110 §12.4.2). 0 if it is
     /// malformed.
-    private static func weight(of range: Substring) -> Int {
+    static func weight(of range: Substring) -> Int {
         for parameter in FieldList(range, separator: UInt8(ascii: ";")).members.dropFirst() {
             guard let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased() == "q" else { continue }
             return weight(parameter[equals...].dropFirst())

@@ -14,6 +14,8 @@ struct AuthorizedRoute: Sendable {
     let presets: Authorizer.PresetUse
     /// The parameters as received.
     var query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
+    /// Whether a request needs no signature where others do.
+    var isOpen: @Sendable (ServerRequestContext) -> Bool = { _ in false }
     var respond: @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
 
     /// A route whose parameters are in the query of the request target.
@@ -86,7 +88,8 @@ struct RouteAuthorizer: Sendable {
         let query = try route.query(request, context)
         let isAdmin = token?.isPresent(in: request.headers) == true
         do throws(AuthorizationError) {
-            return try authorizer.authorize(query, path: route.signedPath, presets: route.presets, isAdmin: isAdmin)
+            return try authorizer.authorize(
+                query, path: route.signedPath, presets: route.presets, isAdmin: isAdmin, isOpen: route.isOpen(context))
         } catch {
             throw Problem(error)
         }

@@ -81,6 +81,20 @@ struct ImageMetrics: Sendable {
             throw error
         }
     }
+
+    /// The images of a pipeline, of which only failures are recorded: the others are a step to another image.
+    func countingFailures(
+        of pipeline: ImagePipeline
+    ) -> @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse {
+        { request throws(PipelineError) in
+            do throws(PipelineError) {
+                return try await pipeline.image(for: request)
+            } catch {
+                recordFailure()
+                throw error
+            }
+        }
+    }
 }
 
 extension ImageMetrics.Outcome {

@@ -5,9 +5,8 @@ extension ProblemKind {
     /// All kinds that the server reports, in the order of the contract.
     static let all: [ProblemKind] = [
         .invalidParameter, .invalidURL, .invalidBody, .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed,
-        .uploadsDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong, .signatureExpired,
-        .presetsOnly,
-        .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge, .bodyTooLarge, .targetTooLong,
+        .uploadsDisabled, .iiifDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong,
+        .signatureExpired, .presetsOnly, .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge, .bodyTooLarge, .targetTooLong,
         .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .malformedRequest, .headTooLarge,
         .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
         .purgeNotShared, .originTimeout, .timeout, .notCached, .loop,
@@ -18,9 +17,10 @@ extension ProblemKind {
 
 extension ProblemKind {
     static let invalidParameter = ProblemKind(
-        "invalid-parameter", .badRequest, title: "A query parameter is not valid",
+        "invalid-parameter", .badRequest, title: "A parameter is not valid",
         cause:
-            "A query parameter is unknown, repeated, out of range for this server, or has a value of the wrong form.",
+            "A parameter of the query or of the path is unknown, repeated, out of range for this server or for the "
+            + "image, or has a value of the wrong form.",
         remedy: "The detail names the parameter and its allowed values. Correct it; a retry will not help.")
 
     static let invalidURL = ProblemKind(
@@ -39,6 +39,11 @@ extension ProblemKind {
         "uploads-disabled", .forbidden, title: "Uploads are disabled",
         cause: "The request has an image in its body, and this server transforms only images that it fetches itself.",
         remedy: "Send GET with 'url', or enable 'uploads' on the server.")
+
+    static let iiifDisabled = ProblemKind(
+        "iiif-disabled", .forbidden, title: "The IIIF Image API is disabled",
+        cause: "The path is one of the IIIF Image API, which this server does not serve.",
+        remedy: "Use '/image', or enable 'iiif' on the server.")
 
     static let refreshNotAllowed = ProblemKind(
         "refresh-not-allowed", .forbidden, title: "Forced refresh is not allowed",

@@ -53,8 +53,9 @@ class Journal:
         self.uncalled = dict(documented())
 
     def record(self, response: httpx.Response) -> None:
-        request = f"{response.request.method} {response.request.url.path}"
-        if response.is_success:
+        path = response.request.url.raw_path.decode().partition("?")[0]
+        request = f"{response.request.method} {path}"
+        if response.is_success or response.is_redirect:
             self.uncalled = {name: pattern for name, pattern in self.uncalled.items() if not pattern.fullmatch(request)}
 
 

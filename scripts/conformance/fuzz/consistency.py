@@ -42,6 +42,20 @@ COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 
 
+# IIIF regions and sizes that fit every source with sides of at least 16 pixels.
+REGIONS = ("full", "square", "1,2,9,9", "0,0,9000,9000", "pct:10,20.5,50,99", "pct:0,0,100,100")
+SIZES = ("max", "8,", ",7", "5,9", "!9,9", "pct:80", "^40,", "^,33", "^20,90", "^!50,50", "^pct:150.5")
+
+
+def consistent_iiif(path: Query) -> Query:
+    """Adjusts the segments of an IIIF path to an image that exists."""
+    chosen = dict(path) | {"identifier": chosen_of(SOURCES, path)}
+    if "region" in chosen:
+        chosen["region"] = chosen_of(REGIONS, path)
+        chosen["size"] = chosen_of(SIZES, path)
+    return chosen
+
+
 def consistent_image(query: Query, takes: set[str]) -> Query:
     """Adjusts a query of /image, or of a path that shares its parameters."""
     chosen = dict(query) | {"url": chosen_of(SOURCES, query)}

@@ -4,11 +4,13 @@ import json
 from typing import Any
 
 import schemathesis
-from consistency import consistent_image, consistent_order, consistent_purge, consistent_upload, upload_of
+from consistency import consistent_iiif, consistent_image, consistent_order, consistent_purge, consistent_upload, upload_of
 from schemathesis import Case, CheckContext, HookContext, Response
 
 # Fields of HTTP itself, which an OpenAPI document does not list.
 TRANSPORT = {"connection", "content-length", "content-type", "date", "keep-alive", "server", "transfer-encoding"}
+# Fields of the Fetch Standard, which depend on settings or, below /iiif, are always sent.
+TRANSPORT |= {"access-control-allow-origin", "access-control-expose-headers"}
 # Generated values of these fields would make the request malformed.
 FRAMING = {"content-length", "host", "transfer-encoding"}
 # The problems that a source or a request may cause, by status; any other problem with these statuses is a bug.
@@ -34,7 +36,11 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     names = {parameter.name for parameter in case.operation.query}
-    if case.operation.path == "/cache":
+    if case.operation.path.startswith("/iiif/"):
+        # The response of the redirect itself is checked.
+        kwargs["allow_redirects"] = False
+        case.path_parameters = consistent_iiif(case.path_parameters)
+    elif case.operation.path == "/cache":
         case.query = consistent_purge(case.query)
     elif case.operation.path == "/image" and case.method == "POST":
         case.query = consistent_upload(case.query, names)

@@ -1,0 +1,29 @@
+import DarkroomTransforms
+
+/// The format of the result (IIIF Image API 3.0 §4.5).
+package struct IIIFFormat: Hashable, Sendable {
+    /// As in paths.
+    package let name: String
+    let output: OutputFormat
+
+    /// All formats, those of level 2 first.
+    package static let all = [
+        IIIFFormat(name: "jpg", output: .jpeg), IIIFFormat(name: "png", output: .png),
+        IIIFFormat(name: "webp", output: .webp), IIIFFormat(name: "gif", output: .gif),
+        IIIFFormat(name: "tif", output: .tiff), IIIFFormat(name: "avif", output: .avif),
+        IIIFFormat(name: "jxl", output: .jxl),
+    ]
+
+    private init(name: String, output: OutputFormat) {
+        self.name = name
+        self.output = output
+    }
+
+    init(parsing text: String) throws(InvalidParameter) {
+        guard let format = Self.all.first(where: { $0.name == text }) else {
+            throw InvalidParameter(
+                "format", got: text, expected: "one of \(Self.all.map(\.name).joined(separator: ", "))")
+        }
+        self = format
+    }
+}

@@ -1,0 +1,28 @@
+/// Numbers in IIIF paths: decimal digits, with a point where they need not be integers (§4.7).
+enum IIIFNumbers {
+    /// The numbers of a comma-separated list, of at most nine digits each; nil where there are no digits, and an empty
+    /// list if it has anything else.
+    static func pixels(_ text: Substring) -> [Int?] {
+        let members = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = members.map { $0.hasPrefix("-") ? nil : Digits.integer(String($0)) }
+        return zip(members, numbers).allSatisfy { $0.isEmpty || $1 != nil } ? numbers : []
+    }
+
+    /// The numbers of a comma-separated list, of at most 16 characters each; an empty list if it has anything else.
+    static func decimals(_ text: Substring) -> [Double] {
+        let members = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = members.compactMap { decimal($0) }
+        return numbers.count == members.count ? numbers : []
+    }
+
+    /// A number that may begin with its point.
+    static func decimal(_ text: Substring) -> Double? {
+        Digits.decimal(text.hasPrefix(".") ? "0\(text)" : String(text))
+    }
+
+    /// A part of a length in pixels, rounded to the nearest pixel.
+    static func rounded(_ percent: Double, percentOf length: Int) -> Int { rounded(Double(length) * percent / 100) }
+
+    /// The nearest integer, half away from zero, of a number that is not negative.
+    static func rounded(_ number: Double) -> Int { Int(min(number, 1e15).rounded()) }
+}

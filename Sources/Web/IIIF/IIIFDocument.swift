@@ -1,0 +1,100 @@
+import Crypto
+import DarkroomHTTPServer
+import DarkroomPipeline
+import DarkroomQuery
+import DarkroomTransforms
+import Foundation
+import NIOCore
+
+/// What the document of `/info` says about a source that the IIIF document depends on.
+struct IIIFSource {
+    /// In upright orientation.
+    let size: PixelSize
+    let isGray: Bool
+
+    private struct Members: Decodable {
+        let width: Int
+        let height: Int
+        let colorSpace: String
+
+        enum CodingKeys: String, CodingKey {
+            case width = "upright_width"
+            case height = "upright_height"
+            case colorSpace = "color_space"
+        }
+    }
+
+    /// - Parameter information: the document of `/info`.
+    init(_ information: ImageResponse) throws(Problem) {
+        guard let members = try? JSONDecoder().decode(Members.self, from: Data(information.body.readableBytesView)),
+            members.width >= 1,
+            members.height >= 1
+        else { throw .internalError }
+        size = PixelSize(width: members.width, height: members.height)
+        isGray = members.colorSpace == "grey"
+    }
+}
+
+/// `info.json` (IIIF Image API 3.0 §5).
+struct IIIFDocument: Encodable {
+    struct Size: Encodable {
+        let width: Int
+        let height: Int
+    }
+
+    struct Tiles: Encodable {
+        let width: Int
+        let height: Int
+        let scaleFactors: [Int]
+    }
+
+    let context = "http://iiif.io/api/image/3/context.json"
+    let id: String
+    let type = "ImageService3"
+    let `protocol` = "http://iiif.io/api/image"
+    let profile = "level2"
+    let width: Int
+    let height: Int
+    /// The greatest height too.
+    let maxWidth: Int
+    let maxArea: Int
+    let sizes: [Size]
+    let tiles: [Tiles]
+    let extraQualities: [String]
+    let extraFormats: [String]
+    /// Those that level 2 does not include.
+    let extraFeatures = [
+        "canonicalLinkHeader", "mirroring", "profileLinkHeader", "rotationArbitrary", "sizeUpscaling",
+    ]
+
+    enum CodingKeys: String, CodingKey {
+        // Encoded first, as §5.2 recommends, because keys are sorted.
+        case context = "@context"
+        case id, type, `protocol`, profile, width, height, maxWidth, maxArea, sizes, tiles, extraQualities
+        case extraFormats, extraFeatures
+    }
+
+    init(id: String, _ source: IIIFSource, limits: IIIFLimits) {
+        let pyramid = IIIFPyramid(full: source.size, limits: limits)
+        self.id = id
+        (width, height) = (source.size.width, source.size.height)
+        (maxWidth, maxArea) = (limits.maxSide, limits.maxArea)
+        sizes = pyramid.sizes.map { Size(width: $0.width, height: $0.height) }
+        tiles = [Tiles(width: pyramid.tileSide, height: pyramid.tileSide, scaleFactors: pyramid.scaleFactors)]
+        extraQualities = source.isGray ? ["gray", "bitonal"] : ["color", "gray", "bitonal"]
+        extraFormats = IIIFFormat.all.map(\.name).filter { !["jpg", "png"].contains($0) }
+    }
+}
+
+extension ImageResponse {
+    /// Replaces the document of `/info` by the IIIF document.
+    ///
+    /// - Parameter type: part of the entity tag, since the same bytes of another type are another representation.
+    mutating func show(_ document: IIIFDocument, as type: IIIFMediaType) {
+        body = .json(document)
+        digest = SHA256.hash(data: Array(body.readableBytesView) + Array(type.rawValue.utf8))
+            .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        // Settings change the document too, so that the source's date is not the document's.
+        lastModified = nil
+    }
+}

@@ -1,0 +1,155 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomQuery
+import HTTPTypes
+import Hummingbird
+
+/// The IIIF Image API 3.0 at level 2: an image, the document about it, and the redirect from its base URI.
+///
+/// A path means an image of the query language once the size of the full image is known. The document of `/info` has
+/// it, which is cached like an image.
+struct IIIFEndpoint: Sendable {
+    /// Finds or produces images, and reads the header fields that affect them.
+    let endpoint: ImageEndpoint
+    /// Finds or makes the document of `/info` for an image. The request counts as one for an image already.
+    let describe: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+
+    private var configuration: WebConfiguration { endpoint.configuration }
+    private var limits: IIIFLimits { IIIFLimits(configuration.pixelLimits) }
+
+    var routes: [AuthorizedRoute] {
+        [
+            route(IIIFPath.base) { request, identifier, _, _ throws(Problem) in
+                try redirect(request, identifier)
+            },
+            route(IIIFPath.information) { request, identifier, context, authorization throws(Problem) in
+                try await information(request, identifier, context, authorization)
+            },
+            route(IIIFPath.image) { request, identifier, context, authorization throws(Problem) in
+                try await image(request, identifier, context, authorization)
+            },
+        ]
+    }
+
+    private func route(
+        _ path: String,
+        respond:
+            @escaping @Sendable (Request, IIIFIdentifier, ServerRequestContext, Authorization) async throws(Problem) ->
+            Response
+    ) -> AuthorizedRoute {
+        AuthorizedRoute(iiif: path, configuration) { request, context, authorization throws(Problem) in
+            guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
+            return try await respond(request, IIIFIdentifier(in: context), context, authorization)
+        }
+    }
+
+    // MARK: Base URI
+
+    private func redirect(_ request: Request, _ identifier: IIIFIdentifier) throws(Problem) -> Response {
+        let base = try identifier.baseURI(of: request, configuration)
+        return Response(
+            status: .seeOther, headers: [.location: base + "/info.json", .cacheControl: "public, max-age=3600"])
+    }
+
+    // MARK: Document
+
+    private func information(
+        _ request: Request, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
+        _ authorization: Authorization
+    ) async throws(Problem) -> Response {
+        let base = try identifier.baseURI(of: request, configuration)
+        let query = try identifier.informationQuery(configuration)
+        var described = try await response(to: query, request, context, authorization, endpoint.image)
+        let source = try IIIFSource(described)
+        let type = IIIFMediaType(accept: request.headers[.accept])
+        described.show(IIIFDocument(id: base, source, limits: limits), as: type)
+        var response = ImageHTTPResponse(
+            image: described, query: query, authorization: authorization, configuration: configuration
+        ).response(to: request)
+        if response.headers[.contentType] != nil { response.headers[.contentType] = type.rawValue }
+        response.headers[.vary] = response.headers[.vary].map { "\($0), Accept" } ?? "Accept"
+        response.headers[.link] = Self.profileLink
+        return response
+    }
+
+    // MARK: Image
+
+    private func image(
+        _ request: Request, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
+        _ authorization: Authorization
+    ) async throws(Problem) -> Response {
+        let path = try Self.path(in: context)
+        let base = try identifier.baseURI(of: request, configuration)
+        let information = try identifier.informationQuery(configuration)
+        let source = try IIIFSource(try await response(to: information, request, context, authorization, describe))
+        let image: IIIFImage
+        do throws(InvalidParameter) {
+            image = try path.image(
+                of: information.url, full: source.size, limits: limits,
+                resampling: configuration.limits.defaultResampling)
+        } catch {
+            throw Problem(error)
+        }
+        var query = image.query
+        // The document has just been judged by what the client and the origin say of freshness.
+        query.cache = .forceCache
+        let made = try await response(to: query, request, context, authorization, endpoint.image)
+        var response = ImageHTTPResponse(
+            image: made, query: query, authorization: authorization, configuration: configuration
+        ).response(to: request)
+        response.headers[.link] = "\(Self.profileLink), <\(base)/\(image.canonicalPath)>;rel=\"canonical\""
+        return response
+    }
+
+    private static func path(in context: ServerRequestContext) throws(Problem) -> IIIFImagePath {
+        func segment(_ name: String) throws(InvalidParameter) -> String {
+            try IIIFPath.text(of: context.parameters.get(name) ?? "", named: name)
+        }
+        do throws(InvalidParameter) {
+            return try IIIFImagePath(
+                region: segment("region"), size: segment("size"), rotation: segment("rotation"), file: segment("file"))
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// The compliance level (§6).
+    private static let profileLink = "<http://iiif.io/api/image/3/level2.json>;rel=\"profile\""
+
+    // MARK: Pipeline
+
+    private func response(
+        to query: ImageQuery, _ request: Request, _ context: ServerRequestContext, _ authorization: Authorization,
+        _ find: (ImageRequest) async throws(PipelineError) -> ImageResponse
+    ) async throws(Problem) -> ImageResponse {
+        let imageRequest = try endpoint.imageRequest(query, of: request.headers, authorization, in: context)
+        do throws(PipelineError) {
+            let response = try await find(imageRequest)
+            context.logDetails = AccessLogDetails(imageRequest.source, response)
+            return response
+        } catch {
+            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            throw endpoint.problem(error, of: query).namingIIIFParameters
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// `Link` (RFC 8288).
+    fileprivate static let link = known("Link")
+}
+
+extension Problem {
+    /// The same problem with the parameters of a IIIF path instead of those of a query. The path has been checked
+    /// against the source's size, which may have changed since.
+    fileprivate var namingIIIFParameters: Problem {
+        let names = ["url": "identifier", "crop": "region", "w": "size", "output": "format"]
+        guard let parameter, let name = names[parameter] else { return self }
+        var problem = self
+        problem.parameter = name
+        problem.detail.replace("Parameter '\(parameter)'", with: "Parameter '\(name)'")
+        return problem
+    }
+}

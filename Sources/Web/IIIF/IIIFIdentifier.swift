@@ -1,0 +1,92 @@
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomQuery
+import Hummingbird
+
+/// The identifier in an IIIF path: the percent-encoded URL or short name of a source (IIIF Image API 3.0 §3).
+struct IIIFIdentifier {
+    /// As received.
+    private let segment: String
+
+    init(in context: ServerRequestContext) {
+        segment = context.parameters.get("identifier") ?? ""
+    }
+
+    /// The source that a server has under this name.
+    func source(_ map: SourceMap) throws(Problem) -> (text: String, source: SourceMap.Source) {
+        let text: String
+        do throws(InvalidParameter) {
+            text = try IIIFPath.text(of: segment, named: "identifier")
+        } catch {
+            throw Problem(error)
+        }
+        do throws(SourceURLError) {
+            return (text, try map.source(text))
+        } catch {
+            switch error {
+            case .missingScheme, .unsupportedScheme:
+                throw Problem(
+                    .sourceNotFound,
+                    "No image has this identifier: it must be a percent-encoded http, https, s3 or local URL, or begin "
+                        + "with a short name of this server.", parameter: "identifier")
+            default:
+                throw Problem(.invalidURL, error.description, parameter: "identifier")
+            }
+        }
+    }
+
+    /// The query for the document of `/info`.
+    func informationQuery(_ configuration: WebConfiguration) throws(Problem) -> ImageQuery {
+        let source = try source(configuration.sourceMap).text
+        return .information(about: source, resampling: configuration.limits.defaultResampling)
+    }
+
+    /// The URI that the paths of the image begin with, with the identifier as the client spelled it.
+    ///
+    /// Behind a proxy with TLS, only the setting `public-url` knows it.
+    func baseURI(of request: Request, _ configuration: WebConfiguration) throws(Problem) -> String {
+        let server: String
+        if let publicURL = configuration.publicURL {
+            server = publicURL
+        } else {
+            guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {
+                throw Problem(
+                    .malformedRequest, "The 'Host' field must be a host name or address, perhaps with a port.")
+            }
+            server = "http://\(host)\(configuration.basePath)"
+        }
+        return server + IIIFPath.prefix + PercentEncoding.complete(Array(segment.utf8)[...], allowing: .pathSegment)
+    }
+}
+
+extension UInt8 {
+    /// Whether a byte may be part of a host and port as a URI spells them (RFC 3986 §3.2.2).
+    fileprivate var isHostCharacter: Bool { isURLUnreserved || "[]:".utf8.contains(self) }
+}
+
+extension AuthorizedRoute {
+    /// A route below `/iiif`. Viewers complete its path themselves and cannot sign it, so where others are signed, it
+    /// is open for the sources that the operator has given a short name.
+    init(
+        iiif path: String, _ configuration: WebConfiguration,
+        respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+    ) {
+        self.init(path, presets: .unsupported, respond: respond)
+        query = { request, _ throws(Problem) in
+            guard configuration.servesIIIF else { throw .iiifDisabled }
+            guard request.uri.query ?? "" == "" else {
+                throw Problem(
+                    .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
+            }
+            return QueryString()
+        }
+        isOpen = { context in
+            (try? IIIFIdentifier(in: context).source(configuration.sourceMap))?.source.isNamed == true
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static let iiifDisabled = Problem(
+        .iiifDisabled, "This server does not serve the IIIF Image API; its operator can set 'iiif'.")
+}
