@@ -68,7 +68,7 @@ endif
 sanitize: setup ## Run the concurrent suites under Thread Sanitizer, and the sandbox under Address Sanitizer
 	scripts/sanitize.sh
 
-conformance: setup ## Drive the server with a client generated from openapi.yaml, then fuzz it against that document
+conformance: setup ## Drive the server with a client generated from openapi.yaml, fuzz it against that document, run the IIIF validator
 	@scripts/setup-ci.sh
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))

@@ -2,7 +2,8 @@
 
 `client` generates clients from the document with openapi-python-client and calls every operation through them. `fuzz`
 runs schemathesis, which generates valid and invalid requests and applies all of its checks and those of fuzz/hooks.py
-to each response. Each part starts its own server on a free loopback port, with fixtures as sources.
+to each response. `iiif` runs the published validator of the IIIF Image API. Each part starts its own server on a free
+loopback port, with fixtures as sources.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import iiif
 from servers import DOCUMENT, ROOT, TOKEN, RunningServer, running
 
 HERE = Path(__file__).resolve().parent
@@ -27,6 +29,7 @@ def main() -> int:
     parts = {
         "client": lambda: run_client(arguments.server),
         "fuzz": lambda: run_fuzz(arguments.server, arguments.seed, arguments.examples),
+        "iiif": lambda: iiif.run(arguments.server, arguments.seed),
     }
     for name in [arguments.part] if arguments.part else list(parts):
         start = time.monotonic()
@@ -40,9 +43,9 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=["client", "fuzz"], help="the part to run (default: both)")
+    parser.add_argument("part", nargs="?", choices=["client", "fuzz", "iiif"], help="the part to run (default: all)")
     parser.add_argument("--server", type=Path, default=ROOT / ".build/debug/darkroom", help="path of the executable")
-    parser.add_argument("--seed", type=int, default=SEED, help="seed of the fuzzer (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of fuzzer and validator (default: %(default)s)")
     parser.add_argument("--examples", type=int, default=60, help="generated requests per operation (default: 60)")
     return parser.parse_args()
 
