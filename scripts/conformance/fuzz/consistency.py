@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 Query = dict[str, Any]
 Choice = TypeVar("Choice")
@@ -48,8 +49,8 @@ SIZES = ("max", "8,", ",7", "5,9", "!9,9", "pct:80", "^40,", "^,33", "^20,90", "
 
 
 def consistent_iiif(path: Query) -> Query:
-    """Adjusts the segments of an IIIF path to an image that exists."""
-    chosen = dict(path) | {"identifier": chosen_of(SOURCES, path)}
+    """Adjusts the segments of an IIIF path, which are encoded, to an image that exists."""
+    chosen = dict(path) | {"identifier": quote(chosen_of(SOURCES, path), safe="")}
     if "region" in chosen:
         chosen["region"] = chosen_of(REGIONS, path)
         chosen["size"] = chosen_of(SIZES, path)
@@ -263,8 +264,6 @@ RULES: dict[str, Callable[[Query], None]] = {
     "h": small_box,
     "we": one_way_to_enlarge,
     "ar": wide_ratio,
-    "min-w": least("min-w", "w"),
-    "min-h": least("min-h", "h"),
     "pixelate": known_percentage,
     "fpx": focal,
     "fpy": focal,
@@ -291,6 +290,9 @@ RULES: dict[str, Callable[[Query], None]] = {
     "markblend": beside_mark,
     "page": first_page,
     "maxage": at_most_a_year,
+    # After every rule that sets a side.
+    "min-w": least("min-w", "w"),
+    "min-h": least("min-h", "h"),
 }
 
 
