@@ -28,8 +28,9 @@ SOURCES = [
     *("local:///hostile/truncated.jpg", "local:///hostile/other.tga", "local:///hostile/bomb.png"),
     *("local:///nothing.jpg", f"{ORIGIN}/missing.jpg", f"{ORIGIN}/broken.jpg", "https://example.com/photo.jpg"),
 ]
+# Small ones, because nothing is cached: each request costs its whole work.
 UPLOADS = [
-    *("formats/photo.jpg", "formats/alpha.png", "formats/photo.webp", "animation/still.gif", "color/cmyk.jpg"),
+    *("orientation/f-6.jpg", "orientation/f-6.webp", "animation/still.gif"),
     *("hostile/truncated.jpg", "hostile/other.bmp", "hostile/bomb.png"),
 ]
 TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")
