@@ -130,7 +130,8 @@ let package = Package(
                 nioExtras, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
             ]),
         room(
-            "Web", sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching", "Eviction"],
+            "Web",
+            sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching", "Eviction"],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Pages/Playground"), .embedInCode("Pages/Samples"),
@@ -175,7 +176,7 @@ let package = Package(
             name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto],
             path: "Examples", exclude: ["signing"], packageAccess: false, swiftSettings: swiftSettings),
         tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
-        tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"]),
+        tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestLogs", "Tracing"],
             packages: [

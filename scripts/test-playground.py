@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from playground import administration, image, samples
+from playground import administration, foreign, image, samples
 from playground.person import Person, Screen, browser
 from playground.server import ROOT, running
 
@@ -27,7 +27,7 @@ def main() -> int:
         samples.sees_no_page_that_is_turned_off(options.server)
         for screen in SCREENS:
             run_scenarios(samples.SCENARIOS, screen, options, local_root=None)
-            run_scenarios(image.SCENARIOS + administration.SCENARIOS, screen, options, local_root=ROOT / "Fixtures/images")
+            run_scenarios(image.SCENARIOS + foreign.SCENARIOS + administration.SCENARIOS, screen, options, local_root=ROOT / "Fixtures/images")
     except AssertionError as failure:
         print(f"FAILED {failure}", file=sys.stderr)
         return 1

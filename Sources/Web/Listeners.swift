@@ -82,18 +82,22 @@ struct Endpoints: Sendable {
         let adminRoutes = adminRoutes.map(AdminAccess(configuration, on: listener).authorizing)
         switch listener {
         case .main:
-            return imageRoutes(configuration) + (configuration.servesPlayground ? playground.routes : [])
-                + (configuration.adminAddress == nil ? adminRoutes : []) + commonRoutes
+            return imageRoutes(configuration) + (configuration.adminAddress == nil ? adminRoutes : []) + commonRoutes
         case .admin: return adminRoutes + commonRoutes
         }
     }
 
     private func imageRoutes(_ configuration: WebConfiguration) -> [Route] {
         let rateLimit = RateLimit(configuration, limiter: rateLimiter)
-        return sharedRoutes(configuration).flatMap { routes, origins in
-            let routes = routes.map(rateLimit.limiting).map(RouteAuthorizer(configuration).guarding)
-            return routes + origins.preflightRoutes(for: routes)
+        let guarded = { (route: AuthorizedRoute) in
+            RouteAuthorizer(configuration).guarding(rateLimit.limiting(route))
         }
+        let root = playground.sharing(guarded(image.wsrvRoute), isServed: configuration.servesPlayground)
+        return [root]
+            + sharedRoutes(configuration).flatMap { routes, origins in
+                let routes = routes.map(guarded)
+                return routes + origins.preflightRoutes(for: routes)
+            }
     }
 
     /// The routes for clients, and the sites whose scripts may read them. What is for operators is never shared.
@@ -106,10 +110,13 @@ struct Endpoints: Sendable {
     ) -> ListenerConfiguration {
         let routes = routes(of: listener, configuration)
         let shared = listener == .main ? sharedRoutes(configuration) : []
+        let root = CORSMiddleware(policy: configuration.access.origins, paths: []) { request in
+            listener == .main && PlaygroundEndpoint.isImage(request)
+        }
         return ListenerConfiguration(
             address: listener == .admin ? configuration.adminAddress ?? configuration.address : configuration.address,
             basePath: listener == .main ? configuration.basePath : "", routes: routes,
-            middleware: shared.map { CORSMiddleware(policy: $0.origins, paths: $0.routes.map(\.path)) },
+            middleware: [root] + shared.map { CORSMiddleware(policy: $0.origins, paths: $0.routes.map(\.path)) },
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
             fastResponders: listener == .main ? fastResponders : [])

@@ -51,6 +51,8 @@ package struct WebConfiguration: Sendable {
     package var hasSampleImages: Bool
     /// Whether `/iiif` serves the IIIF Image API.
     package var servesIIIF: Bool
+    /// Whose parameters `/image` and `/explain` read in a query that does not say.
+    package var dialect: Dialect
     /// How the form of an image follows from header fields.
     package var negotiation: NegotiationPolicy
     /// The clock for the expiry of signatures.
@@ -66,7 +68,7 @@ package struct WebConfiguration: Sendable {
         pixelLimits: PixelLimits = PixelLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
         servesPlayground: Bool = true, hasSampleImages: Bool = false, servesIIIF: Bool = false,
-        negotiation: NegotiationPolicy = NegotiationPolicy()
+        negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -90,6 +92,7 @@ package struct WebConfiguration: Sendable {
         self.hasSampleImages = hasSampleImages
         self.servesIIIF = servesIIIF
         self.negotiation = negotiation
+        self.dialect = dialect
     }
 
     /// The sites whose scripts may read what `/iiif` serves: all, as the Image API requires.

@@ -39,13 +39,15 @@ struct ImageParametersTests {
         "p", "%25", "0p", "0.99p", "800.01p", "50.555p", "50.p", ".5p", "-5p", "5e1p", "0500p", "50pp", "50p%25", "50P",
     ]
 
-    static let rows = [
+    static let rows = own + foreign
+
+    private static let own = [
         Row("w", good: ["1", "400", "8192"] + percentages, bad: ["0", "-1", "8193"] + notWhole + notPercentages),
         Row("h", good: ["1", "400", "8192"] + percentages, bad: ["0", "-1", "8193"] + notWhole + notPercentages),
         Row(
             "dpr", good: ["1", "1.0", "2.5", "1.25", "1.250", "8", "8.00", "125e-2", "1.1500000000000001"],
             bad: ["0", "0.99", "8.01", "1.255", "1255e-3", "1e1", "", nil] + notNumbers),
-        Row("fit", good: ["inside", "outside", "cover", "contain", "fill"], bad: ["", nil, "Cover", "stretch"]),
+        Row("fit", good: ["inside", "outside", "cover", "contain", "fill", "Cover"], bad: ["", nil, "stretch"]),
         Row("enlarge", good: booleans, bad: ["yes", "TRUE", "2"]),
         Row("scaledown", good: booleans, bad: ["yes", "TRUE", "2"]),
         Row("we", good: booleans, bad: ["yes", "TRUE", "2"]),
@@ -76,7 +78,7 @@ struct ImageParametersTests {
                 "0,0,1,9999999999", "0,0,0p,1", "0,0,101p,1", "101p,0,1,1", "0,0,1.234p,1",
             ]),
         Row("trim", good: [nil, "", "1", "10", "254"], bad: ["0", "255", "-1", "x", "true"]),
-        Row("orient", good: ["auto", "none", "1", "8"], bad: ["", nil, "0", "9", "Auto"]),
+        Row("orient", good: ["auto", "none", "1", "8", "Auto"], bad: ["", nil, "0", "9"]),
         Row("ro", good: ["0", "90", "359"], bad: ["360", "-90"] + notWhole),
         Row("flip", good: booleans, bad: ["yes"]),
         Row("flop", good: booleans, bad: ["yes"]),
@@ -86,7 +88,7 @@ struct ImageParametersTests {
             "sharp", good: [nil, "", "0.000001", "1e-06", "1E-6", "5", "10"],
             bad: ["0", "10.1", "9e-7", "1e-999"] + notNumbers),
         Row("bri", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
-        Row("con", good: ["-100", "0", "100"], bad: ["-101", "101"] + notWhole),
+        Row("con", good: ["-300", "0", "100", "300"], bad: ["-301", "301"] + notWhole),
         Row("sat", good: ["0", "1", "1.5", "10"], bad: ["10.1", "", nil] + notNumbers),
         Row("hue", good: ["0", "180", "359"], bad: ["360", "-1"] + notWhole),
         Row("gam", good: [nil, "", "1", "2.2", "3"], bad: ["0.9", "3.1"] + notNumbers),
@@ -127,7 +129,8 @@ struct ImageParametersTests {
             "texta",
             good: [
                 "center", "top", "top-right", "right", "bottom-right", "bottom", "bottom-left", "left", "top-left",
-            ], bad: ["", nil, "middle", "entropy", "focal", "Top"], beside: "&text=a"),
+                "Top",
+            ], bad: ["", nil, "middle", "entropy", "focal"], beside: "&text=a"),
         Row(
             "border", good: ["0", "4", "4,f00", "4,%23ff000080", "999,RebeccaPurple"],
             bad: ["", nil, "-1", "-0", "1000", "4,", "4,reddish", ",red", "4,red,blue", "4px", "１"]),
@@ -141,8 +144,8 @@ struct ImageParametersTests {
             "mask",
             good: [
                 "circle", "ellipse", "triangle", "triangle-180", "pentagon", "pentagon-180", "hexagon", "square",
-                "star", "heart",
-            ], bad: ["", nil, "Circle", "octagon", "hexagon-180"]),
+                "star", "heart", "Circle",
+            ], bad: ["", nil, "octagon", "hexagon-180"]),
         Row("mbg", good: colors, bad: notColors, beside: "&mask=circle"),
         Row("mtrim", good: booleans, bad: ["yes"], beside: "&mask=circle"),
         Row(
@@ -152,19 +155,23 @@ struct ImageParametersTests {
             "output",
             good: [
                 "auto", "jpg", "jpeg", "png", "webp", "avif", "gif", "jxl", "tiff", "tif", "json", "blurhash",
-                "thumbhash", "color", "lqip",
-            ], bad: ["", nil, "svg", "JPG", "JSON", "blurHash", "heic"]),
+                "thumbhash", "color", "lqip", "origin", "JPG", "Json", "blurHash",
+            ], bad: ["", nil, "svg", "heic"]),
         Row(
             "fields",
-            good: ["color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "all,all", "color%2Clqip"],
-            bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "All", "gps"],
+            good: [
+                "color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "color%2Clqip", "All", "weserv",
+            ],
+            bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "gps"],
             beside: "&output=json"),
         Row(
             "placeholder",
-            good: ["color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip"],
-            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "Color", "color lqip"]),
-        Row("q", good: ["1", "75", "100", "auto"], bad: ["0", "05", "101", "Auto", "auto,high"] + notWhole),
-        Row("target", good: ["high", "medium", "low"], bad: ["", nil, "75", "High"], beside: "&q=auto"),
+            good: [
+                "color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip", "Color",
+            ],
+            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "color lqip", "weserv"]),
+        Row("q", good: ["1", "75", "100", "auto", "Auto"], bad: ["0", "05", "101", "auto,high"] + notWhole),
+        Row("target", good: ["high", "medium", "low", "High"], bad: ["", nil, "75"], beside: "&q=auto"),
         Row("max_bytes", good: ["1", "100000000"], bad: ["0", "-1", "100000001", "10k"] + notWhole),
         Row("nl", good: booleans, bad: ["yes"]),
         Row("palette", good: booleans, bad: ["yes", "256"]),
@@ -175,15 +182,17 @@ struct ImageParametersTests {
         Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
         Row(
             "cache",
-            good: ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached", "refresh"],
-            bad: ["", nil, "standard", "noStore", "No-Cache", "max-age=0"]),
+            good: [
+                "default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached", "refresh", "No-Cache",
+            ],
+            bad: ["", nil, "standard", "noStore", "max-age=0"]),
         Row(
-            "store", good: ["all", "memory", "original", "variant", "none"], bad: ["", nil, "disk", "originals", "All"]),
+            "store", good: ["all", "memory", "original", "variant", "none", "All"], bad: ["", nil, "disk", "originals"]),
         Row(
-            "formats", good: ["webp", "avif,webp", "jxl,avif,webp"],
-            bad: ["", nil, "png", "webp,webp", "avif,", ",avif", "avif, webp", "AVIF"]),
-        Row("wait", good: ["stored", "best"], bad: ["", nil, "true", "Stored"]),
-        Row("priority", good: ["low", "normal", "high"], bad: ["", nil, "background", "3", "High"]),
+            "formats", good: ["webp", "avif,webp", "jxl,avif,webp", "AVIF"],
+            bad: ["", nil, "png", "webp,webp", "avif,", ",avif", "avif, webp", "webp,WebP"]),
+        Row("wait", good: ["stored", "best", "Stored"], bad: ["", nil, "true"]),
+        Row("priority", good: ["low", "normal", "high", "High"], bad: ["", nil, "background", "3"]),
         Row(
             "maxage", good: ["1s", "1h", "60m", "59m", "1d", "2w", "1y", "365d", "525600m", "31536000s"],
             bad: [
@@ -191,8 +200,29 @@ struct ImageParametersTests {
                 "99999999y",
             ]),
         Row(
-            "filename", good: ["a", "photo.jpg", "A-b_c.1", String(repeating: "x", count: 100)],
-            bad: ["", nil, ".hidden", "a/b", "a b", "a%22b", "a%0d%0ab", "é", String(repeating: "x", count: 101)]),
+            "filename", good: ["a", "a.*", "photo.jpg", "A-b_c.1", String(repeating: "x", count: 100)],
+            bad: [
+                "", nil, ".*", "*", "a*", ".hidden", "a/b", "a b", "a%22b", "a%0d%0ab", "é",
+                String(repeating: "x", count: 101),
+            ]),
+    ]
+
+    /// Those that weserv/images has too, and what belongs to its dialect.
+    private static let foreign = [
+        Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "weserv", "imgix"]),
+        Row("rules", good: ["darkroom", "weserv", "Weserv"], bad: ["", nil, "wsrv"]),
+        Row(
+            "cut", good: ["0,0,1,1", "10,20,300,400", "0p,10,50p,33.33%25", "100p,0,1,100p"],
+            bad: ["", nil, "1,2,3", "1,2,3,4,5", "-1,0,1,1", "0,0,0,1", "a,b,c,d", "0,0,1,1.5", "0,0,101p,1"]),
+        Row("tbg", good: colors, bad: notColors, beside: "&trim"),
+        Row("rbg", good: colors, bad: notColors, beside: "&ro=30"),
+        Row("cbg", good: colors, bad: notColors, beside: "&w=9&h=9&fit=contain"),
+        Row("mod", good: ["0", "1", "1.5", "10"], bad: ["10.1", "", nil] + notNumbers),
+        Row("sharpf", good: ["0", "1.5", "1000000"], bad: ["1000001", "", nil] + notNumbers, beside: "&sharp=1"),
+        Row("sharpj", good: ["0", "1.5", "1000000"], bad: ["1000001", "", nil] + notNumbers, beside: "&sharp=1"),
+        Row("v", good: [nil, "", "1", "a-b", "~!"], bad: ["a%20b", "é", "%0A", String(repeating: "1", count: 101)]),
+        Row("_", good: [nil, "", "1700000000"], bad: ["a%20b", "é"]),
+        Row("encoding", good: ["binary", "base64", "Base64"], bad: ["", nil, "hex"]),
     ]
 
     @Test(arguments: rows)
@@ -266,6 +296,10 @@ struct ImageParametersTests {
         ),
         ("w=1&w=1", "w", "Parameter 'w' must be given only once."),
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
+        ("format=webp", "format", "There is no parameter 'format'. Did you mean 'output'?"),
+        ("Quality=75", "Quality", "There is no parameter 'Quality'. Did you mean 'q'?"),
+        ("tbg=red", "tbg", "Parameter 'tbg' requires 'trim'."),
+        ("sharpj=2&sharp", "sharpj", "Parameters 'sharpf' and 'sharpj' require 'sharp' with a value."),
         ("W=1", "W", "There is no parameter 'W'. Did you mean 'w'?"),
         ("fti=cover", "fti", "There is no parameter 'fti'. Did you mean 'fit'?"),
         (

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomQuery
 import DarkroomWeb
 import Logging
 
@@ -122,6 +123,12 @@ struct AccessSettings: SettingTheme {
         help: """
             Whether /iiif serves the IIIF Image API, which scripts of all sites may read. Where images require a \
             signature, it serves sources with a short name of source-map without one. Behind a proxy, set public-url.
+            """)
+    let compat = Setting(
+        "compat", .choice(of: Dialect.self), default: .darkroom,
+        help: """
+            Whose parameters /image, /signed and /explain read in a query without 'compat' and 'preset': Darkroom's, \
+            or those of wsrv.nl, which / reads in any case.
             """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false,

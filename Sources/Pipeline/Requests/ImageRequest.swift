@@ -33,6 +33,8 @@ public struct ImageRequest: Sendable {
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
+    /// Texts that the variant's key has besides what it is made of; nil = none.
+    package var versions: [String?] = []
     /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients
     /// get equal shares of its time. The empty string, which is the default, counts as one client.
     public var client = ""

@@ -38,6 +38,7 @@ struct RequestKeys: Hashable, Sendable {
         parts.append(request.output.key)
         parts.append(epoch)
         parts.append(chain.key)
+        parts.append(request.versions)
         variant = EntryKey(source: source, entry: parts.key)
     }
 
@@ -71,11 +72,16 @@ private struct KeyParts {
         bytes.append(contentsOf: key.bytes)
     }
 
+    /// Appends texts at their places; none, and none at any place, are the same.
+    mutating func append(_ texts: [String?]) {
+        guard texts.contains(where: { $0 != nil }) else { return }
+        for text in texts { append(text.map { "=\($0)" } ?? "") }
+    }
+
     /// Appends the page selection. The number of pages does not matter if the output holds only one frame.
     mutating func append(_ pages: PageSelection, in output: OutputOptions) {
-        let several = output.animation != .firstFrame || output.format.map(\.supportsMultipleFrames) ?? true
         append(count: pages.first)
-        append(count: several ? pages.count ?? 0 : 1)
+        append(count: output.mayHoldSeveralFrames ? pages.count ?? 0 : 1)
     }
 
     private mutating func append(count: Int) {

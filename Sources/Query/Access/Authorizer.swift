@@ -81,7 +81,9 @@ package struct Authorizer: Sendable {
 
     /// The parameters allowed besides a preset where nothing else is: the source, and what the image does not depend
     /// on.
-    private static let allowedBesidePresets: Set<String> = ["url", "default", "filename", "preset", "fetch"]
+    private static let allowedBesidePresets: Set<String> = [
+        "url", "default", "filename", "preset", "fetch", Dialect.parameter,
+    ]
 
     private func requirePreset(_ authorization: Authorization, _ use: PresetUse) throws(AuthorizationError) {
         let allowed = authorization.key?.presets

@@ -9,6 +9,7 @@ package struct URLSigner: Sendable {
     private let limits: QueryLimits
     private let sourceMap: SourceMap
     private let prefix: String
+    private let dialect: Dialect
 
     /// Why a request cannot be signed, in one sentence.
     package struct Refusal: Error, CustomStringConvertible {
@@ -20,15 +21,17 @@ package struct URLSigner: Sendable {
     ///   - sourceMap: The short names of sources. Signatures are made for URLs as they are given, names included.
     ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
     ///     signed URLs are relative to the host.
+    ///   - dialect: The dialect of queries of `/image` that do not name theirs.
     package init(
         keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, sourceMap: SourceMap = SourceMap(),
-        prefix: String
+        prefix: String, dialect: Dialect = .darkroom
     ) {
         self.keys = keys
         self.authorizer = authorizer
         self.limits = limits
         self.sourceMap = sourceMap
         self.prefix = prefix
+        self.dialect = dialect
     }
 
     /// The signed URL of a request. Throws where the server would refuse it.
@@ -54,14 +57,16 @@ package struct URLSigner: Sendable {
         }
         guard !isUpload || path == "/image" else { throw Refusal(description: "Uploads go to /image only.") }
         do throws(AuthorizationError) {
-            var parameters = try Self.parameters(query)
+            let standard = endpoint.dialect(standard: dialect)
+            var parameters = try Self.parameters(query, standard: standard)
             if let expires { parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires)) }
             let signed = SignedRequest(path: path, parameters: parameters)
             let signature = key.sign(signed)
             parameters.append(AccessParameters.signature.name, signature.text)
+            let isTranslated = endpoint.hasDialects && Dialect.of(parameters, standard: standard) != .darkroom
             let authorization = try authorizer.authorize(
-                parameters, path: path, presets: endpoint.presets, isAdmin: false)
-            try check(authorization, endpoint)
+                parameters, path: path, presets: isTranslated ? .unsupported : endpoint.presets, isAdmin: false)
+            try check(authorization, endpoint, standard)
             return prefix
                 + (inPath ? SignedPath.path(signature, of: signed) : "\(path)?\(signed.query)&s=\(signature.text)")
         } catch {
@@ -72,37 +77,54 @@ package struct URLSigner: Sendable {
     /// How an endpoint reads its queries.
     private struct Endpoint {
         let presets: Authorizer.PresetUse
-        let read: @Sendable (QueryString, QueryLimits) throws(InvalidParameter) -> ImageQuery?
+        var hasDialects = false
+        /// Whether the dialect is that of wsrv.nl, whatever that of the others is.
+        var isWsrv = false
+        let read: @Sendable (QueryString, QueryLimits, Dialect) throws(InvalidParameter) -> ImageQuery?
+
+        func dialect(standard: Dialect) -> Dialect { isWsrv ? .wsrv : hasDialects ? standard : .darkroom }
     }
 
     private static let endpoints: [String: Endpoint] = [
-        "/image": Endpoint(presets: .accepted) { query, limits throws(InvalidParameter) in
-            try ImageQueryGrammar(limits: limits).parse(query)
+        "/": Endpoint(presets: .accepted, hasDialects: true, isWsrv: true) {
+            query, limits, dialect throws(InvalidParameter) in
+            try ImageQueryGrammar(limits: limits, dialect: dialect).parse(query)
         },
-        "/info": Endpoint(presets: .irrelevant) { query, limits throws(InvalidParameter) in
+        "/image": Endpoint(presets: .accepted, hasDialects: true) {
+            query, limits, dialect throws(InvalidParameter) in
+            try ImageQueryGrammar(limits: limits, dialect: dialect).parse(query)
+        },
+        "/info": Endpoint(presets: .irrelevant) { query, limits, _ throws(InvalidParameter) in
             try ImageQueryGrammar.info(limits: limits).parse(query)
         },
-        "/explain": Endpoint(presets: .accepted) { query, limits throws(InvalidParameter) in
-            try ExplainGrammar(limits: limits).parse(query).image
+        "/explain": Endpoint(presets: .accepted, hasDialects: true) {
+            query, limits, dialect throws(InvalidParameter) in
+            try ExplainGrammar(limits: limits, dialect: dialect).parse(query).image
         },
-        "/srcset": Endpoint(presets: .unsupported) { query, limits throws(InvalidParameter) in
+        "/srcset": Endpoint(presets: .unsupported) { query, limits, _ throws(InvalidParameter) in
             try SrcsetGrammar(limits: limits).parse(query).first
         },
     ]
 
-    private static let upload = Endpoint(presets: .accepted) { query, limits throws(InvalidParameter) in
+    private static let upload = Endpoint(presets: .accepted) { query, limits, _ throws(InvalidParameter) in
         try ImageQueryGrammar.upload(limits: limits).parseUpload(query)
     }
 
-    private static func parameters(_ query: String) throws(AuthorizationError) -> QueryString {
-        do throws(InvalidParameter) { return try QueryString(parsing: query) } catch { throw .invalidParameter(error) }
+    private static func parameters(_ query: String, standard: Dialect) throws(AuthorizationError) -> QueryString {
+        do throws(InvalidParameter) {
+            return try Dialect.parameters(of: query, standard: standard)
+        } catch {
+            throw .invalidParameter(error)
+        }
     }
 
     /// Throws where the query is malformed, or where the key may not ask for its sources.
-    private func check(_ authorization: Authorization, _ endpoint: Endpoint) throws(AuthorizationError) {
+    private func check(
+        _ authorization: Authorization, _ endpoint: Endpoint, _ standard: Dialect
+    ) throws(AuthorizationError) {
         let query: ImageQuery?
         do throws(InvalidParameter) {
-            query = try endpoint.read(authorization.query, limits)
+            query = try endpoint.read(authorization.query, limits, standard)
         } catch {
             throw .invalidParameter(error)
         }

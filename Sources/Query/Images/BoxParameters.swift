@@ -21,7 +21,8 @@ extension ImageQueryDraft {
             recipe.enlarge = plain.enlarge
             if !recipe.box.hasMinimum { recipe.resampling = plain.resampling }
         }
-        if !recipe.box.isTwoSided { recipe.fit = plain.fit }
+        // The rules of weserv/images know one side of `fill` and `contain`.
+        if !recipe.box.isTwoSided, recipe.rules == .darkroom || !recipe.box.hasSide { recipe.fit = plain.fit }
         if recipe.fit != .contain { recipe.blursBackdrop = false }
         recipe.dropIneffectiveMinimum()
         recipe.position =

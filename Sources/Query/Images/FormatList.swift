@@ -21,10 +21,10 @@ package struct FormatList: Hashable, Sendable {
         }
     }
 
-    /// Reads names separated by commas; nil if the list is empty or a name is unknown or repeated.
+    /// Reads names in any case separated by commas; nil if the list is empty or a name is unknown or repeated.
     package init?(parsing text: String) {
         let names = text.split(separator: ",", omittingEmptySubsequences: false)
-        let formats = names.compactMap { OutputFormat(rawValue: String($0)) }
+        let formats = names.compactMap { OutputFormat(rawValue: $0.lowercased()) }
         guard formats.count == names.count, let list = FormatList(formats) else { return nil }
         self = list
     }

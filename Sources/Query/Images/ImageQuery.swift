@@ -21,6 +21,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var pages = PageSelection()
     /// The encoding. Without a format it is negotiated by `Accept`.
     package var output = OutputOptions()
+    /// Whether a result without a format of its own has that of the source, whatever the client accepts.
+    package var keepsFormat = false
     /// Placeholders that the response carries besides the image: some of `color`, `blurHash`, `thumbHash` and `lqip`.
     package var placeholders: ImageDetails = []
     /// Whether the document of `/info` says where it and its source are cached.
@@ -41,11 +43,22 @@ package struct ImageQuery: Hashable, Sendable {
     package var priority: Priority?
     /// How long the client may use the response from now on; nil = what origin and server say.
     package var maxAge: Duration?
-    /// The file name in `Content-Disposition`; it needs no quoting.
+    /// The file name in `Content-Disposition`; it needs no quoting. An ending `.*` stands for the format's.
     package var fileName: String?
+    /// Whether the response is a `data:` URL of the image.
+    package var encodesBase64 = false
+    /// Texts that make entries of their own of the same image; nil = none.
+    package var version: String?
+    package var nonce: String?
 
     /// Whether the format depends on `Accept`.
-    package var isNegotiated: Bool { output.format == nil }
+    package var isNegotiated: Bool { output.format == nil && !keepsFormat }
+
+    /// Whether a client whose request fails is redirected to the source.
+    package var redirectsToSource: Bool { fallback == Self.redirect }
+
+    /// The value of `default` for a redirect.
+    private static let redirect = "1"
 
     /// Whether the document of `/info` says where the image was taken.
     package var includesPosition: Bool { output.details.contains(.position) }
@@ -56,7 +69,7 @@ package struct ImageQuery: Hashable, Sendable {
     package func sourceRequest(_ map: SourceMap) throws(InvalidSourceURL) -> ImageRequest {
         var request = ImageRequest(
             source: isUpload ? SourceURL(uploadOf: "") : try map.source(url, givenAs: "url").url)
-        request.fallback = try fallback.map { text throws(InvalidSourceURL) in
+        request.fallback = try (redirectsToSource ? nil : fallback).map { text throws(InvalidSourceURL) in
             try map.source(text, givenAs: "default").url
         }
         if let mark = try markSource(map) { (request.mark, request.trustsMark) = (mark.url, mark.isNamed) }
@@ -83,7 +96,7 @@ package struct ImageQuery: Hashable, Sendable {
         _ map: SourceMap
     ) throws(InvalidSourceURL) -> (source: SourceMap.Source, fallback: SourceMap.Source?) {
         let source = try map.source(url, givenAs: "url")
-        guard let fallback else { return (source, nil) }
+        guard let fallback, !redirectsToSource else { return (source, nil) }
         return (source, try map.source(fallback, givenAs: "default"))
     }
 
@@ -95,6 +108,7 @@ package struct ImageQuery: Hashable, Sendable {
     package func apply(to request: inout ImageRequest, for preferences: ClientPreferences, policy: RequestCachePolicy) {
         request.recipe = recipe
         request.pages = pages
+        request.versions = [version, nonce]
         request.output = output(for: preferences)
         request.interim = interimOutput(for: preferences)
         request.cache = CacheOptions(policy: policy, store: store, waitsForDisk: waitsForDisk)

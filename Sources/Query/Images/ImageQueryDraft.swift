@@ -28,6 +28,10 @@ struct ImageQueryDraft: Sendable {
     var includesPosition = false
     var quality: QualityChoice?
     var target = QualityTarget.medium
+    var trimBackground: Color?
+    var sharpFlat: Double?
+    var sharpJagged: Double?
+    var dialect = Dialect.darkroom
     var maxBytes: Int?
     var lossless = OutputOptions().lossless
     var nearLossless = OutputOptions().nearLossless
@@ -61,7 +65,9 @@ struct ImageQueryDraft: Sendable {
         case .anchor(let x, let y), .focal(let x, let y): if place == .focal { (focalX, focalY) = (x, y) }
         case .entropy, .attention: break
         }
-        format = query.output.format.map(OutputName.format) ?? .negotiated
+        format = query.output.format.map(OutputName.format) ?? (query.keepsFormat ? .origin : .negotiated)
+        trimBackground = query.recipe.trim?.background
+        (sharpFlat, sharpJagged) = (query.recipe.sharpen?.flat, query.recipe.sharpen?.jagged)
         details = query.output.details.isEmpty ? nil : query.output.details
         if let caption = query.recipe.text {
             (text, textSize) = (caption.text, caption.size)
@@ -90,8 +96,13 @@ struct ImageQueryDraft: Sendable {
         guard query.formats == nil || format == .negotiated else {
             throw InvalidParameter("formats", "Parameter 'formats' requires output=auto.")
         }
+        guard dialect == .darkroom else {
+            throw InvalidParameter(Dialect.parameter, "Parameter 'compat' requires /, /image or /explain.")
+        }
         var query = query
+        query.keepsFormat = format == .origin
         try resolveBox(&query.recipe, limits)
+        try resolveDetails(&query.recipe)
         // A transparent background makes a difference only around an opaque image.
         if query.recipe.background?.alpha == 0 {
             let isExtended = query.recipe.fit == .contain || query.recipe.padding != nil
@@ -102,6 +113,23 @@ struct ImageQueryDraft: Sendable {
         query.output = try output()
         query.recipe.mark = try resolvedMark(limits)
         return query
+    }
+
+    /// The parts of an effect, which require it, and the fills of what is not there.
+    private func resolveDetails(_ recipe: inout Recipe) throws(InvalidParameter) {
+        guard trimBackground == nil || recipe.trim != nil else {
+            throw InvalidParameter("tbg", "Parameter 'tbg' requires 'trim'.")
+        }
+        recipe.trim?.background = trimBackground
+        guard sharpFlat == nil && sharpJagged == nil || recipe.sharpen?.sigma != nil else {
+            throw InvalidParameter(
+                sharpFlat == nil ? "sharpj" : "sharpf",
+                "Parameters 'sharpf' and 'sharpj' require 'sharp' with a value.")
+        }
+        recipe.sharpen?.flat = sharpFlat
+        recipe.sharpen?.jagged = sharpJagged
+        if recipe.fit != .contain { recipe.canvasBackground = nil }
+        if recipe.rotationDegrees.truncatingRemainder(dividingBy: 90) == 0 { recipe.cornerBackground = nil }
     }
 
     /// One outline at most, and no parameter of a mask without one.

@@ -27,16 +27,20 @@ package struct ParameterSummary: Encodable, Hashable, Sendable {
 /// The grammar of `/image` and `/info` queries.
 package struct ImageQueryGrammar: Sendable {
     package let limits: QueryLimits
+    /// The dialect of queries that do not name theirs.
+    package let dialect: Dialect
     let table: ParameterTable<ImageQueryDraft>
 
     /// The grammar of `/image`.
-    package init(limits: QueryLimits = QueryLimits()) {
+    package init(limits: QueryLimits = QueryLimits(), dialect: Dialect = .darkroom) {
         self.limits = limits
+        self.dialect = dialect
         table = ParameterTable(ImageParameters.rows(limits), initial: ImageQueryDraft(limits))
     }
 
     private init(info limits: QueryLimits) {
         self.limits = limits
+        dialect = .darkroom
         var draft = ImageQueryDraft(limits)
         draft.format = .format(.json)
         table = ParameterTable(ImageParameters.infoRows(limits), initial: draft)
@@ -47,6 +51,7 @@ package struct ImageQueryGrammar: Sendable {
 
     private init(upload limits: QueryLimits) {
         self.limits = limits
+        dialect = .darkroom
         var draft = ImageQueryDraft(limits)
         draft.query.store = .none
         draft.query.isUpload = true
@@ -84,7 +89,13 @@ package struct ImageQueryGrammar: Sendable {
     ///
     /// - Parameter hints: Those of the client; nil if the server does not use them.
     package func parse(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
-        try table.read(query).finished(limits, hints)
+        try table.read(translation(of: query)?.query ?? query).finished(limits, hints)
+    }
+
+    /// What a query in another dialect means in Darkroom's parameters; nil for one that is written in them.
+    package func translation(of query: QueryString) throws(InvalidParameter) -> Translation? {
+        guard table.contains(Dialect.parameter) else { return nil }
+        return try Translation(query, from: Dialect.of(query, standard: dialect), limits: limits)
     }
 
     /// Reads a query whose source is given elsewhere, such as that of a preset. Its ``ImageQuery/url`` means nothing.
@@ -97,6 +108,7 @@ package struct ImageQueryGrammar: Sendable {
 /// The grammar of `/explain` queries: that of `/image`, and `fetch`.
 package struct ExplainGrammar: Sendable {
     private let limits: QueryLimits
+    private let dialect: Dialect
     let table: ParameterTable<Draft>
 
     struct Draft: Sendable {
@@ -104,10 +116,12 @@ package struct ExplainGrammar: Sendable {
         var fetch = false
     }
 
-    package init(limits: QueryLimits) {
+    /// - Parameter dialect: The dialect of queries that do not name theirs.
+    package init(limits: QueryLimits, dialect: Dialect = .darkroom) {
         self.limits = limits
+        self.dialect = dialect
         let fetch = Parameter<Draft>(
-            "fetch", .boolean, \.fetch,
+            Self.fetch, .boolean, \.fetch,
             .of(.caching, .fetch, "Fetches the source where it is not cached, so that the plan can be explained."))
         table = ParameterTable(
             ImageParameters.rows(limits).map { $0.within(\Draft.image) } + [fetch],
@@ -125,9 +139,22 @@ package struct ExplainGrammar: Sendable {
     package func parse(
         _ query: QueryString, hints: ClientHints? = nil
     ) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
-        let draft = try table.read(query)
+        let draft = try table.read(translated(query))
         return (try draft.image.finished(limits, hints), draft.fetch)
     }
+
+    /// What a query in another dialect means in Darkroom's parameters; nil for one that is written in them.
+    package func translation(of query: QueryString) throws(InvalidParameter) -> Translation? {
+        let image = QueryString(pairs: query.pairs.filter { $0.name != Self.fetch })
+        return try Translation(image, from: Dialect.of(query, standard: dialect), limits: limits)
+    }
+
+    private func translated(_ query: QueryString) throws(InvalidParameter) -> QueryString {
+        guard let translation = try translation(of: query) else { return query }
+        return QueryString(pairs: translation.query.pairs + query.pairs.filter { $0.name == Self.fetch })
+    }
+
+    private static let fetch = "fetch"
 }
 
 /// The parameters of `/image` without the source, for an image in a file: same meaning, same error sentences.

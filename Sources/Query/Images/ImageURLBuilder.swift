@@ -3,15 +3,26 @@ package struct ImageURLBuilder: Sendable {
     private let prefix: String
     private let grammar: ImageQueryGrammar
     private let keys: [SigningKey]
+    /// That of `/image`.
+    private let dialect: Dialect
 
     /// - Parameters:
     ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
     ///     URLs are relative to the host.
     ///   - keys: The signing keys, where the server answers signed requests only.
-    package init(prefix: String, limits: QueryLimits, keys: [SigningKey] = []) {
+    ///   - dialect: The dialect of queries of `/image` that do not name theirs. URLs are in Darkroom's own.
+    package init(prefix: String, limits: QueryLimits, keys: [SigningKey] = [], dialect: Dialect = .darkroom) {
         self.prefix = prefix
         grammar = ImageQueryGrammar(limits: limits)
         self.keys = keys
+        self.dialect = dialect
+    }
+
+    /// The canonical query, as `/image` reads it.
+    package func canonical(_ query: ImageQuery) -> QueryString {
+        var parameters = CanonicalQuery(query, grammar).query
+        if dialect != .darkroom { parameters.append(Dialect.parameter, Dialect.darkroom.rawValue) }
+        return parameters
     }
 
     /// The URL of an image. Of its characters, HTML needs only `&` escaped.
@@ -19,7 +30,7 @@ package struct ImageURLBuilder: Sendable {
     /// - Parameter authorization: That of the client who gets the URL. A signed URL is signed with the same key until
     ///   the same time, or, where the admin token stood in for a signature, with the first key that is not restricted.
     package func url(of query: ImageQuery, for authorization: Authorization = Authorization()) -> String {
-        var parameters = CanonicalQuery(query, grammar).query
+        var parameters = canonical(query)
         if let expires = authorization.expires {
             parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires))
         }

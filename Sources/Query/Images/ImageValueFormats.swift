@@ -37,15 +37,27 @@ extension ValueFormat where Value == Duration {
 }
 
 extension ValueFormat where Value == String {
-    /// A file name that needs no quoting and that no system hides.
+    /// A file name that needs no quoting and that no system hides, or one that ends in `.*` instead of an extension.
     static var fileName: ValueFormat {
         text(
-            pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$",
-            expected: "a name of up to 100 letters A-Z and a-z, digits, -, _ and ., not beginning with ."
+            pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(\\.\\*)?$",
+            expected:
+                "a name of up to 100 letters A-Z and a-z, digits, -, _ and ., not beginning with ., with or without .* "
+                + "at the end"
         ) { text in
-            (1...100).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
-                && text.utf8.allSatisfy(\.isPlainNameCharacter)
+            let name = text.hasSuffix(".*") ? text.dropLast(2) : text[...]
+            return (1...100).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
+                && name.utf8.allSatisfy(\.isPlainNameCharacter)
         }
+    }
+
+    /// What a client writes to get an entry of its own.
+    static var version: ValueFormat {
+        text(
+            pattern: "^[!-~]{1,100}$", expected: "1 to 100 printable ASCII characters without spaces"
+        ) { text in
+            (1...100).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        }.bare("")
     }
 }
 
@@ -107,6 +119,8 @@ extension ValueFormat where Value == PlaceName {
 enum OutputName: Hashable, Sendable {
     /// WebP where the client accepts it, else the format of the source.
     case negotiated
+    /// The format of the source, whatever the client accepts.
+    case origin
     case format(OutputFormat)
 
     /// Nil = negotiated.
@@ -131,7 +145,7 @@ extension ValueFormat where Value == QualityChoice {
         ValueFormat(
             .text(pattern: "^(auto|[1-9][0-9]?|100)$", expected: "an integer from 1 to 100, or auto")
         ) { text in
-            guard text != "auto" else { return .auto }
+            guard text.lowercased() != "auto" else { return .auto }
             guard text.first != "0", let quality = Digits.integer(text), 1...100 ~= quality else { return nil }
             return .fixed(quality)
         } write: {
@@ -144,9 +158,10 @@ extension ValueFormat where Value == OutputName {
     static var output: ValueFormat {
         .choice(
             [
-                "auto": .negotiated, "jpg": .format(.jpeg), "png": .format(.png), "webp": .format(.webp),
-                "avif": .format(.avif), "gif": .format(.gif), "jxl": .format(.jxl), "tiff": .format(.tiff),
-                "json": .format(.json), "blurhash": .format(.blurHash), "thumbhash": .format(.thumbHash),
+                "auto": .negotiated, "origin": .origin, "jpg": .format(.jpeg), "png": .format(.png),
+                "webp": .format(.webp), "avif": .format(.avif), "gif": .format(.gif), "jxl": .format(.jxl),
+                "tiff": .format(.tiff), "json": .format(.json), "blurhash": .format(.blurHash),
+                "thumbhash": .format(.thumbHash),
                 "color": .format(.color), "lqip": .format(.lqip),
             ],
             aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
@@ -156,7 +171,7 @@ extension ValueFormat where Value == OutputName {
 extension ValueFormat where Value == ImageDetails {
     /// A value of `fields` of `/image`.
     static var details: ValueFormat {
-        .names(of: ImageDetails.names + [("all", .all)], shorthands: ["all"])
+        .names(of: ImageDetails.names + [("all", .all)] + ImageDetails.foreign, shorthands: ["all"])
     }
 
     /// A value of `placeholder`: details that can stand in for an image.
@@ -166,6 +181,9 @@ extension ValueFormat where Value == ImageDetails {
 }
 
 extension ImageDetails {
+    /// The members of weserv/images, instead of those of Darkroom.
+    static let foreign: [(name: String, value: ImageDetails)] = [("weserv", .weserv)]
+
     /// Their names in queries and documents, in the order of the documentation.
     fileprivate static let names: [(name: String, value: ImageDetails)] = [
         ("color", .color), ("palette", .palette), ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("lqip", .lqip),

@@ -67,14 +67,16 @@ struct SrcsetDraft: Sendable {
     var sizes = "100vw"
 }
 
-/// The grammar of `/srcset` queries: that of `/image` without `w` and `fields`, with `widths` and `sizes`.
+/// The grammar of `/srcset` queries: that of `/image` without `w`, `fields`, `encoding` and
+/// `compat`, with `widths` and `sizes`.
 package struct SrcsetGrammar: Sendable {
     private let limits: QueryLimits
     let table: ParameterTable<SrcsetDraft>
 
     package init(limits: QueryLimits = QueryLimits()) {
         self.limits = limits
-        let image = ImageParameters.rows(limits).filter { !["w", "fields"].contains($0.name) }
+        let excluded: Set = ["w", "fields", "encoding", Dialect.parameter]
+        let image = ImageParameters.rows(limits).filter { !excluded.contains($0.name) }
             .map { $0.within(\SrcsetDraft.image) }
         table = ParameterTable(
             image.prefix(1) + Self.rows(limits) + image.dropFirst(),

@@ -2,6 +2,7 @@
 package enum NameSuggestions {
     /// At most three known names, nearest first.
     package static func names(for given: String, among known: [String]) -> [String] {
+        if let names = otherNames[given.lowercased()]?.filter(known.contains), !names.isEmpty { return names }
         let given = Array(given.lowercased().utf8.prefix(maxBytes))
         let ranked = known.compactMap { name -> (name: String, rank: Int)? in
             let bytes = Array(name.utf8)
@@ -19,6 +20,20 @@ package enum NameSuggestions {
         let names = names(for: given, among: known).map { "'\($0)'" }
         return names.isEmpty ? "" : " Did you mean \(names.joined(separator: " or "))?"
     }
+
+    /// The parameters that other services have other names for.
+    private static let otherNames = [
+        "format": ["output"], "fm": ["output"], "type": ["output"], "ext": ["output"], "auto": ["output", "formats"],
+        "src": ["url"], "source": ["url"], "image": ["url"], "uri": ["url"], "fallback": ["default"],
+        "quality": ["q"], "qlt": ["q"], "compression": ["q"], "mode": ["fit"], "resize": ["fit"], "rs": ["fit"],
+        "gravity": ["a"], "position": ["a"], "align": ["a"], "rotate": ["ro"], "rotation": ["ro"], "rot": ["ro"],
+        "background": ["bg"], "brightness": ["bri"], "contrast": ["con"], "saturation": ["sat"], "gamma": ["gam"],
+        "sharpen": ["sharp"], "filter": ["filt"], "grayscale": ["filt"], "greyscale": ["filt"], "mirror": ["flop"],
+        "lossless": ["ll"], "progressive": ["il"], "interlace": ["il"], "frames": ["n"], "pages": ["n"],
+        "frame": ["page"], "ttl": ["maxage"], "max-age": ["maxage"], "expires": ["exp"], "sig": ["s"],
+        "signature": ["s"], "watermark": ["mark"], "padding": ["pad"], "upscale": ["enlarge"],
+        "download": ["filename"],
+    ]
 
     /// Bytes compared of a given name. No known name is longer.
     private static let maxBytes = 32

@@ -45,6 +45,25 @@ package struct QueryString: Hashable, Sendable {
         }
     }
 
+    /// Reads a query, with a percent sign that encodes nothing as itself.
+    ///
+    /// - Parameter text: What follows the `?`, as received.
+    init(decodingLeniently text: String) {
+        pairs = text.utf8.split(separator: UInt8(ascii: "&")).map { member in
+            let decoded = { (part: Substring.UTF8View) in
+                String(decoding: PercentEncoding.decodeLeniently(Array(part)[...]), as: UTF8.self)
+            }
+            guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return Pair(name: decoded(member)) }
+            return Pair(name: decoded(member[..<equals]), value: decoded(member[equals...].dropFirst()))
+        }
+    }
+
+    /// Without the repetitions of parameters.
+    var firstOfEachName: QueryString {
+        var names: Set<String> = []
+        return QueryString(pairs: pairs.filter { names.insert($0.name).inserted })
+    }
+
     /// Whether a parameter is present, with or without a value.
     func contains(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 

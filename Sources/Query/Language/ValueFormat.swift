@@ -135,7 +135,7 @@ extension ValueFormat where Value == String {
 }
 
 extension ValueFormat where Value: Equatable {
-    /// One of several names. The first name of a value is its canonical spelling.
+    /// One of several names, in any case. The first name of a value is its canonical spelling.
     ///
     /// - Parameter aliases: Further names, which error sentences leave out.
     static func choice(_ names: KeyValuePairs<String, Value>, aliases: KeyValuePairs<String, Value> = [:])
@@ -144,7 +144,7 @@ extension ValueFormat where Value: Equatable {
         let values = Dictionary(names.map { $0 } + aliases.map { $0 }) { first, _ in first }
         let spellings = names.map { $0 }
         return ValueFormat(.choice(names.map(\.key), aliases: aliases.map(\.key))) {
-            values[$0]
+            values[$0] ?? values[$0.lowercased()]
         } write: { value in
             spellings.first { $0.value == value }?.key
         }
@@ -153,7 +153,7 @@ extension ValueFormat where Value: Equatable {
     static func choice(_ type: Value.Type) -> ValueFormat
     where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
         ValueFormat(.choice(Value.allCases.map(\.rawValue))) {
-            Value(rawValue: $0)
+            Value(rawValue: $0) ?? Value(rawValue: $0.lowercased())
         } write: {
             $0.rawValue
         }
@@ -161,7 +161,7 @@ extension ValueFormat where Value: Equatable {
 }
 
 extension ValueFormat where Value: SetAlgebra {
-    /// Comma-separated names in any order; a name may be repeated.
+    /// Comma-separated names in any order and case; a name may be repeated.
     ///
     /// - Parameter shorthands: Names among `members` that stand for several others. They are read and never written.
     static func names(of members: [(name: String, value: Value)], shorthands: Set<String> = []) -> ValueFormat {
@@ -173,7 +173,7 @@ extension ValueFormat where Value: SetAlgebra {
         let written = members.filter { !shorthands.contains($0.name) }
         return ValueFormat(.text(pattern: "^\(name)(,\(name))*$", expected: expected)) { text in
             let given = text.split(separator: ",", omittingEmptySubsequences: false)
-            let known = given.compactMap { values[String($0)] }
+            let known = given.compactMap { values[$0.lowercased()] }
             return known.count == given.count ? known.reduce(Value()) { $0.union($1) } : nil
         } write: { value in
             let contained = written.filter { $0.value.isSubset(of: value) }.map(\.name)

@@ -8,6 +8,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var crop: Crop?
     /// A border removed after the crop; nil = none.
     public var trim: Trim?
+    /// A rectangle cut out of the scaled and turned image; nil = the whole image.
+    public var cut: Cut?
     /// The box that the image is scaled to; without sides it is not scaled.
     public var box = Box(width: nil, height: nil)
     /// How the image fits a box of two sides.
@@ -32,12 +34,18 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var background: Color?
     /// Whether the canvas of `contain` is filled with the image itself, enlarged and blurred, instead of `background`.
     public var blursBackdrop = false
+    /// Fills the canvas of `contain` instead of `background`; nil = as that does.
+    public var canvasBackground: Color?
+    /// Fills the corners of a rotation instead of `background`; nil = as that does.
+    public var cornerBackground: Color?
     /// Nil = none.
     public var blur: Blur?
     /// Nil = none.
     public var sharpen: Sharpen?
     /// Nil = unchanged.
     public var brightness: Brightness?
+    /// Nil = unchanged.
+    public var lightness: Lightness?
     /// Nil = unchanged.
     public var contrast: Contrast?
     /// Nil = unchanged.
@@ -70,6 +78,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var padding: Padding?
     /// Another image drawn onto the image; nil = none.
     public var mark: Mark?
+    /// Whose order of steps and whose sizes apply.
+    public var rules = ChainRules.darkroom
 
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
@@ -83,7 +93,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// cut, so that it has the colors that were asked for and lies within the outline. A border is drawn before the cut
     /// too, so that both share one smooth edge.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
-        [
+        guard rules == .darkroom else { return weservSteps(scaleDownLimits: limits) }
+        return [
             Orient(self),
             crop,
             trim,
@@ -94,7 +105,15 @@ public struct Recipe: Hashable, Codable, Sendable {
             Rotate(self),
             flip ? Flip() : nil,
             flop ? Flop() : nil,
+            cut,
+        ] + effects + [mark, text, Border(self), Mask(self), Pad(self), Flatten(self)]
+    }
+
+    /// The changes of colors and details, which all rules apply in one order.
+    var effects: [(any Transform)?] {
+        [
             brightness,
+            lightness,
             saturation,
             hue,
             contrast,
@@ -105,12 +124,6 @@ public struct Recipe: Hashable, Codable, Sendable {
             blur,
             pixelate,
             tint,
-            mark,
-            text,
-            Border(self),
-            Mask(self),
-            Pad(self),
-            Flatten(self),
         ]
     }
 

@@ -93,9 +93,14 @@ public struct OutputOptions: Hashable, Sendable {
         }
     }
 
+    /// Whether the result of some source may have, or describe, several frames.
+    package var mayHoldSeveralFrames: Bool {
+        animation != .firstFrame || details.contains(.weserv) || format?.supportsMultipleFrames ?? true
+    }
+
     /// Whether the result of such a source may have several frames.
     func holdsSeveralFrames(of source: SourceFormat) -> Bool {
-        if animation != .firstFrame { return source.isAnimation }
+        if animation != .firstFrame || details.contains(.weserv) { return source.isAnimation }
         return format?.supportsMultipleFrames ?? source.isAnimation
     }
 
@@ -144,6 +149,8 @@ public struct ImageDetails: OptionSet, Hashable, Sendable {
     public static let exif = ImageDetails(rawValue: 1 << 5)
     /// The position where the image was taken. Not part of `all`, so that it is never disclosed by accident.
     public static let position = ImageDetails(rawValue: 1 << 6)
+    /// The document has the members of weserv/images instead, about the chain's result.
+    public static let weserv = ImageDetails(rawValue: 1 << 7)
 
     /// All details except the position.
     public static let all: ImageDetails = [.color, .palette, .blurHash, .thumbHash, .lqip, .exif]

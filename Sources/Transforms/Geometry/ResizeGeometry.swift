@@ -62,7 +62,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         }
     }
 
-    private init(scaled: PixelSize, canvas: PixelSize? = nil) {
+    init(scaled: PixelSize, canvas: PixelSize? = nil) {
         self.scaled = scaled
         self.canvas = canvas ?? scaled
     }

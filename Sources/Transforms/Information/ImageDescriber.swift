@@ -11,7 +11,7 @@ struct ImageDescriber {
     /// The job that produces the image to describe: for a text format, its chain also scales to what hashes and colors
     /// need, so that decoders that can shrink do so.
     static func preparing(_ job: ImageJob) -> ImageJob {
-        guard job.output.format?.isText ?? false else { return job }
+        guard job.output.format?.isText ?? false, !job.output.details.contains(.weserv) else { return job }
         var preparing = job
         let side = Thumbnail.maxSide
         preparing.chain = TransformChain(job.chain.transforms + [Resize(box: Box(width: side, height: side))])
@@ -20,6 +20,9 @@ struct ImageDescriber {
 
     /// - Parameter image: the result of a job from `preparing`.
     func describe(_ image: ImageFrames, as format: OutputFormat) throws(ImageProcessingError) -> ByteBuffer {
+        if format == .json, job.output.details.contains(.weserv) {
+            return try WeservDocument(of: job, header, image).json
+        }
         var document = format == .json ? try SourceDocument(of: job, header) : nil
         do {
             let frame = try image.first.convertedToSRGB().rendered(interrupt: interrupt)

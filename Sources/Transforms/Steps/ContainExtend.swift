@@ -23,10 +23,11 @@ public struct ContainExtend: Transform, Hashable {
     }
 
     init?(_ recipe: Recipe) {
-        guard recipe.fit == .contain, recipe.box.isTwoSided else { return nil }
+        let mayExtend = recipe.box.isTwoSided || recipe.rules == .weserv && recipe.box.hasSide
+        guard recipe.fit == .contain, mayExtend else { return nil }
         self.init(
             canvas: recipe.box.isFixed ? recipe.box.size : nil, position: recipe.position,
-            background: recipe.background.map { $0.alpha == 255 ? $0 : .transparent },
+            background: recipe.canvasBackground ?? recipe.background.map { $0.alpha == 255 ? $0 : .transparent },
             blursBackdrop: recipe.blursBackdrop)
     }
 

@@ -3,8 +3,8 @@ import Foundation
 
 /// Changes contrast along a sigmoid curve: tones move away from middle gray, or towards it.
 public struct Contrast: Transform, Hashable, Codable {
-    /// The accepted values; 0 changes nothing.
-    public static let percents = -100...100
+    /// The accepted values; 0 changes nothing, and beyond 100 few tones remain.
+    public static let percents = -300...300
 
     /// More contrast above 0, less below; one of `percents`.
     public var percent: Int

@@ -21,7 +21,7 @@ public struct Hue: Transform, Hashable, Codable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
-            try frame.modulating(chroma: 1, hueDegrees: Double(degrees))
+            try frame.modulating(hueDegrees: Double(degrees))
         }
     }
 }

@@ -27,6 +27,8 @@ public struct Resize: Transform, Hashable {
     public var resampling: Resampling
     /// The limits to scale an oversized result down to; nil = it is refused.
     public var limits: ScaleDownLimits?
+    /// Whose sizes the result has.
+    public var rules = ChainRules.darkroom
 
     /// Scales into a box, by default without enlarging.
     public init(
@@ -46,11 +48,16 @@ public struct Resize: Transform, Hashable {
         self.init(
             box: recipe.box, fit: recipe.box.isTwoSided ? recipe.fit : .inside, enlarge: recipe.enlarge,
             resampling: recipe.resampling, limits: limits)
+        guard recipe.rules == .weserv else { return }
+        rules = .weserv
+        fit = recipe.fit
     }
 
     public var key: String {
         let limits = limits.map { ",\($0.key)" } ?? ""
-        return "resize(\(box.key),\(fit.rawValue),\(enlarge ? "enlarge" : "shrink"),\(resampling.rawValue)\(limits))"
+        let rules = rules == .darkroom ? "" : ",\(rules.rawValue)"
+        let way = enlarge ? "enlarge" : "shrink"
+        return "resize(\(box.key),\(fit.rawValue),\(way),\(resampling.rawValue)\(limits)\(rules))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
@@ -62,6 +69,10 @@ public struct Resize: Transform, Hashable {
     /// - Parameter unreduced: the size that a relative box is relative to.
     private func geometry(of plan: ChainPlan, unreduced: PixelSize) -> ResizeGeometry {
         var box = box.resolved(in: unreduced, for: fit)
+        if rules == .weserv {
+            let geometry = ResizeGeometry(weserv: plan.size, box: box, fit: fit, enlarge: enlarge)
+            return limits.map(geometry.fitted) ?? geometry
+        }
         // The recipe has scaled a box of fixed sides down already.
         if let limits, !self.box.isFixed, fit == .cover || fit == .contain { box = box.fitted(to: limits) }
         let geometry = ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector)

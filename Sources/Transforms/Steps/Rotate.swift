@@ -17,7 +17,8 @@ public struct Rotate: Transform, Hashable {
     init?(_ recipe: Recipe) {
         let degrees = recipe.rotationDegrees.truncatingRemainder(dividingBy: 360)
         guard degrees.isFinite, degrees != 0 else { return nil }
-        self.init(degrees: degrees, background: degrees.isQuarterTurns ? nil : recipe.solidBackground)
+        let background = recipe.cornerBackground ?? recipe.solidBackground
+        self.init(degrees: degrees, background: degrees.isQuarterTurns ? nil : background)
     }
 
     public var key: String { "rotate(\(degrees.plainDegrees),\(background?.hex ?? "-"))" }

@@ -19,17 +19,19 @@ public struct Saturation: Transform, Hashable, Codable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
-            try frame.modulating(chroma: factor, hueDegrees: 0)
+            try frame.modulating(chroma: factor)
         }
     }
 }
 
 extension VipsImage {
-    /// Multiplies chroma and rotates hue in CIELCh.
-    func modulating(chroma factor: Double, hueDegrees: Double) throws(VipsError) -> VipsImage {
+    /// Multiplies lightness and chroma, and rotates hue in CIELCh.
+    func modulating(
+        lightness: Double = 1, chroma: Double = 1, hueDegrees: Double = 0
+    ) throws(VipsError) -> VipsImage {
         try changingColor { color throws(VipsError) in
             try color.applying("colourspace", ["space": "lch"])
-                .applying("linear", ["a": .doubles([1, factor, 1]), "b": .doubles([0, 0, hueDegrees])])
+                .applying("linear", ["a": .doubles([lightness, chroma, 1]), "b": .doubles([0, 0, hueDegrees])])
                 .applying("copy", ["interpretation": "lch"]).applying("colourspace", ["space": "srgb"])
         }
     }

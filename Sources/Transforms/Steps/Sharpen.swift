@@ -7,13 +7,25 @@ public struct Sharpen: Transform, Hashable, Codable {
 
     /// The standard deviation, one of `sigmas`; nil = a mild 3×3 sharpening.
     public var sigma: Double?
+    /// How much flat areas are sharpened, one of `slopes`; nil = not at all.
+    public var flat: Double?
+    /// How much jagged areas are sharpened, one of `slopes`; nil = 3.
+    public var jagged: Double?
 
-    /// A sharpening of this standard deviation, or a mild one by default.
-    public init(sigma: Double? = nil) {
+    /// The accepted values of ``flat`` and ``jagged``.
+    public static let slopes = 0.0...1_000_000.0
+
+    /// A sharpening of this standard deviation, or a mild one by default, which has no areas.
+    public init(sigma: Double? = nil, flat: Double? = nil, jagged: Double? = nil) {
         self.sigma = sigma
+        self.flat = flat
+        self.jagged = jagged
     }
 
-    public var key: String { "sharp(\(sigma.map { "\($0)" } ?? "mild"))" }
+    public var key: String {
+        let slopes = [flat, jagged].map { $0.map { ",\($0)" } ?? ",-" }.joined()
+        return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes))"
+    }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
 
@@ -23,10 +35,17 @@ public struct Sharpen: Transform, Hashable, Codable {
         try image.mapFrames { frame throws(VipsError) in
             try frame.changingColor { color throws(VipsError) in
                 guard let sigma else { return try color.convolving(Self.mild) }
-                return try color.applying("sharpen", ["sigma": .double(sigma)])
+                return try color.applying(
+                    "sharpen",
+                    [
+                        "sigma": .double(sigma), "m1": .double(flat ?? Self.defaultSlopes.flat),
+                        "m2": .double(jagged ?? Self.defaultSlopes.jagged),
+                    ])
             }
         }
     }
 
+    /// Those of libvips.
+    private static let defaultSlopes = (flat: 0.0, jagged: 3.0)
     private static let mild = VipsImage.matrix([[-1, -1, -1], [-1, 32, -1], [-1, -1, -1]], scale: 24)
 }

@@ -1,6 +1,6 @@
 import DarkroomVips
 
-/// Removes a border of one color, that of the upper left pixel (libvips `find_trim`).
+/// Removes a border of one color, by default that of the upper left pixel (libvips `find_trim`).
 ///
 /// In an animation the same border is removed from every frame, as much as is free in all of them. An image that is all
 /// border, or less than 3 pixels wide or high, stays unchanged.
@@ -13,13 +13,21 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// How much a sample of the border may differ from the border's color, one of `thresholds`.
     public var threshold: Int
+    /// The border's color; nil = that of the upper left pixel. Its alpha is ignored.
+    public var background: Color?
+    /// Whether rows of an animation are never removed.
+    public var keepsHeightOfAnimations = false
 
     /// Removes a border whose samples differ by at most `threshold`.
-    public init(threshold: Int) {
+    public init(threshold: Int, background: Color? = nil) {
         self.threshold = threshold
+        self.background = background
     }
 
-    public var key: String { "trim(\(threshold))" }
+    public var key: String {
+        let background = background.map { ",\($0.opaque.hex)" } ?? ""
+        return "trim(\(threshold)\(background)\(keepsHeightOfAnimations ? ",columns" : ""))"
+    }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 80) }
 
@@ -30,6 +38,7 @@ public struct Trim: Transform, Hashable, Codable {
             guard let area = try content(of: frame) else { continue }
             kept = kept?.union(area) ?? area
         }
+        if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
         guard let kept, kept.size != image.size else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: kept.left, y: kept.top, size: kept.size)
@@ -38,10 +47,12 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles([0, 0, 0])]) : frame
+        let behind = (background ?? .black).rgb
+        let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
+        let border = if let background { background.rgb } else { try byte.pixel(x: 0, y: 0) }
         let found = try byte.measuring(
-            "find_trim", ["threshold": .int(threshold), "background": .doubles(byte.pixel(x: 0, y: 0))],
+            "find_trim", ["threshold": .int(threshold), "background": .doubles(border)],
             ints: ["left", "top", "width", "height"])
         guard found[2] > 0, found[3] > 0 else { return nil }
         return Area(left: found[0], top: found[1], right: found[0] + found[2], bottom: found[1] + found[3])
@@ -54,6 +65,8 @@ public struct Trim: Transform, Hashable, Codable {
         var bottom: Int
 
         var size: PixelSize { PixelSize(width: right - left, height: bottom - top) }
+
+        mutating func keepRows(of size: PixelSize) { (top, bottom) = (0, size.height) }
 
         func union(_ other: Area) -> Area {
             Area(

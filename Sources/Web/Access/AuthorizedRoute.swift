@@ -11,7 +11,10 @@ struct AuthorizedRoute: Sendable {
     var methods: [HTTPRequest.Method] = [.get, .head]
     /// The path that signatures are made for.
     let signedPath: String
+    /// What `preset` means at this endpoint.
     let presets: Authorizer.PresetUse
+    /// The dialect of queries that do not name theirs; nil = the endpoint reads Darkroom's parameters only.
+    let dialect: Dialect?
     /// The parameters as received.
     var query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
     /// Whether a request needs no signature where others do.
@@ -20,15 +23,18 @@ struct AuthorizedRoute: Sendable {
 
     /// A route whose parameters are in the query of the request target.
     init(
-        _ path: String, presets: Authorizer.PresetUse,
+        _ path: String, presets: Authorizer.PresetUse, dialect: Dialect? = nil,
         respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
     ) {
         self.path = path
         signedPath = path
         self.presets = presets
+        self.dialect = dialect
         query = { request, _ throws(Problem) in
+            let text = request.uri.query ?? ""
             do throws(InvalidParameter) {
-                return try QueryString(parsing: request.uri.query ?? "")
+                guard let dialect else { return try QueryString(parsing: text) }
+                return try Dialect.parameters(of: text, standard: dialect)
             } catch {
                 throw Problem(error)
             }
@@ -38,12 +44,14 @@ struct AuthorizedRoute: Sendable {
 
     /// The route of a ``SignedPath``, whose parameters are in the path.
     init(
-        inPath respond:
+        inPath dialect: Dialect,
+        respond:
             @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
     ) {
         path = SignedPath.pattern
         signedPath = SignedPath.signedPath
         presets = .accepted
+        self.dialect = dialect
         query = { request, context throws(Problem) in
             guard request.uri.query ?? "" == "" else {
                 throw Problem(
@@ -57,6 +65,14 @@ struct AuthorizedRoute: Sendable {
             }
         }
         self.respond = respond
+    }
+}
+
+extension AuthorizedRoute {
+    /// What `preset` means in a query. Presets have Darkroom's parameters, so other dialects have none.
+    fileprivate func presets(for query: QueryString) -> Authorizer.PresetUse {
+        guard let dialect, Dialect.of(query, standard: dialect) != .darkroom else { return presets }
+        return .unsupported
     }
 }
 
@@ -89,7 +105,8 @@ struct RouteAuthorizer: Sendable {
         let isAdmin = token?.isPresent(in: request.headers) == true
         do throws(AuthorizationError) {
             return try authorizer.authorize(
-                query, path: route.signedPath, presets: route.presets, isAdmin: isAdmin, isOpen: route.isOpen(context))
+                query, path: route.signedPath, presets: route.presets(for: query), isAdmin: isAdmin,
+                isOpen: route.isOpen(context))
         } catch {
             throw Problem(error)
         }
@@ -109,14 +126,15 @@ extension URLSigner {
     package init(_ configuration: WebConfiguration) {
         self.init(
             keys: configuration.access.signingKeys, authorizer: Authorizer(configuration), limits: configuration.limits,
-            sourceMap: configuration.sourceMap, prefix: configuration.urlPrefix)
+            sourceMap: configuration.sourceMap, prefix: configuration.urlPrefix, dialect: configuration.dialect)
     }
 }
 
 extension ImageURLBuilder {
     init(_ configuration: WebConfiguration) {
         self.init(
-            prefix: configuration.urlPrefix, limits: configuration.limits, keys: configuration.access.signingKeys)
+            prefix: configuration.urlPrefix, limits: configuration.limits, keys: configuration.access.signingKeys,
+            dialect: configuration.dialect)
     }
 }
 

@@ -37,18 +37,22 @@ struct CORSMiddleware: RouterMiddleware {
 
     private let policy: CORSPolicy
     private let routes: RouteTable
+    private let isShared: @Sendable (Request) -> Bool
 
-    /// - Parameter paths: the shared paths as their routes spell them.
-    init(policy: CORSPolicy, paths: [String]) {
+    /// - Parameters:
+    ///   - paths: the shared paths as their routes spell them.
+    ///   - isShared: whether a request to another path is shared.
+    init(policy: CORSPolicy, paths: [String], isShared: @escaping @Sendable (Request) -> Bool = { _ in false }) {
         self.policy = policy
         routes = RouteTable(paths: paths)
+        self.isShared = isShared
     }
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        guard policy != .none, routes.route(of: request.uri.path) != nil else { return response }
+        guard policy != .none, routes.route(of: request.uri.path) != nil || isShared(request) else { return response }
         policy.apply(to: &response.headers, origin: request.headers[.origin])
         return response
     }

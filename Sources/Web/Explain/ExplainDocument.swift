@@ -85,6 +85,16 @@ struct ExplainDocument: Encodable {
         }
     }
 
+    /// The language of the query, and those of its parameters that change nothing.
+    struct Dialect: Encodable {
+        let name: String
+        let ignored: [Translation.Ignored]
+
+        init(_ translation: Translation) {
+            (name, ignored) = (translation.dialect.rawValue, translation.ignored)
+        }
+    }
+
     struct Limit: Encodable {
         let setting: String
         let value: Int
@@ -93,6 +103,8 @@ struct ExplainDocument: Encodable {
     }
 
     let request: Request
+    /// Nil = the query has Darkroom's own parameters.
+    var dialect: Dialect?
     let keys: Keys
     let caches: [EntryDocument]
     let freshness: Freshness
@@ -103,7 +115,7 @@ struct ExplainDocument: Encodable {
     let limits: [Limit]
 
     enum CodingKeys: String, CodingKey {
-        case request, keys, caches, freshness, format, mark, plan, limits
+        case request, dialect, keys, caches, freshness, format, mark, plan, limits
         case planMissing = "plan_missing"
     }
 
@@ -145,13 +157,13 @@ extension ExplainDocument.Request {
     ) {
         var query = query
         query.url = sources?.source.spelling ?? explanation.source
-        query.fallback = sources?.fallback?.spelling ?? explanation.fallback
+        if !query.redirectsToSource { query.fallback = sources?.fallback?.spelling ?? explanation.fallback }
         query.mark = query.markSpelling(configuration)
-        let canonical = CanonicalQuery(query, limits: configuration.limits)
+        let urls = ImageURLBuilder(configuration)
         self.init(
-            canonical: "/image?" + canonical.text,
-            address: ImageURLBuilder(configuration).url(of: query, for: authorization), url: query.url,
-            parameters: canonical.parameters.filter { $0.name != "url" })
+            canonical: "/image?" + urls.canonical(query).text, address: urls.url(of: query, for: authorization),
+            url: query.url,
+            parameters: CanonicalQuery(query, limits: configuration.limits).parameters.filter { $0.name != "url" })
     }
 }
 

@@ -17,11 +17,12 @@ struct ExplainEndpoint: Sendable {
     ) {
         self.image = image
         self.explain = explain
-        grammar = ExplainGrammar(limits: image.configuration.limits)
+        grammar = ExplainGrammar(limits: image.configuration.limits, dialect: image.configuration.dialect)
     }
 
     var routes: [AuthorizedRoute] {
-        let route = AuthorizedRoute("/explain", presets: .accepted) { request, context, authorization throws(Problem) in
+        let route = AuthorizedRoute("/explain", presets: .accepted, dialect: image.configuration.dialect) {
+            request, context, authorization throws(Problem) in
             try await respond(to: request, context, authorization)
         }
         return [route]
@@ -35,8 +36,11 @@ struct ExplainEndpoint: Sendable {
         let imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
             let explanation = try await explain(imageRequest, fetch)
-            let document = ExplainDocument(
+            var document = ExplainDocument(
                 explanation, of: query, authorization, accept: request.headers[.accept], image.configuration)
+            document.dialect = (try? grammar.translation(of: authorization.query)).flatMap {
+                $0.map(ExplainDocument.Dialect.init)
+            }
             return .json(document)
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, error: error)

@@ -52,6 +52,8 @@ struct RefusalResponder: FastResponder {
             !request.target.utf8.contains(UInt8(ascii: "#")),
             let parameters = try? QueryString(
                 parsing: String(Substring(request.target.utf8.dropFirst(prefix.utf8.count)))),
+            // Queries in another dialect have other rules.
+            Dialect.of(parameters, standard: endpoint.grammar.dialect) == .darkroom,
             var authorization = try? authorizer.authorize(
                 parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false),
             let query = try? endpoint.grammar.parse(authorization.query),

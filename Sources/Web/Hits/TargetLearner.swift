@@ -24,6 +24,7 @@ extension ImageEndpoint {
             of: query, accept: request.headers[.accept], saveData: request.headers[.saveData])
         guard let learner, let target = request.head.path, image.cache.variant != nil, image.cache.forwarded == nil,
             image.fallbackReason == nil, !image.isInterim, !query.includesCaching, !query.waitsForDisk,
+            !query.encodesBase64,
             // What the admin token allows is allowed to its requests alone.
             request.headers[.authorization] == nil, !hasSizeHints(request),
             case let known = learner.targets.peek(target), known?.form(preferences) == nil,

@@ -5,7 +5,7 @@ import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
-/// `GET /image` and `GET /info`: the way of a request from the query to the response.
+/// `GET /image`, `GET /` and `GET /info`: the way of a request from the query to the response.
 struct ImageEndpoint: Sendable {
     let configuration: WebConfiguration
     private(set) var grammar: ImageQueryGrammar
@@ -21,6 +21,8 @@ struct ImageEndpoint: Sendable {
 
     /// The path of images.
     static let path = "/image"
+    /// The path of images with the parameters of wsrv.nl.
+    static let wsrvPath = "/"
 
     init(
         configuration: WebConfiguration,
@@ -30,22 +32,31 @@ struct ImageEndpoint: Sendable {
         self.configuration = configuration
         self.location = location
         self.image = image
-        grammar = ImageQueryGrammar(limits: configuration.limits)
+        grammar = ImageQueryGrammar(limits: configuration.limits, dialect: configuration.dialect)
         token = configuration.adminToken.map(AdminToken.init)
     }
 
     var routes: [AuthorizedRoute] {
-        let inPath = AuthorizedRoute(inPath: { request, context, authorization throws(Problem) in
+        let inPath = AuthorizedRoute(inPath: grammar.dialect) { request, context, authorization throws(Problem) in
             try await respond(to: request, at: SignedPath.pattern, context, authorization)
-        })
-        return [route(at: Self.path, presets: .accepted), inPath]
+        }
+        return [route(at: Self.path, presets: .accepted, dialect: grammar.dialect), inPath]
+    }
+
+    /// The route of images with the parameters of wsrv.nl, which shares its path with the playground.
+    var wsrvRoute: AuthorizedRoute {
+        var wsrv = self
+        wsrv.grammar = ImageQueryGrammar(limits: configuration.limits, dialect: .wsrv)
+        return wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
     }
 
     /// The routes of ``info``.
     var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .irrelevant)] }
 
-    private func route(at path: String, presets: Authorizer.PresetUse) -> AuthorizedRoute {
-        AuthorizedRoute(path, presets: presets) { request, context, authorization throws(Problem) in
+    private func route(
+        at path: String, presets: Authorizer.PresetUse, dialect: Dialect? = nil
+    ) -> AuthorizedRoute {
+        AuthorizedRoute(path, presets: presets, dialect: dialect) { request, context, authorization throws(Problem) in
             try await respond(to: request, at: path, context, authorization)
         }
     }
@@ -76,6 +87,7 @@ struct ImageEndpoint: Sendable {
             return response.response(to: request)
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            if let redirect = redirect(to: imageRequest.source, for: query, request, after: error) { return redirect }
             throw problem(error, of: query)
         }
     }

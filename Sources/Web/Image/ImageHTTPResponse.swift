@@ -18,7 +18,9 @@ struct ImageHTTPResponse {
     var caching: CachingDocument?
 
     /// The entity tag: 128 bits of the content's hash.
-    var tag: EntityTag { Self.tag(of: image) }
+    var tag: EntityTag {
+        query.encodesBase64 ? EntityTag("\(image.digest.prefix(32))-base64") : Self.tag(of: image)
+    }
 
     static func tag(of image: ImageResponse) -> EntityTag { EntityTag(String(image.digest.prefix(32))) }
 
@@ -29,7 +31,7 @@ struct ImageHTTPResponse {
             response.headers[.contentLength] = nil
             return response
         }
-        let body = caching?.added(to: image.body) ?? image.body
+        let body = caching?.added(to: image.body) ?? (query.encodesBase64 ? image.dataURL : image.body)
         return Response(status: status, headers: fullFields(fields), body: ResponseBody(byteBuffer: body))
     }
 
@@ -44,9 +46,14 @@ struct ImageHTTPResponse {
     /// The fields with those of a response that has a body.
     func fullFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
-        fields[.contentType] = image.format.mediaType
-        fields[.contentDisposition] = query.fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
+        fields[.contentType] = query.encodesBase64 ? "text/plain" : image.format.mediaType
+        fields[.contentDisposition] = fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
         return fields
+    }
+
+    private var fileName: String? {
+        guard let name = query.fileName, name.hasSuffix(".*") else { return query.fileName }
+        return name.dropLast() + image.format.fileExtension
     }
 
     /// Preconditions apply only to successful responses (RFC 9110 §13.2.1).
@@ -132,4 +139,16 @@ struct ImageHTTPResponse {
     private static let fallbackMaxAge = Duration.seconds(60)
     /// Short, because the image in the preferred format is under way.
     private static let interimMaxAge = Duration.seconds(10)
+}
+
+extension ImageResponse {
+    /// The image as a `data:` URL (RFC 2397).
+    fileprivate var dataURL: ByteBuffer {
+        ByteBuffer(string: "data:\(format.mediaType);base64,\(data.base64EncodedString())")
+    }
+}
+
+extension OutputFormat {
+    /// The extension of a file of this format.
+    fileprivate var fileExtension: String { isText && self != .json ? "txt" : rawValue }
 }

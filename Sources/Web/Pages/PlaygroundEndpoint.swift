@@ -7,7 +7,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /`: the playground, a self-contained page to try the service.
+/// `GET /` without a source: the playground, a self-contained page to try the service.
 struct PlaygroundEndpoint: Sendable {
     private let body: ByteBuffer
     private let tag: EntityTag
@@ -17,7 +17,9 @@ struct PlaygroundEndpoint: Sendable {
         let parameters = ImageQueryGrammar(limits: configuration.limits).summaries
         self.init(
             page: PlaygroundPage.document(
-                for: .init(parameters: parameters, hasSampleImages: configuration.hasSampleImages)))
+                for: .init(
+                    parameters: parameters, hasSampleImages: configuration.hasSampleImages,
+                    hasOtherDialect: configuration.dialect != .darkroom)))
     }
 
     init(page: [UInt8]) {
@@ -26,7 +28,24 @@ struct PlaygroundEndpoint: Sendable {
         policy = Self.policy(of: String(decoding: page, as: UTF8.self))
     }
 
-    var routes: [Route] { [Route("/") { request, _ throws(Problem) in respond(to: request) }] }
+    /// The route of images at the same path, which answers requests with a `url`.
+    ///
+    /// - Parameter isServed: Whether other requests get the page.
+    func sharing(_ images: Route, isServed: Bool) -> Route {
+        Route(images.path, images.methods) { request, context throws(Problem) in
+            if Self.isImage(request) { return try await images.respond(request, context) }
+            guard isServed else { throw .noSuchRoute }
+            return respond(to: request)
+        }
+    }
+
+    /// Whether a request to this path is for an image.
+    static func isImage(_ request: Request) -> Bool {
+        guard request.uri.path == ImageEndpoint.wsrvPath else { return false }
+        return (request.uri.query ?? "").utf8.split(separator: UInt8(ascii: "&")).contains { pair in
+            pair.prefix { $0 != UInt8(ascii: "=") }.elementsEqual("url".utf8)
+        }
+    }
 
     func respond(to request: Request) -> Response {
         let precondition = Preconditions.evaluate(

@@ -9,6 +9,8 @@ enum PlaygroundPage {
         var parameters: [ParameterSummary]
         /// Whether ``SampleImages`` are available.
         var hasSampleImages: Bool
+        /// Whether queries of `/image` have to say that their parameters are Darkroom's.
+        var hasOtherDialect = false
     }
 
     static func document(for server: Server) -> [UInt8] {
@@ -33,8 +35,9 @@ enum PlaygroundPage {
         [
             PackageResources.helpers_js, PackageResources.requests_js, PackageResources.trouble_js,
             PackageResources.state_js, PackageResources.image_js, PackageResources.tools_js, PackageResources.fields_js,
-            PackageResources.controls_js, PackageResources.samples_js, PackageResources.figures_js,
-            PackageResources.panels_js, PackageResources.code_js, PackageResources.swift_js,
+            PackageResources.controls_js, PackageResources.samples_js, PackageResources.foreign_js,
+            PackageResources.figures_js, PackageResources.panels_js, PackageResources.code_js,
+            PackageResources.swift_js,
             PackageResources.formats_js, PackageResources.placeholders_js, PackageResources.explain_js,
             PackageResources.token_js, PackageResources.cache_js, PackageResources.prefetch_js,
             PackageResources.start_js,

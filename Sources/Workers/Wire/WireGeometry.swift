@@ -49,6 +49,17 @@ extension Crop: WireValue {
     }
 }
 
+extension Cut: WireValue {
+    static let blank = Cut(x: .blank, y: .blank, width: .blank, height: .blank)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&x)
+        try coder.code(&y)
+        try coder.code(&width)
+        try coder.code(&height)
+    }
+}
+
 extension Pixelate: WireValue {
     static let blank = Pixelate(block: .blank)
 

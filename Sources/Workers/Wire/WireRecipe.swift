@@ -17,6 +17,10 @@ extension Recipe: WireValue {
         try coder.code(&flip)
         try coder.code(&flop)
         try coder.code(&background)
+        try coder.code(&cut)
+        try coder.code(&canvasBackground)
+        try coder.code(&cornerBackground)
+        try coder.code(choice: &rules)
         try codeColors(&coder)
         try codeComposition(&coder)
     }
@@ -25,6 +29,7 @@ extension Recipe: WireValue {
         try coder.code(&blur)
         try coder.code(&sharpen)
         try coder.code(&brightness)
+        try coder.code(&lightness)
         try coder.code(&contrast)
         try coder.code(&saturation)
         try coder.code(&hue)
@@ -114,7 +119,11 @@ extension Tint: WireValue {
 extension Trim: WireValue {
     static let blank = Trim(threshold: 1)
 
-    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&threshold) }
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&threshold)
+        try coder.code(&background)
+        try coder.code(&keepsHeightOfAnimations)
+    }
 }
 
 extension Blur: WireValue {
@@ -126,7 +135,17 @@ extension Blur: WireValue {
 extension Sharpen: WireValue {
     static let blank = Sharpen()
 
-    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&sigma) }
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&sigma)
+        try coder.code(&flat)
+        try coder.code(&jagged)
+    }
+}
+
+extension Lightness: WireValue {
+    static let blank = Lightness(factor: 1)
+
+    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&factor) }
 }
 
 extension Brightness: WireValue {

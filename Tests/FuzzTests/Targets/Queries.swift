@@ -21,6 +21,27 @@ extension FuzzTests {
         }
     }
 
+    @Test func `a query of wsrv.nl has one canonical text in Darkroom's parameters`() {
+        let limits = QueryLimits()
+        let wsrv = ImageQueryGrammar(limits: limits, dialect: .wsrv)
+        let own = ImageQueryGrammar(limits: limits)
+        fuzzer.run("wsrv-query", seeds: Self.wsrvQueries, words: WsrvTable.names.map { "&\($0)=" }) { input in
+            let text = String(decoding: input, as: UTF8.self)
+            guard let parameters = try? Dialect.parameters(of: text, standard: .wsrv),
+                let query = try? wsrv.parse(parameters)
+            else { return }
+            let canonical = CanonicalQuery(query, limits: limits).text
+            guard let again = try? own.parse(canonical) else { throw Unheld(reason: "can't read '\(canonical)'") }
+            try hold(again == query, "'\(canonical)' is another query")
+        }
+    }
+
+    private static let wsrvQueries = [
+        "url=x.org/a.jpg&w=50%&h=3e2&dpr=1.5&fit=contain&cbg=8f00&a=focal-20-30&we",
+        "url=ssl:x.org&crop=1,2,3,4&precrop&trim&tbg=fff&mask=star&mbg=red&ro=-450&rbg=%2523123&flip",
+        "url=x&mod=1.2,.5,-30&sharp=1e-6,2,3&blur=0&gam=9&con=-100&filt=duotone&start=000&n=-1&page=3&maxage=1M",
+    ]
+
     @Test func `a query of info is read or refused`() {
         let grammar = ImageQueryGrammar.info()
         fuzzer.run("info-query", seeds: ["url=x&fields=all&gps=true", "url=https://a.org/&page=2&fields=color,exif"]) {

@@ -103,6 +103,21 @@ struct TransformChainTests {
                 $0.mask = .circle
                 $0.trimsMask = true
             },
+            { $0.cut = Cut(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .pixels(4)) },
+            { $0.lightness = Lightness(factor: 2) }, { $0.trim = Trim(threshold: 10, background: .white) },
+            { $0.sharpen = Sharpen(sigma: 2, flat: 1) }, { $0.sharpen = Sharpen(sigma: 2, jagged: 1) },
+            {
+                $0 = .box(40, 40)
+                $0.rules = .weserv
+            },
+            {
+                $0 = .box(40, 40, fit: .contain)
+                $0.canvasBackground = .black
+            },
+            {
+                $0.rotationDegrees = 91
+                $0.cornerBackground = .black
+            },
             { $0.padding = Padding(1) }, { $0.padding = Padding(top: 1, right: 1, bottom: 1, left: 2) },
             {
                 $0.padding = Padding(1)

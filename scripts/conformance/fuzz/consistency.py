@@ -216,6 +216,27 @@ def known_color(name: str) -> Callable[[Query], None]:
     return rule
 
 
+def small_cut(query: Query) -> None:
+    """A rectangle with sides, wherever it lies."""
+    x, y, width, height = query["cut"].split(",")
+    sides = ["50p" if is_percentage(number) else str(int(number) % 8 + 1) for number in (width, height)]
+    query["cut"] = ",".join([x, y, *sides])
+
+
+def own_parameters(query: Query) -> None:
+    query["compat"] = "darkroom"
+
+
+def with_trim(query: Query) -> None:
+    query.setdefault("trim", "10")
+    known_color("tbg")(query)
+
+
+def with_sigma(query: Query) -> None:
+    if query.get("sharp") in (None, "", "true", "false"):
+        query["sharp"] = "1"
+
+
 def known_border_color(query: Query) -> None:
     width, _, color = str(query["border"]).partition(",")
     if color.isalpha():
@@ -269,6 +290,13 @@ RULES: dict[str, Callable[[Query], None]] = {
     "fpx": focal,
     "fpy": focal,
     "crop": small_crop,
+    "cut": small_cut,
+    "compat": own_parameters,
+    "tbg": with_trim,
+    "rbg": known_color("rbg"),
+    "cbg": known_color("cbg"),
+    "sharpf": with_sigma,
+    "sharpj": with_sigma,
     "bg": known_color("bg"),
     "tint": known_color("tint"),
     "duotone": known_color("duotone"),

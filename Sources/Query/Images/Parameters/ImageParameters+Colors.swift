@@ -10,6 +10,9 @@ extension ImageParameters {
                 "Fills transparency, the canvas of `fit=contain`, by default white for an opaque source, and the "
                     + "corners of a rotation; `blur` fills the canvas with the blurred image itself.")),
         Row(
+            "cbg", .color, \.query.recipe.canvasBackground,
+            .of(.color, .transform(ContainExtend.self), "Fills the canvas of `fit=contain` instead of `bg`.")),
+        Row(
             "bri",
             ValueFormat.integer(Brightness.percents).effect(offAt: 0, Brightness.init(percent:), back: \.percent),
             \.query.recipe.brightness,
@@ -17,9 +20,15 @@ extension ImageParameters {
                 .color, .transform(Brightness.self), .low, "Brightness in percent of full scale, added to each channel."
             )),
         Row(
+            "mod",
+            ValueFormat.number(Lightness.factors).effect(offAt: 1, Lightness.init(factor:), back: \.factor),
+            \.query.recipe.lightness,
+            .of(.color, .transform(Lightness.self), .low, "Lightness as a factor: 0 is black, 1 is unchanged.")),
+        Row(
             "con", ValueFormat.integer(Contrast.percents).effect(offAt: 0, Contrast.init(percent:), back: \.percent),
             \.query.recipe.contrast,
-            .of(.color, .transform(Contrast.self), .low, "Contrast in percent, along a sigmoid curve.")),
+            .of(.color, .transform(Contrast.self), .low, "Contrast along a sigmoid curve; beyond 100 few tones remain.")
+        ),
         Row(
             "sat", ValueFormat.number(Saturation.factors).effect(offAt: 1, Saturation.init(factor:), back: \.factor),
             \.query.recipe.saturation,

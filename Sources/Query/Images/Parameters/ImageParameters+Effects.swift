@@ -27,6 +27,12 @@ extension ImageParameters {
                 .effects, .transform(Sharpen.self), .high,
                 "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel where the value is left out.")),
         Row(
+            "sharpf", .number(Sharpen.slopes), \.sharpFlat,
+            .of(.effects, .transform(Sharpen.self), "How much `sharp` sharpens flat areas; by default not at all.")),
+        Row(
+            "sharpj", .number(Sharpen.slopes), \.sharpJagged,
+            .of(.effects, .transform(Sharpen.self), "How much `sharp` sharpens jagged areas; by default 3.")),
+        Row(
             "pixelate",
             ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents)
                 .map(Pixelate.init(block:), back: \.block),

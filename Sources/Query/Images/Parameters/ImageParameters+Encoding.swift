@@ -9,7 +9,7 @@ extension ImageParameters {
                 .of(
                     .encoding, .encode, .medium,
                     "Format of the result. `auto` is the first of `formats` that `Accept` names, else the source's own "
-                        + "format.")),
+                        + "format, and `origin` always that.")),
             Row(
                 "formats", .formats, \.query.formats,
                 .of(

@@ -23,7 +23,9 @@ enum ImageParameters {
 
     /// The parameters of `POST /image`: the body is the source, and it is never stored.
     static func uploadRows(_ limits: QueryLimits) -> [Row] {
-        rows(limits).filter { $0.name != "url" }.map { $0.name == "store" ? storeOfUpload : $0 }
+        rows(limits).filter { !["url", Dialect.parameter].contains($0.name) }.map {
+            $0.name == "store" ? storeOfUpload : $0
+        }
     }
 
     private static let storeOfUpload = Row(
@@ -34,7 +36,16 @@ enum ImageParameters {
         Row("url", .url, \.query.url, .of(.source, .fetch, "URL of the source image. Required.")),
         Row(
             "default", .url, \.query.fallback,
-            .of(.source, .fetch, "URL of a fallback image, made into the same variant where the source fails.")),
+            .of(
+                .source, .fetch,
+                "URL of a fallback image, made into the same variant where the source fails; `1` redirects to the "
+                    + "source.")),
+        Row(
+            Dialect.parameter, .choice(Dialect.self), \.dialect,
+            .of(
+                .source, .fetch,
+                "Whose parameters the others are: those on this page, or `wsrv` for those of wsrv.nl. The default is a "
+                    + "setting.")),
     ]
 
     private static let caching: [Row] = [
@@ -51,11 +62,20 @@ enum ImageParameters {
         Row(
             "priority", .priority, \.query.priority,
             .of(.caching, .cache, "Urgency in the queues; by default that of the `Priority` field.")),
+        Row(
+            "v", .version, \.query.version,
+            .of(.caching, .cache, "Makes a variant of its own of the same image, for URLs that carry a version.")),
+        Row("_", .version, \.query.nonce, .of(.caching, .cache, "The same as `v`.")),
     ]
 
     private static let delivery: [Row] = [
         Row("maxage", .lifetime, \.query.maxAge, .of(.delivery, .respond, "Freshness lifetime for the client.")),
-        Row("filename", .fileName, \.query.fileName, .of(.delivery, .respond, "File name in `Content-Disposition`.")),
+        Row(
+            "filename", .fileName, \.query.fileName,
+            .of(.delivery, .respond, "File name in `Content-Disposition`; an ending `.*` stands for the format's.")),
+        Row(
+            "encoding", .choice(["binary": false, "base64": true]), \.query.encodesBase64,
+            .of(.delivery, .respond, "Sends the image as it is, or as a `data:` URL in base64.")),
     ]
 
     private static let info: [Row] = [

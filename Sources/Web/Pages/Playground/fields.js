@@ -32,8 +32,9 @@ const GROUPS = [
   ["Color", () => [
     range("bri", "Brightness", -100, 100, 1, 0, "%"), range("con", "Contrast", -100, 100, 1, 0, "%"),
     range("sat", "Saturation", 0, 3, 0.05, 1), range("hue", "Hue", 0, 359, 1, 0, "°"), range("gam", "Gamma", 1, 3, 0.05, 1),
-    choice("filt", "Effect", { "": "None", greyscale: "Grayscale", sepia: "Sepia", negate: "Negative", bitonal: "Black and white" }),
+    fitting("mod", "Lightness"), choice("filt", "Effect", { "": "None", greyscale: "Grayscale", sepia: "Sepia", negate: "Negative", bitonal: "Black and white" }),
     fitting("duotone", "Duotone", "1a237e,ffb300"), color("tint", "Tint", "rebeccapurple or 663399"), color("bg", "Background"),
+    color("cbg", "Background of the canvas"), color("rbg", "Background of rotated corners"),
   ]],
   ["Shape and border", () => [
     withNone(fitting("mask", "Mask")), color("mbg", "Background of the mask"), check("mtrim", "Trim to the mask"),
@@ -48,11 +49,13 @@ const GROUPS = [
   ]],
   ["Sharpness", () => [
     range("blur", "Blur", 0, 40, 0.5, 0, "px"), range("sharp", "Sharpen", 0, 10, 0.1, 0, "px"), fitting("pixelate", "Pixelate", "8"),
+    fitting("sharpf", "Sharpening of flat areas", "0"), fitting("sharpj", "Sharpening of jagged areas", "3"),
     choice("resample", "Resampling", { "": "Server default", fast: "Fast", accurate: "Accurate", linear: "Linear light" }),
   ]],
   ["Rotate and trim", () => [
     range("ro", "Rotate", 0, 359, 1, 0, "°"), check("flop", "Mirror horizontally"), check("flip", "Mirror vertically"),
-    range("trim", "Trim borders (tolerance)", 0, 254, 1, 0),
+    range("trim", "Trim borders (tolerance)", 0, 254, 1, 0), color("tbg", "Color of trimmed borders"),
+    fitting("cut", "Cut after resizing (x,y,w,h)", "10,10,200,100"), fitting("rules", "Rules of sizes and order"),
     choice("orient", "Orientation", { "": "From EXIF", none: "As stored", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 7: "7", 8: "8" }),
   ]],
   ["Encoding", () => [

@@ -6,7 +6,7 @@ function onSubmit(form, card, work) {
 }
 
 function bindImage() {
-  $("source-form").addEventListener("submit", (event) => { event.preventDefault(); takeSource($("url").value); });
+  $("source-form").addEventListener("submit", (event) => { event.preventDefault(); orTrouble($("trouble"), () => takeAddress($("url").value)); });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   $("reset").addEventListener("click", () => { state = { ...PLAIN, view: state.view, tab: state.tab, url: state.url }; update({ w: "640" }); });
   $("again").addEventListener("click", () => refresh(true));

@@ -3,9 +3,10 @@ const SERVER = JSON.parse($("server").textContent);
 /** The values that the server accepts for each parameter of /image, as a phrase. */
 const VALUES = new Map(SERVER.parameters.map(({ name, values }) => [name, values]));
 /** The parameters that this page sets: all but those of documents, and another spelling. */
-const PARAMETERS = [...VALUES.keys()].filter((name) => !["fields", "placeholder", "we"].includes(name));
+const PARAMETERS = [...VALUES.keys()]
+  .filter((name) => !["fields", "placeholder", "we", "compat", "encoding", "v", "_"].includes(name));
 /** The parameters that decide which pixels are visible, rather than how they look. */
-const GEOMETRY = ["ar", "fit", "a", "fpx", "fpy", "crop", "trim", "orient", "ro", "flip", "flop", "bg", "enlarge", "n", "page"];
+const GEOMETRY = ["ar", "fit", "a", "fpx", "fpy", "crop", "trim", "tbg", "orient", "ro", "rbg", "flip", "flop", "cut", "rules", "bg", "cbg", "enlarge", "n", "page"];
 const STANDARD = { fit: "inside", a: "center", output: "auto" };
 const PLAIN = { view: "image", tab: "code", tool: "compare", shape: "auto" };
 
@@ -72,8 +73,9 @@ function withHeight(next) {
 
 /** Builds a query, without empty values, values that have no effect, and the parameters to leave out. */
 function query(values, omitted = []) {
-  return PARAMETERS.filter((name) => !omitted.includes(name) && values[name] && values[name] !== STANDARD[name] && hasEffect(name, values))
-    .map((name) => `${name}=${encodeURIComponent(values[name]).replaceAll("'", "%27").replaceAll("%2C", ",")}`).join("&");
+  const given = PARAMETERS.filter((name) => !omitted.includes(name) && values[name] && values[name] !== STANDARD[name] && hasEffect(name, values))
+    .map((name) => `${name}=${encodeURIComponent(values[name]).replaceAll("'", "%27").replaceAll("%2C", ",")}`);
+  return [...given, ...(SERVER.hasOtherDialect ? ["compat=darkroom"] : [])].join("&");
 }
 
 function hasEffect(name, values) {
@@ -81,6 +83,8 @@ function hasEffect(name, values) {
   if (name === "a") return ["cover", "contain"].includes(values.fit) ? Boolean(values.h || values.ar) : Boolean(values.ar);
   if (name === "target") return values.q === "auto";
   if (name === "mbg" || name === "mtrim") return Boolean(values.mask);
+  if (name === "tbg") return Boolean(values.trim);
+  if (name === "sharpf" || name === "sharpj") return Boolean(values.sharp);
   if (/^mark./.test(name)) return Boolean(values.mark);
   if (/^text./.test(name)) return Boolean(values.text);
   if (name === "fpx" || name === "fpy") return values.a === "focal" && hasEffect("a", values);

@@ -1,0 +1,54 @@
+/// Whose parameters a query is written in.
+package enum Dialect: String, CaseIterable, Sendable {
+    /// Those that are documented here.
+    case darkroom
+    /// Those of wsrv.nl, which runs weserv/images. ``WsrvTable`` translates them.
+    case wsrv
+
+    /// The parameter that names the dialect of a query.
+    package static let parameter = "compat"
+
+    /// The dialect of a query: the one that it names, else its endpoint's. Presets are Darkroom's, so a query with one
+    /// is too.
+    ///
+    /// - Parameter standard: The dialect of queries that do not name theirs.
+    package static func of(_ query: QueryString, standard: Dialect) -> Dialect {
+        if let pair = query.pairs.first(where: { $0.name == parameter }) {
+            // The grammar refuses other names.
+            return Dialect(rawValue: (pair.value ?? "").lowercased()) ?? .darkroom
+        }
+        return query.contains(AccessParameters.preset.name) ? .darkroom : standard
+    }
+
+    /// The parameters behind a `?`. wsrv.nl takes a percent sign that encodes nothing for itself, as in `w=50%`, and
+    /// the first of repeated parameters.
+    ///
+    /// - Parameter standard: The dialect of queries that do not name theirs.
+    package static func parameters(of text: String, standard: Dialect) throws(InvalidParameter) -> QueryString {
+        let lenient = QueryString(decodingLeniently: text)
+        guard of(lenient, standard: standard) == .wsrv else { return try QueryString(parsing: text) }
+        return lenient.firstOfEachName
+    }
+}
+
+/// A query in Darkroom's own parameters, made of one in another dialect.
+package struct Translation: Hashable, Sendable {
+    /// A parameter that changes nothing.
+    package struct Ignored: Hashable, Encodable, Sendable {
+        package let name: String
+        /// Why, in a few words.
+        package let reason: String
+    }
+
+    package let dialect: Dialect
+    package let query: QueryString
+    /// In the order of the query.
+    package let ignored: [Ignored]
+
+    /// The translation of a query; nil if it is Darkroom's own.
+    init?(_ query: QueryString, from dialect: Dialect, limits: QueryLimits) throws(InvalidParameter) {
+        guard dialect == .wsrv else { return nil }
+        self.dialect = dialect
+        (self.query, ignored) = try WsrvTable.translate(query, limits: limits)
+    }
+}

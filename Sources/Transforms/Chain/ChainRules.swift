@@ -1,0 +1,29 @@
+/// Whose order of steps and whose sizes a chain has.
+public enum ChainRules: String, Codable, Sendable, CaseIterable {
+    /// Those that are documented here.
+    case darkroom
+    /// Those of weserv/images, for URLs that were written for it.
+    ///
+    /// Without enlarging, `cover` and `fill` keep the box's sides that the image reaches instead of its aspect ratio. A
+    /// quarter turn and mirroring come before `cover` crops and `contain` extends, another rotation after it. A crop
+    /// comes before scaling and a cut right after cropping; of both, what exceeds the image is left out. The background
+    /// comes before the mask, and of an animation `trim` removes columns only.
+    case weserv
+}
+
+extension Recipe {
+    /// The steps in the order of weserv/images.
+    func weservSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
+        let isQuarterTurn = rotationDegrees.isQuarterTurns
+        let turned: [(any Transform)?] = [
+            isQuarterTurn ? Rotate(self) : nil, flip ? Flip() : nil, flop ? Flop() : nil,
+        ]
+        let scaled: [(any Transform)?] = [Resize(self, within: limits), ToSRGB()]
+        let sized: [(any Transform)?] = crop.map { turned + [Cut($0)] + scaled } ?? (scaled + turned)
+        var trim = trim
+        trim?.keepsHeightOfAnimations = true
+        return [trim, Orient(self)] + sized
+            + [Clip(self), cut, ContainExtend(self), isQuarterTurn ? nil : Rotate(self)] + effects
+            + [mark, text, Flatten(self), Border(self), Mask(self), Pad(self)]
+    }
+}

@@ -1,0 +1,65 @@
+import DarkroomVips
+import Foundation
+import NIOCore
+
+/// The JSON document of weserv/images about the chain's result, with the members that it has.
+struct WeservDocument: Encodable {
+    let format: String
+    let width: Int
+    /// Of all frames, which lie below each other.
+    let height: Int
+    let space: String
+    let channels: Int
+    let depth: String
+    /// Pixels per inch.
+    let density: Int?
+    let chromaSubsampling: String?
+    let isProgressive: Bool
+    let paletteBitDepth: Int?
+    /// Those of the source, as are the following four members.
+    let pages: Int?
+    let pageHeight: Int?
+    let loop: Int?
+    let delay: [Int]?
+    let pagePrimary: Int?
+    let hasProfile: Bool
+    let hasAlpha: Bool
+    /// 0 = none, which is also that of an image that was made upright.
+    let orientation: Int
+
+    init(of job: ImageJob, _ header: SourceHeader, _ result: ImageFrames) throws(ImageProcessingError) {
+        let reader = try SourceReader(of: job.source, header.format)
+        do {
+            self = try reader.withFields { image in WeservDocument(header, image, result) }
+        } catch {
+            throw .corrupt(error.description)
+        }
+    }
+
+    private init(_ header: SourceHeader, _ source: VipsImage, _ result: ImageFrames) {
+        format = header.format == .avif || header.format == .heic ? "heif" : header.format.rawValue
+        width = result.size.width
+        height = result.size.height * result.frames.count
+        (space, channels, hasAlpha) = (result.first.interpretation, result.first.bands, result.first.hasAlpha)
+        depth = "uchar"
+        density = source.density.x > 1 && source.density.x < 1e6 ? Int((source.density.x * 25.4).rounded()) : nil
+        chromaSubsampling = source.text("jpeg-chroma-subsample")
+        isProgressive = source.has("interlaced")
+        paletteBitDepth = source.int("palette-bit-depth")
+        pages = source.int("n-pages")
+        pageHeight = result.isAnimated ? result.size.height : nil
+        loop = source.int("loop")
+        delay = source.ints("delay")
+        pagePrimary = source.int("heif-primary")
+        hasProfile = source.has("icc-profile-data")
+        orientation = source.int("orientation") == 1 ? 1 : 0
+    }
+
+    /// The encoded document, with members in a fixed order.
+    var json: ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings, finite numbers and booleans always encode.
+        return ByteBuffer(bytes: (try? encoder.encode(self)) ?? Data("{}".utf8))
+    }
+}

@@ -1,0 +1,39 @@
+import DarkroomVips
+
+/// Crops an image that the resize before has scaled to cover its canvas, on each side that exceeds it: with the rules
+/// of weserv/images, an image that was not enlarged may be smaller than the canvas, and keeps that side.
+struct Clip: Transform, Hashable {
+    /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
+    var position: Position
+
+    init(position: Position) {
+        self.position = position
+    }
+
+    /// Nil if the recipe crops nothing.
+    init?(_ recipe: Recipe) {
+        guard recipe.fit == .cover, recipe.box.isTwoSided else { return nil }
+        self.init(position: recipe.position)
+    }
+
+    var key: String { "clip(\(position.key))" }
+
+    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.changingSize(to: plan.size.clipped(to: plan.canvas ?? plan.size))
+    }
+
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let size = context.plan.size
+        guard size != image.size else { return image }
+        let isSmart = position == .entropy || position == .attention
+        let crop = CoverCrop(box: nil, position: isSmart && image.isAnimated ? .center : position)
+        return try crop.apply(image, context: context)
+    }
+}
+
+extension PixelSize {
+    /// The size of the shorter side each.
+    fileprivate func clipped(to other: PixelSize) -> PixelSize {
+        PixelSize(width: min(width, other.width), height: min(height, other.height))
+    }
+}

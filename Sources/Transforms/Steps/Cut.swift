@@ -1,0 +1,54 @@
+import DarkroomVips
+
+/// Cuts a rectangle out of the scaled image (libvips `extract_area`). Unlike a ``Crop``, it need not lie within the
+/// image: what exceeds the image is left out, and a corner outside it means its upper left corner.
+public struct Cut: Transform, Hashable, Codable {
+    /// The left edge from that of the image, at least 0.
+    public var x: Length
+    /// The upper edge from that of the image, at least 0.
+    public var y: Length
+    /// At least 1 pixel.
+    public var width: Length
+    /// At least 1 pixel.
+    public var height: Length
+
+    /// A rectangle of an image whose width and height are 100 %.
+    public init(x: Length, y: Length, width: Length, height: Length) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+
+    /// The rectangle of a crop.
+    init(_ crop: Crop) {
+        self.init(x: crop.x, y: crop.y, width: crop.width, height: crop.height)
+    }
+
+    public var key: String { "cut(\(x),\(y),\(width),\(height))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().changingSize(to: rectangle(in: plan.size).size)
+    }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let rectangle = rectangle(in: image.size)
+        guard rectangle.size != image.size else { return image }
+        return try image.mapFrames { frame throws(VipsError) in
+            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
+        }
+    }
+
+    private func rectangle(in image: PixelSize) -> (x: Int, y: Int, size: PixelSize) {
+        let (x, width) = Self.span(x, width, of: image.width)
+        let (y, height) = Self.span(y, height, of: image.height)
+        return (x, y, PixelSize(width: width, height: height))
+    }
+
+    private static func span(_ start: Length, _ length: Length, of whole: Int) -> (start: Int, length: Int) {
+        let start = (0..<whole).contains(start.resolved(in: whole)) ? start.resolved(in: whole) : 0
+        let rest = whole - start
+        let length = length.resolved(in: whole)
+        return (start, (1...rest).contains(length) ? length : rest)
+    }
+}

@@ -1,0 +1,42 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomQuery
+import HTTPTypes
+import Hummingbird
+
+extension ImageEndpoint {
+    /// The redirect to the source of a request that failed, which `default=1` asks for; nil = the problem is answered.
+    ///
+    /// Only images follow it. A page that a link leads to would make this server vouch for any address, and a source
+    /// that this server refuses, or has a short name for, is never named.
+    func redirect(
+        to source: SourceURL, for query: ImageQuery, _ request: Request, after error: PipelineError
+    ) -> Response? {
+        guard query.redirectsToSource, error.isAboutSource, source.scheme.isWeb,
+            !configuration.sourceMap.contains(source), ["image", nil].contains(request.headers[.secFetchDest])
+        else { return nil }
+        return Response(
+            status: .found,
+            headers: [
+                .location: source.canonical, .cacheControl: CacheControl.noStore.description,
+                .vary: HTTPField.Name.secFetchDest.canonicalName,
+            ])
+    }
+}
+
+extension PipelineError {
+    /// Whether the source cannot be fetched or is no image that can be used, rather than the request or the server.
+    fileprivate var isAboutSource: Bool {
+        switch cause {
+        case .notFound, .tooLarge, .unsupported, .corrupt, .originFailed, .originTimedOut, .originUnavailable: true
+        default: false
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// `Sec-Fetch-Dest` (Fetch Metadata).
+    static let secFetchDest = known("Sec-Fetch-Dest")
+}

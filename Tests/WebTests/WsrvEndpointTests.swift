@@ -1,0 +1,197 @@
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomTransforms
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import DarkroomPipeline
+@testable import DarkroomQuery
+@testable import DarkroomWeb
+
+/// Queries of wsrv.nl, at `/` and at `/image`.
+struct WsrvEndpointTests {
+    private static let secret = String(repeating: "secret-", count: 6)
+
+    /// What was asked of the pipeline.
+    private func request(
+        _ target: String, _ configuration: WebConfiguration = .test(token: nil)
+    ) async throws -> ImageRequest? {
+        let asked = Mutex<ImageRequest?>(nil)
+        let site = TestSite(configuration: configuration) { request throws(PipelineError) in
+            asked.withLock { $0 = request }
+            return .stub()
+        }
+        let response = try await site.respond(target)
+        #expect(response.status == .ok, "\(target)")
+        return asked.withLock { $0 }
+    }
+
+    @Test(arguments: ["/?url=example.com/a.jpg&w=300&h=50%", "/image?compat=wsrv&url=example.com/a.jpg&w=300&h=50%"])
+    func `a query is read as wsrv.nl reads it`(target: String) async throws {
+        let request = try #require(try await request(target))
+        #expect(request.source.canonical == "http://example.com/a.jpg")
+        #expect(request.recipe.enlarge && request.recipe.rules == .weserv)
+        #expect(request.recipe.box.width == 300 && "\(request.recipe.box.vertical.map { "\($0)" } ?? "")" == "50p")
+        #expect(request.pages == PageSelection(first: 1, count: 1))
+    }
+
+    @Test func `repeated and unknown parameters are ignored, but not for Darkroom's own`() async throws {
+        let request = try await request("/?url=example.com/a.jpg&w=3&w=4&nonsense=1&cachebuster")
+        #expect(request?.recipe.box.width == 3)
+        for target in [
+            "/image?url=http://example.com/a.jpg&w=3&w=4", "/?url=http://example.com/a.jpg&w=3&w=4&compat=darkroom",
+        ] {
+            #expect(try await TestSite().problem(target).type == "/problems/invalid-parameter")
+        }
+        #expect(try await TestSite().problem("/?url=example.com/a.jpg&w=9000").parameter == "w")
+        #expect(try await TestSite().problem("/?url=").parameter == "url")
+    }
+
+    @Test func `without a source the path is the playground's`() async throws {
+        for target in ["/", "/?w=300", "/?curl=a"] {
+            #expect(try await TestSite().respond(target).headers[.contentType]?.hasPrefix("text/html") == true)
+        }
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.servesPlayground = false
+        #expect(try await TestSite(configuration: configuration).problem("/?w=300").type == "/problems/no-such-route")
+        #expect(try await request("/?url=example.com/a.jpg", configuration) != nil)
+    }
+
+    @Test func `the setting makes it the language of images, and URLs that are handed out say theirs`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.dialect = .wsrv
+        #expect(try await request("/image?url=example.com/a.jpg&w=3", configuration)?.recipe.enlarge == true)
+        let own = try await request("/image?url=http://example.com/a.jpg&w=3&compat=darkroom", configuration)
+        #expect(own?.recipe.enlarge == false)
+        let srcset = try await TestSite(configuration: configuration)
+            .respond("/srcset?url=http://example.com/a.jpg&widths=9").text()
+        #expect(srcset.contains("w=9&compat=darkroom"))
+        #expect(
+            PlaygroundPage.document(for: .init(parameters: [], hasSampleImages: false, hasOtherDialect: true)).count > 0
+        )
+    }
+
+    // MARK: Access
+
+    @Test func `a server with keys takes no query without a signature, in any language`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        let key = try SigningKey(id: "k1", secret: Self.secret, hosts: ["example.com"])
+        configuration.access.signingKeys = [key]
+        let site = TestSite(configuration: configuration)
+        for target in ["/?url=example.com/a.jpg", "/image?url=example.com/a.jpg&compat=wsrv"] {
+            #expect(try await site.problem(target).type == "/problems/signature-required")
+        }
+        let sign = { (target: String) in try URLSigner(configuration).sign(target) }
+        let signed = try sign("/?url=example.com/a.jpg&w=50%")
+        #expect(signed.hasPrefix("/?"))
+        #expect(try await site.respond(signed).status == .ok)
+        // The first of repeated parameters is the one that is signed.
+        #expect(try await site.respond(signed + "&url=example.com/b.jpg").status == .ok)
+        #expect(
+            try await site.problem("/?url=example.com/b.jpg&" + signed.dropFirst(2)).type == "/problems/signature-wrong"
+        )
+        #expect(try await site.problem(signed + "&blur=9").type == "/problems/signature-wrong")
+        #expect(
+            try await site.problem(signed.replacing("/?", with: "/image?compat=wsrv&")).type
+                == "/problems/signature-wrong")
+        #expect(throws: URLSigner.Refusal.self) { try sign("/?url=evil.example/a.jpg") }
+    }
+
+    @Test func `where images are made with presets only, other languages are closed`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        try configuration.access.presets.add("avatar", "w=96", limits: QueryLimits())
+        configuration.access.presetsOnly = true
+        let site = TestSite(configuration: configuration)
+        for target in ["/?url=example.com/a.jpg", "/?url=example.com/a.jpg&compat=wsrv&preset=avatar"] {
+            #expect(try await site.problem(target).type == "/problems/presets-only")
+        }
+        #expect(try await site.respond("/image?url=http://example.com/a.jpg&preset=avatar").status == .ok)
+        configuration.dialect = .wsrv
+        let other = TestSite(configuration: configuration)
+        #expect(try await other.respond("/image?url=http://example.com/a.jpg&preset=avatar").status == .ok)
+        #expect(try await other.problem("/image?url=example.com/a.jpg").type == "/problems/presets-only")
+    }
+
+    @Test func `scripts of other sites may read an image, but not the page`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.access.origins = .all
+        let site = TestSite(configuration: configuration)
+        let fields: HTTPFields = [.origin: "https://www.example.com"]
+        #expect(
+            try await site.respond("/?url=example.com/a.jpg", fields: fields).headers[.accessControlAllowOrigin] == "*")
+        #expect(try await site.respond("/", fields: fields).headers[.accessControlAllowOrigin] == nil)
+    }
+
+    // MARK: Responses
+
+    @Test func `base64 is text with a tag of its own`() async throws {
+        let site = TestSite()
+        let response = try await site.respond("/?url=example.com/a.jpg&encoding=base64&filename=photo")
+        #expect(response.headers[.contentType] == "text/plain")
+        #expect(response.headers[.contentDisposition] == "inline; filename=\"photo.webp\"")
+        #expect(try await response.text() == "data:image/webp;base64,\(Data("bytes".utf8).base64EncodedString())")
+        let plain = try await site.respond("/?url=example.com/a.jpg").headers[.eTag]
+        let tag = try #require(response.headers[.eTag])
+        #expect(tag != plain)
+        let again = try await site.respond("/?url=example.com/a.jpg&encoding=base64", fields: [.ifNoneMatch: tag])
+        #expect(again.status == .notModified)
+    }
+
+    @Test func `a client whose image fails is redirected to the source, and nobody else is`() async throws {
+        func site(_ error: PipelineError) -> TestSite { TestSite { _ throws(PipelineError) in throw error } }
+        let target = "/?url=ssl:example.com/a.jpg&default=1"
+        for error in [PipelineError.notFound(status: 404), .corrupt, .unsupported] {
+            let response = try await site(error).respond(target)
+            #expect(response.status == .found)
+            #expect(response.headers[.location] == "https://example.com/a.jpg")
+            #expect(response.headers[.cacheControl] == "no-store")
+        }
+        let destination = try #require(HTTPField.Name("Sec-Fetch-Dest"))
+        for (kind, status) in [("image", 302), ("document", 404), ("iframe", 404)] {
+            let response = try await site(.notFound(status: 404)).respond(target, fields: [destination: kind])
+            #expect(response.status.code == status)
+        }
+        #expect(try await site(.notAllowed("x")).respond(target).status == .forbidden)
+        #expect(try await site(.notFound(status: 404)).respond("/?url=example.com/a.jpg").status == .notFound)
+        #expect(try await site(.notFound(status: 404)).respond("/?url=local:///a.jpg&default=1").status == .notFound)
+    }
+
+    @Test func `an explanation has the translation, and what was ignored`() async throws {
+        let image = ImageEndpoint(configuration: .test(token: nil)) { _ in .stub() }
+        let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in .stub(plan: .missing("x")) }
+        let site = TestSite(.idle(image: image, explain: explain), configuration: .test(token: nil))
+        struct Told: Decodable {
+            struct Request: Decodable { var canonical: String }
+            struct Dialect: Decodable {
+                struct Ignored: Decodable { var name: String }
+                var name: String
+                var ignored: [Ignored]
+            }
+            var request: Request
+            var dialect: Dialect?
+        }
+        let text = try await site.respond("/explain?compat=wsrv&url=example.com/a.jpg&w=3&bg=8f00&l=9").text()
+        let told = try JSONDecoder().decode(Told.self, from: Data(text.utf8))
+        #expect(told.request.canonical.contains("w=3&enlarge=true"))
+        #expect(told.request.canonical.contains("bg=ff000088"))
+        #expect(told.dialect?.name == "wsrv" && told.dialect?.ignored.map(\.name) == ["l"])
+        let own = try await site.respond("/explain?url=http://example.com/a.jpg").text()
+        #expect(try JSONDecoder().decode(Told.self, from: Data(own.utf8)).dialect == nil)
+    }
+
+    @Test func `versions make entries of their own, and nothing else`() throws {
+        let base = try ImageRequest(url: "https://example.com/a.jpg")
+        var keys: Set<RequestKeys> = []
+        for versions in [[], ["1", nil], [nil, "1"], ["2", nil], ["1", "1"]] as [[String?]] {
+            var request = base
+            request.versions = versions
+            keys.insert(RequestKeys(request, chain: TransformChain(), identity: "i", epoch: "e"))
+        }
+        #expect(keys.count == 5)
+        #expect(Set(keys.map(\.source)).count == 1)
+    }
+}
