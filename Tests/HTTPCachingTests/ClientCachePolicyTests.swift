@@ -5,11 +5,13 @@ import Testing
 
 struct ClientCachePolicyTests {
     private func control(
-        _ fields: [String], age: Int = 0, asked: Int? = nil, mayExtend: Bool = false, cap: Int = 1_000_000,
+        _ fields: [String], age: Int = 0, sentAge: Int? = nil, asked: Int? = nil, mayExtend: Bool = false,
+        cap: Int = 1_000_000,
         policy: FreshnessPolicy = FreshnessPolicy()
     ) -> String {
         ClientCachePolicy(Origin.response(fields), policy: policy).cacheControl(
-            age: .seconds(age), asked: asked.map { .seconds($0) }, mayExtend: mayExtend, cap: .seconds(cap)
+            age: .seconds(age), sentAge: sentAge.map { .seconds($0) }, asked: asked.map { .seconds($0) },
+            mayExtend: mayExtend, cap: .seconds(cap)
         ).description
     }
 
@@ -67,6 +69,14 @@ struct ClientCachePolicyTests {
         #expect(text == "public, max-age=30")
         #expect(control(["Cache-Control: max-age=60, s-maxage=90"], age: 10, cap: 20) == "public, max-age=30")
         #expect(control(["Cache-Control: max-age=60, s-maxage=90"], cap: 70) == "public, max-age=60, s-maxage=70")
+    }
+
+    @Test func `without an age, the lifetime is what is left`() {
+        let fields = ["Cache-Control: max-age=60, s-maxage=90"]
+        #expect(control(fields, age: 50, sentAge: 0) == "public, max-age=10, s-maxage=40")
+        #expect(control(fields, age: 50, sentAge: 0, cap: 20) == "public, max-age=10, s-maxage=20")
+        #expect(control(fields, age: 70, sentAge: 0, cap: 20) == "public, max-age=0, s-maxage=20")
+        #expect(control(fields, age: 500, sentAge: 0) == "public, max-age=0, s-maxage=0")
     }
 
     @Test func `asking does not lift a restriction`() {

@@ -43,10 +43,10 @@ struct TwoStepTests {
     private static let avif = "image/avif,image/webp,*/*;q=0.8"
     private let processor = GatedProcessor()
 
-    private func server(isFast: Bool = true) throws -> HitServer {
+    private func server(isFast: Bool = true, clock: TestClock = TestClock()) throws -> HitServer {
         var configuration = WebConfiguration.test(token: "t")
         configuration.negotiation.formats = try #require(FormatList(parsing: "avif,webp"))
-        return HitServer(configuration, clock: TestClock(), isFast: isFast, processing: processor)
+        return HitServer(configuration, clock: clock, isFast: isFast, processing: processor)
     }
 
     private func ask(
@@ -109,6 +109,25 @@ struct TwoStepTests {
             #expect(first.fields["cache-control"] == ["public, max-age=10"])
             let longer = try await ask(&client, "immutable&maxage=1h")
             #expect(longer.fields["cache-control"] == ["public, max-age=10"])
+            processor.gate.open()
+            try await client.close()
+        }
+    }
+
+    @Test func `The moment of an interim answer is not extended by the age of its original`() async throws {
+        let clock = TestClock()
+        let server = try server(clock: clock)
+        processor.gate.close()
+        try await server.run { address in
+            var client = try await HitClient(address)
+            _ = try await ask(&client, "fresh", accept: nil)
+            clock.advance(by: 3_000)
+            let interim = try await ask(&client, "fresh")
+            #expect(interim.fields["cache-control"] == ["public, max-age=10"])
+            #expect(interim.fields["age"] == ["0"])
+            clock.advance(by: 596)
+            let last = try await ask(&client, "fresh")
+            #expect(last.fields["cache-control"] == ["public, max-age=4"])
             processor.gate.open()
             try await client.close()
         }

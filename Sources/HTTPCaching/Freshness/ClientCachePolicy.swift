@@ -25,14 +25,18 @@ public struct ClientCachePolicy: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - age: the current age of the original.
+    ///   - sentAge: the age to send; nil = that of the original. With zero, lifetimes count from now, also in caches
+    ///     that ignore `Age`.
     ///   - asked: how long from now the client wants the image to stay fresh. It shortens the lifetime.
     ///   - mayExtend: whether `asked` may extend the lifetime too. It never lifts `no-store` or `no-cache`.
     ///   - cap: the longest lifetime from now that any client is granted.
-    public func cacheControl(age: Duration, asked: Duration?, mayExtend: Bool, cap: Duration) -> CacheControl {
+    public func cacheControl(
+        age: Duration, sentAge: Duration? = nil, asked: Duration?, mayExtend: Bool, cap: Duration
+    ) -> CacheControl {
         let limited = { (lifetime: Duration) in
             var rest = lifetime - age
             if let asked { rest = mayExtend ? asked : min(rest, asked) }
-            return age + min(rest, cap)
+            return (sentAge ?? age) + min(rest, cap)
         }
         var control = base
         control.sharedMaxAge = base.sharedMaxAge.map(limited)

@@ -103,7 +103,7 @@ struct ImageHTTPResponse {
         var fields = HTTPFields()
         fields[.cacheControl] = cacheControl
         // At most 2³¹ (RFC 9111 §1.2.2).
-        fields[.age] = String(min(max(0, image.age.components.seconds), 1 << 31))
+        fields[.age] = String(min(max(0, age.components.seconds), 1 << 31))
         fields[.cacheStatus] = image.cache.status(remaining: image.remaining).description
         fields[.proxyStatus] = (image.fallbackReason ?? image.cache.staleBecause)?.proxyStatus?.description
         return fields
@@ -122,10 +122,14 @@ struct ImageHTTPResponse {
         // A later response may have the placeholders.
         guard !lacksPlaceholders, caching == nil else { return CacheControl.noStore.description }
         var control = image.cachePolicy.cacheControl(
-            age: image.age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
+            age: image.age, sentAge: age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
         if image.isInterim { (control.isImmutable, control.staleWhileRevalidate) = (false, nil) }
         return authorization.restricting(control).description
     }
+
+    /// Zero for a response that is to be replaced soon: caches that ignore `Age`, as nginx does, would add it to the
+    /// short lifetime.
+    private var age: Duration { isFallback || image.isInterim ? .zero : image.age }
 
     private var cap: Duration {
         var cap = configuration.variantMaxAge
