@@ -35,7 +35,10 @@ def check(file: Path, start: Callable, is_cache: bool, server: Path) -> None:
     if is_cache:
         # What is commented out, unlike a sentence, has no blank after its #.
         text = re.sub(r"(?m)^( *)#(?=[^ #\n])", r"\1", text)
-    settings = [f"--local-root={IMAGES}", "--trusted-proxies=127.0.0.1/32", "--min-fresh=1h"]
+    settings = [
+        f"--local-root={IMAGES}", "--trusted-proxies=127.0.0.1/32", "--min-fresh=1h", "--save-data-quality=20",
+        "--client-hints=true",
+    ]
     with (
         tempfile.TemporaryDirectory(prefix="deploy-") as name,
         darkroom(server, *settings, DARKROOM_ADMIN_TOKEN=TOKEN) as (upstream, log),
@@ -49,7 +52,7 @@ def check(file: Path, start: Callable, is_cache: bool, server: Path) -> None:
             check_client(port, log)
             check_limits(port)
             if is_cache:
-                check_caching(port)
+                check_caching(port, upstream)
             else:
                 check_connections(port, relay)
 
@@ -174,7 +177,7 @@ def check_connections(port: int, relay: Relay) -> None:
     expect(opened <= 4, f"{opened} connections to the server for 40 requests")
 
 
-def check_caching(port: int) -> None:
+def check_caching(port: int, upstream: int) -> None:
     target = IMAGE + "&q=70"
 
     def state(accept: str, **headers: str) -> tuple[str, str]:
@@ -184,8 +187,19 @@ def check_caching(port: int) -> None:
     expect(state("image/jpeg") == ("MISS", "image/jpeg"), "first")
     expect(state("text/html,*/*") == ("HIT", "image/jpeg"), "a browser without WebP")
     expect(state("image/webp,*/*") == ("MISS", "image/webp"), "the first with WebP")
-    expect(state("image/avif,image/webp;q=0.8") == ("HIT", "image/webp"), "the second with WebP")
+    expect(state("image/png,image/webp;q=0.8") == ("HIT", "image/webp"), "the second with WebP")
     expect(state("image/webp;q=0") == ("HIT", "image/jpeg"), "WebP refused")
+    target = IMAGE + "&formats=avif,webp&wait=best"
+    expect(state("image/avif,image/webp,*/*") == ("MISS", "image/avif"), "the first with AVIF")
+    expect(state("image/webp,image/avif;q=0.5") == ("HIT", "image/avif"), "the second with AVIF")
+    expect(state("image/avif;q=0,image/webp") == ("MISS", "image/webp"), "AVIF refused")
+    # What is not in the key must not make a difference.
+    target = IMAGE.replace("w=160", "w=161")
+    hints = {"Save-Data": "on", "Sec-CH-DPR": "2"}
+    first = ask(port, target, {"Accept": "image/jpeg"} | hints)
+    expect(first.headers["x-cache-status"] == "MISS" and jpeg_width(first.body) == 161, first)
+    expect(first.body == ask(upstream, target, {"Accept": "image/jpeg"}).body, first)
+    target = IMAGE + "&q=70"
     # The server takes this weight for none: key and response must not differ.
     ask(port, target + "&sharp=1", {"Accept": "image/webp;q=2"})
     expect(ask(port, target + "&sharp=1", {"Accept": "image/webp"}).headers["content-type"] == "image/webp", "a weight")
