@@ -104,6 +104,7 @@ struct WorkerJobTests {
         let options = [
             OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
             OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
+            OutputOptions(maxQuality: 40),
         ]
         for output in options {
             var job = ImageJob.drawing(format: .png)

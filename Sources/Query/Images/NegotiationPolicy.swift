@@ -55,9 +55,10 @@ package struct ClientPreferences: Hashable, Sendable {
 }
 
 extension ImageQuery {
-    /// Whether the image has a quality that the query leaves to the server.
+    /// Whether the image may have the default quality of its format.
     fileprivate var hasDefaultQuality: Bool {
-        output.quality == nil && !output.lossless && output.format.map(\.isLossy) ?? true
+        guard output.quality == nil, output.target == nil, !output.lossless else { return false }
+        return output.format.map { $0.isLossy && !output.nearLossless } ?? true
     }
 
     /// The encoding for a client.
@@ -77,10 +78,8 @@ extension ImageQuery {
 
     /// The options with their default quality limited.
     private func limited(_ options: OutputOptions, _ preferences: ClientPreferences) -> OutputOptions {
-        guard let most = preferences.maxQuality else { return options }
-        return options.converted(
-            to: options.format, animation: options.animation, quality: min(most, options.format?.defaultQuality ?? most)
-        )
+        options.converted(
+            to: options.format, animation: options.animation, maxQuality: preferences.maxQuality)
     }
 }
 

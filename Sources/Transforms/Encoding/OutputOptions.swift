@@ -6,6 +6,8 @@ public struct OutputOptions: Hashable, Sendable {
     public let format: OutputFormat?
     /// 1…100; nil = the format's default. With `nearLossless`, the least fidelity; its default is 60.
     public let quality: Int?
+    /// The highest default quality, 1…100, while the format is not known; nil = any.
+    public let maxQuality: Int?
     /// Chooses the quality by the image; nil = `quality`.
     public let target: QualityTarget?
     /// The most bytes of the result: quality is lowered, to 20 at worst, until it fits; nil = any number.
@@ -24,8 +26,11 @@ public struct OutputOptions: Hashable, Sendable {
     public let animation: AnimationOutput
 
     /// By default the source's own format at its default quality.
+    ///
+    /// - Parameter maxQuality: limits the default quality of a format; nil = no limit.
     public init(
-        format: OutputFormat? = nil, quality: Int? = nil, target: QualityTarget? = nil, maxBytes: Int? = nil,
+        format: OutputFormat? = nil, quality: Int? = nil, maxQuality: Int? = nil, target: QualityTarget? = nil,
+        maxBytes: Int? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         details: ImageDetails = [], animation: AnimationOutput = .firstFrame
     ) {
@@ -43,7 +48,13 @@ public struct OutputOptions: Hashable, Sendable {
         self.nearLossless = nearLossless
         self.target = isLossy || (nearLossless && format == nil) ? target : nil
         let hasQuality = self.target == nil && (isLossy || nearLossless)
-        self.quality = hasQuality && quality != defaultQuality ? quality : nil
+        let isOpen = format == nil || self.animation != .firstFrame
+        let limit = hasQuality && quality == nil && !lossless ? maxQuality : nil
+        self.maxQuality = isOpen ? limit : nil
+        let limited =
+            isOpen || nearLossless ? nil : limit.flatMap { limit in format?.defaultQuality.map { min(limit, $0) } }
+        let asked = quality ?? limited
+        self.quality = hasQuality && asked != defaultQuality ? asked : nil
         self.maxBytes = format?.isText == true ? nil : maxBytes
         self.interlaced = interlaced && (format?.supportsInterlacing ?? true)
         self.palette = palette && (format ?? .png) == .png
@@ -54,6 +65,7 @@ public struct OutputOptions: Hashable, Sendable {
     public var key: String {
         let name = format?.rawValue ?? "natural"
         var parts = [quality.map(String.init) ?? "-", lossless ? "ll" : "-", interlaced ? "il" : "-"]
+        if let maxQuality { parts.append("most-\(maxQuality)") }
         if let target { parts.append("auto-\(target.rawValue)") }
         if let maxBytes { parts.append("max-\(maxBytes)") }
         if nearLossless { parts.append("nl") }
@@ -74,14 +86,14 @@ public struct OutputOptions: Hashable, Sendable {
 
     /// The same options for another format.
     ///
-    /// - Parameter quality: nil = the same.
+    /// - Parameter maxQuality: nil = the same.
     package func converted(
-        to format: OutputFormat?, animation: AnimationOutput = .firstFrame, quality: Int? = nil
+        to format: OutputFormat?, animation: AnimationOutput = .firstFrame, maxQuality: Int? = nil
     ) -> OutputOptions {
         OutputOptions(
-            format: format, quality: quality ?? self.quality, target: target, maxBytes: maxBytes, lossless: lossless,
-            nearLossless: nearLossless, interlaced: interlaced, palette: palette, details: details,
-            animation: animation)
+            format: format, quality: quality, maxQuality: maxQuality ?? self.maxQuality, target: target,
+            maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
+            palette: palette, details: details, animation: animation)
     }
 
     /// Whether a result may have this format.

@@ -15,6 +15,7 @@ struct WireJob: WireValue, Equatable {
     var resampling = Resampling.fast
     var format: OutputFormat?
     var quality: Int?
+    var maxQuality: Int?
     var target: QualityTarget?
     var maxBytes: Int?
     var lossless = false
@@ -42,6 +43,7 @@ struct WireJob: WireValue, Equatable {
         resampling = job.resampling
         format = job.output.format
         quality = job.output.quality
+        maxQuality = job.output.maxQuality
         target = job.output.target
         maxBytes = job.output.maxBytes
         lossless = job.output.lossless
@@ -64,6 +66,7 @@ struct WireJob: WireValue, Equatable {
         try coder.code(choice: &resampling)
         try coder.code(choice: &format)
         try coder.code(&quality)
+        try coder.code(&maxQuality)
         try coder.code(choice: &target)
         try coder.code(&maxBytes)
         try coder.code(&lossless)
@@ -84,8 +87,8 @@ struct WireJob: WireValue, Equatable {
             source: ByteBuffer(), identity: identity, cachesDecoded: cachesDecoded, pages: pages, chain: chain,
             resampling: resampling,
             output: OutputOptions(
-                format: format, quality: quality, target: target, maxBytes: maxBytes, lossless: lossless,
-                nearLossless: nearLossless, interlaced: interlaced, palette: palette,
+                format: format, quality: quality, maxQuality: maxQuality, target: target, maxBytes: maxBytes,
+                lossless: lossless, nearLossless: nearLossless, interlaced: interlaced, palette: palette,
                 details: ImageDetails(rawValue: details), animation: animation),
             efforts: efforts, limits: limits)
         job.sharedSource = source
