@@ -155,35 +155,29 @@ struct FormatNegotiationTests {
         #expect(try quality("&output=jpg", "on") == 70)
         #expect(try quality("&output=jpg", " On;x=1") == 70)
         #expect(try quality("&output=avif", "on") == nil)
-        #expect(try quality("", "on") == 70)
         for value in [nil, "off", "", "on off"] { #expect(try quality("&output=jpg", value) == nil) }
         #expect(try quality("&output=jpg&q=90", "on") == 90)
         #expect(try quality("&output=webp&ll", "on") == nil)
         #expect(policy.vary(of: try grammar.parse("url=x&output=jpg")) == "Save-Data")
         #expect(policy.vary(of: try grammar.parse("url=x")) == "Accept, Save-Data")
-        for query in ["&output=jpg&q=90", "&output=png", "&output=json", "&output=webp&ll"] {
-            #expect(policy.vary(of: try grammar.parse("url=x" + query)) == nil)
+        for query in ["jpg&q=90", "png", "json", "webp&ll", "webp&nl", "jpg&q=auto"] {
+            #expect(policy.vary(of: try grammar.parse("url=x&output=" + query)) == nil)
+            #expect(try quality("&output=" + query, "on") == quality("&output=" + query, nil))
         }
     }
 
-    @Test func `client hints give a size that the URL leaves open`() throws {
-        let grammar = ImageQueryGrammar()
-        func parse(_ query: String, ratio: String? = nil, width: String? = nil) throws -> ImageQuery {
-            try grammar.parse(
-                QueryString(parsing: "url=x" + query), hints: ClientHints(pixelRatio: ratio, width: width))
+    @Test func `saving data never raises a quality, whatever the format turns out to be`() throws {
+        let policy = NegotiationPolicy(formats: try list("avif,webp"), saveDataQuality: 75)
+        func output(_ query: String, _ accept: String?) throws -> OutputOptions {
+            let query = try ImageQueryGrammar().parse("url=x" + query)
+            return query.output(for: policy.preferences(of: query, accept: accept, saveData: "on"))
         }
-        #expect(try parse("", ratio: "2", width: "801").recipe.box.width == 850)
-        #expect(try parse("&w=400", ratio: "1.5", width: "801").recipe.box.width == 600)
-        #expect(try parse("&w=400&dpr=1", ratio: "2").recipe.box.width == 400)
-        #expect(try parse("&w=8000", ratio: "8").recipe.box.width == 8160)
-        #expect(try parse("&h=100", width: "801").recipe.box.width == nil)
-        for value in ["", "-1", "0", "x", "1e3", "٣"] {
-            #expect(try parse("", ratio: value, width: value).recipe.box == Box(width: nil, height: nil))
-            #expect(try parse("&w=400", ratio: value).recipe.box.width == 400)
-        }
-        #expect(try parse("&w=400").dependsOnClientHints && !(try parse("&w=400&dpr=2").dependsOnClientHints))
-        #expect(try !parse("&output=json").dependsOnClientHints)
-        #expect(NegotiationPolicy().vary(of: try parse("&output=jpg")) == "Sec-CH-DPR, Sec-CH-Width")
-        #expect(try !grammar.parse("url=x").dependsOnClientHints)
+        let natural = try output("", nil)
+        #expect(natural.converted(to: .jpeg).quality == 75 && natural.converted(to: .avif).quality == nil)
+        #expect(natural.converted(to: .png).quality == nil)
+        let avif = try output("", "image/avif,image/webp")
+        #expect(avif.converted(to: .avif).quality == nil && avif.converted(to: .webp).quality == 75)
+        #expect(try output("&q=auto", "image/webp") == OutputOptions(format: .webp, target: .medium))
+        #expect(try output("&nl", "image/webp") == OutputOptions(format: .webp, nearLossless: true))
     }
 }

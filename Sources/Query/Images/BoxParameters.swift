@@ -34,8 +34,10 @@ extension ImageQueryDraft {
             }
     }
 
-    private func box(_ limits: QueryLimits) throws(InvalidParameter) -> Box {
-        var box = Box(horizontal: try side("w", width, limits), vertical: try side("h", height, limits))
+    func box(_ limits: QueryLimits) throws(InvalidParameter) -> Box {
+        let horizontal: Length? =
+            if let shownWidth { .pixels(shownWidth) } else { try side("w", width, limits) }
+        var box = Box(horizontal: horizontal, vertical: try side("h", height, limits))
         box.minWidth = try side("min-w", minWidth.map(Length.pixels), limits)?.pixels
         box.minHeight = try side("min-h", minHeight.map(Length.pixels), limits)?.pixels
         if let aspectRatio { try apply(aspectRatio, to: &box, limits) }

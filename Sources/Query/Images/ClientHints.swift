@@ -12,6 +12,8 @@ package struct ClientHints: Hashable, Sendable {
 
     /// Widths are rounded up to a multiple of this, so that pages of nearly the same layout share images.
     private static let widthStep = 50
+    /// Ratios are rounded up to one of these, so that screens and zoomed pages share images.
+    static let pixelRatios = [100, 150, 200, 250, 300, 350, 400].map(Hundredths.init(count:))
 
     /// Values that are malformed or out of range are ignored.
     ///
@@ -20,7 +22,8 @@ package struct ClientHints: Hashable, Sendable {
     ///   - width: The field `Sec-CH-Width`.
     package init(pixelRatio: String?, width: String?) {
         if let ratio = pixelRatio.flatMap(Digits.decimal), (0.1...8).contains(ratio) {
-            self.pixelRatio = Hundredths(count: Int((max(ratio, 1) * 100).rounded()))
+            let count = Int((ratio * 100).rounded())
+            self.pixelRatio = Self.pixelRatios.first { $0.count >= count } ?? Self.pixelRatios.last
         }
         if let width = width.flatMap(Digits.integer), width >= 1 {
             self.width = (width + Self.widthStep - 1) / Self.widthStep * Self.widthStep
@@ -30,25 +33,47 @@ package struct ClientHints: Hashable, Sendable {
 
 extension ImageQueryDraft {
     /// The draft with what the client's hints say about a size that the URL leaves open. Unlike those of the URL, their
-    /// values are limited to what the server makes.
+    /// values are limited to what the server makes: a hint never makes a query invalid.
     func applying(_ hints: ClientHints, _ limits: QueryLimits) -> ImageQueryDraft {
         var draft = self
         guard format.isImage else { return draft }
         if width == nil, height == nil {
             draft.query.dependsOnClientHints = true
-            if let shown = hints.width {
-                draft.width = .pixels(min(max(shown, minWidth ?? 1), limits.maxOutputSide))
-                draft.pixelRatio = .one
-            }
-        } else if !hasPixelRatio, [width, height].allSatisfy({ $0 == nil || $0?.pixels != nil }) {
-            // A part of the source's size has no CSS pixels to multiply.
-            draft.query.dependsOnClientHints = true
-            let longest = [width?.pixels, height?.pixels, minWidth, minHeight].compactMap(\.self).max() ?? 1
-            let most = limits.maxOutputSide * 100 / max(longest, 1)
-            if let ratio = hints.pixelRatio, most >= 100 {
-                draft.pixelRatio = Hundredths(count: min(ratio.count, most))
-            }
+            guard let shown = hints.width else { return draft }
+            return draft.with(hints.pixelRatio, limits) { $0.showing(shown, limits) } ?? draft
         }
+        // A part of the source's size has no CSS pixels to multiply.
+        guard !hasPixelRatio, [width, height].allSatisfy({ $0 == nil || $0?.pixels != nil }) else { return draft }
+        draft.query.dependsOnClientHints = true
+        return draft.with(hints.pixelRatio, limits) { $0 } ?? draft
+    }
+
+    /// The draft with the greatest ratio, up to that of the client, at which it asks for no more than the server makes;
+    /// nil if there is none. A ratio in the URL takes precedence.
+    private func with(
+        _ most: Hundredths?, _ limits: QueryLimits, _ change: (ImageQueryDraft) -> ImageQueryDraft
+    ) -> ImageQueryDraft? {
+        guard !hasPixelRatio, let most else { return change(self).isWithin(limits) }
+        for ratio in ClientHints.pixelRatios.reversed() where ratio.count <= most.count {
+            var draft = self
+            draft.pixelRatio = ratio
+            if let draft = change(draft).isWithin(limits) { return draft }
+        }
+        return nil
+    }
+
+    private func isWithin(_ limits: QueryLimits) -> ImageQueryDraft? { (try? box(limits)) == nil ? nil : self }
+
+    /// The draft with a width in pixels of the screen, as far as the other parameters of the box permit it.
+    private func showing(_ width: Int, _ limits: QueryLimits) -> ImageQueryDraft {
+        var (least, most) = (minWidth.map(pixelRatio.times) ?? 1, limits.maxOutputSide)
+        if let aspectRatio {
+            let (across, down) = (aspectRatio.width, aspectRatio.height)
+            least = max(least, ((minHeight.map(pixelRatio.times) ?? 1) * across + down - 1) / down)
+            most = min(most, most * across / down)
+        }
+        var draft = self
+        draft.shownWidth = max(min(max(width, least), most), 1)
         return draft
     }
 }

@@ -18,6 +18,8 @@ struct ImageQueryDraft: Sendable {
     var pixelRatio = Hundredths.one { didSet { hasPixelRatio = true } }
     /// Whether `dpr` was given.
     private(set) var hasPixelRatio = false
+    /// The width by a client's hint, after `dpr`; nil if there is a `w` or an `h`.
+    var shownWidth: Int?
     var withoutEnlargement = false
     var place = PlaceName.position(.center)
     var focalX = Self.middle
