@@ -39,7 +39,9 @@ struct EncoderPass {
 
 /// The search for the best quality at which an image has at most so many bytes.
 ///
-/// The logarithm of the size is nearly a line over the quality, so most searches take three encodes.
+/// The logarithm of the size is nearly a line over the quality, so a search begins with guesses. A guess leaves no more
+/// qualities than the encodes that remain can narrow down to three by halving: the result is at most two steps below
+/// the best, if it is not close enough to the limit anyway.
 struct ByteSearch {
     let maxBytes: Int
     let encode: (Int) throws(VipsError) -> ByteBuffer
@@ -67,11 +69,12 @@ struct ByteSearch {
         if fits(over) { return (over.body, ResultQuality(value: quality)) }
         var under: Trial?
         var slope = Self.usualSlope
-        // The last encode is kept for the lowest quality.
-        for _ in 2..<Self.maxEncodes {
+        for encodesLeft in stride(from: Self.maxEncodes - 2, through: 0, by: -1) {
             let lowest = under.map { $0.quality + 1 } ?? Self.floor
             if lowest >= over.quality || under.map(isCloseEnough) == true { break }
-            let next = min(max(guess(over, under, slope), lowest), over.quality - 1)
+            let range = Self.resolvable(under?.quality, over.quality, encodesLeft)
+            let bounded = min(max(guess(over, under, slope), range.lowerBound), range.upperBound)
+            let next = min(max(bounded, lowest), over.quality - 1)
             let trial = Trial(quality: next, body: try encode(next))
             if fits(trial) {
                 under = trial
@@ -81,8 +84,19 @@ struct ByteSearch {
             }
         }
         if let under { return (under.body, ResultQuality(value: under.quality)) }
-        if over.quality > Self.floor { over = Trial(quality: Self.floor, body: try encode(Self.floor)) }
-        return (over.body, ResultQuality(value: over.quality, fits: fits(over)))
+        return (over.body, ResultQuality(value: over.quality, fits: false))
+    }
+
+    /// The qualities to try next after which halving always ends within two steps of the best, in so many encodes.
+    /// While none fits, the last encode is that of the lowest quality.
+    ///
+    /// - Parameters:
+    ///   - fitting: the greatest quality known to fit; nil = none is.
+    ///   - tooLarge: the least quality known not to fit.
+    private static func resolvable(_ fitting: Int?, _ tooLarge: Int, _ encodesLeft: Int) -> ClosedRange<Int> {
+        let span = 3 << encodesLeft
+        let highest = fitting.map { $0 + span } ?? floor + span - 3
+        return min(tooLarge - span, highest)...highest
     }
 
     /// The quality at which the size should be just below the limit.

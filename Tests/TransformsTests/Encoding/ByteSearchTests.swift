@@ -1,4 +1,5 @@
 import DarkroomVips
+import Foundation
 import NIOCore
 import Testing
 
@@ -37,8 +38,7 @@ struct ByteSearchTests {
     }
 
     @Test(arguments: Array(stride(from: 1, through: 40_000, by: 617)))
-    func `The result fits and is near the best, after six encodes at most, or is that of quality 20`(limit: Int) throws
-    {
+    func `The result fits, after six encodes at most, or is that of quality 20`(limit: Int) throws {
         for curve in [Self.photograph, { 300 * $0 }, { $0 < 55 ? 3_000 : 30_000 }, { _ in 9_000 }] {
             let sizes = Sizes(curve)
             let found = try search(sizes, from: 90, maxBytes: limit)
@@ -48,10 +48,30 @@ struct ByteSearchTests {
             #expect(quality.fits || quality.value == 20)
             #expect(found.bytes == curve(try #require(quality.value)))
         }
-        guard limit >= Self.photograph(20), limit < Self.photograph(90) else { return }
-        let quality = try #require(search(Sizes(Self.photograph), from: 90, maxBytes: limit).quality?.value)
-        let best = try #require((20...90).last { Self.photograph($0) <= limit })
-        #expect(best - quality <= 2)
+    }
+
+    /// Sizes that grow evenly, ever faster, fast at one end only, in steps, and at once.
+    private static let curves: [@Sendable (Int) -> Int] = [
+        photograph, { 30 * $0 }, { Int(100 * exp(0.045 * Double($0))) },
+        { $0 < 60 ? 400 + 2 * $0 : Int(520 * exp(0.06 * Double($0 - 60))) },
+        { $0 < 40 ? Int(200 * exp(0.08 * Double($0))) : Int(4_906 * exp(0.008 * Double($0 - 40))) },
+        { $0 / 7 * 90 + 50 }, { $0 < 55 ? 300 + $0 : 3_000 + $0 },
+    ]
+
+    @Test(arguments: curves.indices, [100, 90, 82, 68, 50])
+    func `The result is within two steps of the best, or fills 97 % of the bytes`(curve: Int, start: Int) throws {
+        let size = Self.curves[curve]
+        for quality in 20..<start {
+            for limit in [size(quality), size(quality) + 1, (size(quality) + size(quality + 1)) / 2]
+            where limit < size(start) {
+                let sizes = Sizes(size)
+                let found = try #require(try search(sizes, from: start, maxBytes: limit).quality)
+                let chosen = try #require(found.value)
+                let best = try #require((20...start).last { size($0) <= limit })
+                #expect(found.fits && sizes.asked.count <= ByteSearch.maxEncodes)
+                #expect(best - chosen <= 2 || Double(size(chosen)) >= 0.97 * Double(limit), "\(limit)")
+            }
+        }
     }
 
     @Test func `Less than 20 is used only if it was asked for`() throws {
