@@ -47,7 +47,8 @@ struct PipelineParts {
             originals: OriginalLookup(caches: caches),
             fetcher: SharedFetch(fetch: fetch, queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
             producer: VariantProducer(
-                pixels: pixels, caches: caches, writer: writer, failures: failures, now: now),
+                pixels: pixels, caches: caches, writer: writer, failures: failures,
+                speed: EncodingSpeed(configuration.efforts), now: now),
             background: BackgroundWork(deadlines: deadlines),
             upgrades: FormatUpgrades(configuration, deadlines: deadlines, queue: pixels.queue),
             encodingBudget: configuration.encodingBudget, now: now)

@@ -4,21 +4,6 @@ import Synchronization
 /// How long encoding takes on this machine, by format: measured constants at first, then a moving average of what was
 /// observed.
 final class EncodingSpeed: Sendable {
-    fileprivate struct Kind: Hashable {
-        let format: OutputFormat
-        let lossless: Bool
-        let nearLossless: Bool
-        /// Whether trial encodes are part of the time.
-        let decidesQuality: Bool
-
-        init(_ format: OutputFormat, _ output: OutputOptions) {
-            self.format = format
-            lossless = output.lossless
-            nearLossless = output.nearLossless
-            decidesQuality = output.decidesQuality
-        }
-    }
-
     /// The share of an observation in the average.
     private static let weight = 0.1
     /// Smaller images say more about the fixed costs of a job.
@@ -26,13 +11,21 @@ final class EncodingSpeed: Sendable {
     /// How far observations may move the average away from the constant, either way.
     private static let maxFactor = 20.0
 
-    private let nanosecondsPerPixel = Mutex<[Kind: Double]>([:])
+    private let efforts: EncoderEfforts
+    /// By what the time depends on.
+    private let nanosecondsPerPixel = Mutex<[OutputOptions: Double]>([:])
+
+    init(_ efforts: EncoderEfforts = EncoderEfforts()) {
+        self.efforts = efforts
+    }
 
     /// The estimated time of encoding an image.
-    func duration(of size: PixelSize, as output: OutputOptions) -> Duration {
-        guard let format = output.format else { return .zero }
-        let kind = Kind(format, output)
-        let each = nanosecondsPerPixel.withLock { $0[kind] } ?? kind.constant
+    ///
+    /// - Parameter format: the format of the result; nil = that of the options.
+    func duration(of size: PixelSize, as output: OutputOptions, _ format: OutputFormat? = nil) -> Duration {
+        guard let format = format ?? output.format else { return .zero }
+        let kind = output.kind(as: format)
+        let each = nanosecondsPerPixel.withLock { $0[kind] } ?? format.encodingNanoseconds(for: kind, efforts)
         return .nanoseconds(Int64(min(Double(size.area) * each, 1e18)))
     }
 
@@ -41,18 +34,23 @@ final class EncodingSpeed: Sendable {
         guard let duration = image.stages?.encode, !image.format.isText, image.frames == 1,
             image.size.area >= Self.minArea
         else { return }
-        let kind = Kind(image.format, output)
+        let kind = output.kind(as: image.format)
+        let constant = image.format.encodingNanoseconds(for: kind, efforts)
         let observed = duration / .nanoseconds(1) / Double(image.size.area)
-        let bounded = min(max(observed, kind.constant / Self.maxFactor), kind.constant * Self.maxFactor)
+        let bounded = min(max(observed, constant / Self.maxFactor), constant * Self.maxFactor)
         nanosecondsPerPixel.withLock { table in
-            table[kind] = (table[kind] ?? kind.constant) * (1 - Self.weight) + bounded * Self.weight
+            table[kind] = (table[kind] ?? constant) * (1 - Self.weight) + bounded * Self.weight
         }
     }
 }
 
-extension EncodingSpeed.Kind {
-    fileprivate var constant: Double {
-        let output = OutputOptions(format: format, lossless: lossless, nearLossless: nearLossless)
-        return format.encodingNanoseconds(for: output) * (decidesQuality ? 2 : 1)
+extension OutputOptions {
+    /// The options as far as the time of encoding depends on them, with one value in place of all targets and of all
+    /// numbers of bytes.
+    fileprivate func kind(as format: OutputFormat) -> OutputOptions {
+        let options = converted(to: format)
+        return OutputOptions(
+            format: format, target: options.target.map { _ in .medium }, maxBytes: options.maxBytes.map { _ in 1 },
+            lossless: options.lossless, nearLossless: options.nearLossless, palette: options.palette)
     }
 }

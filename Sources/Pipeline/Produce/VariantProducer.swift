@@ -10,9 +10,9 @@ struct VariantProducer: Sendable {
     let caches: PipelineCaches
     let writer: CacheWriter
     let failures: FailureMemory
+    let speed: EncodingSpeed
     let now: @Sendable () -> Date
     let productions = Coalescer<Key, Produced>()
-    let speed = EncodingSpeed()
 
     /// What must be equal for requests to share a production.
     struct Key: Hashable, Sendable {

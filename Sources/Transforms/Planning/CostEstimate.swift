@@ -120,22 +120,18 @@ extension CostEstimate.Facts {
     }
 
     fileprivate var encodingNanoseconds: Double {
-        Double(resultArea) * outputFormat.encodingNanoseconds(for: output) * efforts.relativeTime(of: outputFormat)
-            * encodes
-    }
-
-    /// The encodes of the result that its options take on average.
-    private var encodes: Double {
-        let options = output.resolved(for: outputFormat)
-        let trials = options.target == nil ? 1.0 : 2
-        let isSearched = options.maxBytes != nil && outputFormat.isLossy && !options.lossless && !options.nearLossless
-        return isSearched ? trials + 2.5 : trials
+        Double(resultArea) * outputFormat.encodingNanoseconds(for: output, efforts)
     }
 }
 
 extension OutputFormat {
-    /// The processor time of encoding one pixel, on one core of a 2020 server.
-    package func encodingNanoseconds(for options: OutputOptions) -> Double {
+    /// The processor time of encoding one pixel, on one core of a 2020 server, with all encodes that the options take.
+    package func encodingNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
+        let options = options.resolved(for: self)
+        return nanosecondsPerEncode(options) * efforts.relativeTime(of: self) * encodes(options)
+    }
+
+    private func nanosecondsPerEncode(_ options: OutputOptions) -> Double {
         switch self {
         case .jpeg: 15
         case .png: options.palette ? 600 : 110
@@ -146,6 +142,13 @@ extension OutputFormat {
         case .tiff: 180
         case .json, .blurHash, .thumbHash, .color, .lqip: 5
         }
+    }
+
+    /// The encodes of the result on average.
+    private func encodes(_ options: OutputOptions) -> Double {
+        let trials = options.target == nil ? 1.0 : 2
+        let isSearched = options.maxBytes != nil && isLossy && !options.lossless && !options.nearLossless
+        return isSearched ? trials + 3 : trials
     }
 }
 

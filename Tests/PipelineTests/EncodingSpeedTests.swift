@@ -1,0 +1,58 @@
+import DarkroomTransforms
+import NIOCore
+import Testing
+
+@testable import DarkroomPipeline
+
+struct EncodingSpeedTests {
+    @Test func `The estimate of an encoder's speed follows what was observed, within bounds`() {
+        let speed = EncodingSpeed()
+        let output = OutputOptions(format: .avif)
+        let size = PixelSize(width: 1_000, height: 1_000)
+        let before = speed.duration(of: size, as: output)
+        func observe(_ duration: Duration, side: Int = 1_000) {
+            speed.record(
+                ProcessedImage(
+                    body: ByteBuffer(), format: .avif, size: PixelSize(width: side, height: side), frames: 1,
+                    sourceFormat: .jpeg, stages: ProcessingStages(encode: duration)), as: output)
+        }
+        observe(.seconds(1), side: 10)
+        #expect(speed.duration(of: size, as: output) == before)
+        for _ in 0..<200 { observe(before * 3) }
+        #expect(abs(speed.duration(of: size, as: output) / before - 3) < 0.1)
+        for _ in 0..<500 { observe(.seconds(3_600)) }
+        #expect(speed.duration(of: size, as: output) <= before * 20.1)
+        #expect(speed.duration(of: size, as: OutputOptions(format: .webp)) < before)
+        #expect(speed.duration(of: size, as: OutputOptions()) == .zero)
+    }
+
+    @Test func `The estimate follows the encoder's effort and the encodes that the options take`() {
+        let size = PixelSize(width: 1_000, height: 1_000)
+        func duration(_ output: OutputOptions, avif: Int = 2) -> Duration {
+            EncodingSpeed(EncoderEfforts(avif: avif)).duration(of: size, as: output)
+        }
+        let once = duration(OutputOptions(format: .avif))
+        #expect(duration(OutputOptions(format: .avif), avif: 0) == once / 4)
+        #expect(duration(OutputOptions(format: .avif), avif: 9) == once * 40)
+        #expect(duration(OutputOptions(format: .avif, target: .low)) == once * 2)
+        #expect(duration(OutputOptions(format: .avif, maxBytes: 900)) == once * 4)
+        #expect(duration(OutputOptions(format: .webp, quality: 3)) == duration(OutputOptions(format: .webp)))
+        let (plain, palette) = (OutputOptions(format: .png), OutputOptions(format: .png, palette: true))
+        #expect(duration(palette) > duration(plain) * 5)
+    }
+
+    @Test func `Searches for a quality and for a size are observed apart`() {
+        let speed = EncodingSpeed()
+        let size = PixelSize(width: 1_000, height: 1_000)
+        let (auto, limited) = (
+            OutputOptions(format: .avif, target: .high), OutputOptions(format: .avif, maxBytes: 9_000)
+        )
+        let (autoBefore, limitedBefore) = (speed.duration(of: size, as: auto), speed.duration(of: size, as: limited))
+        let image = ProcessedImage(
+            body: ByteBuffer(), format: .avif, size: size, frames: 1, sourceFormat: .jpeg,
+            stages: ProcessingStages(encode: limitedBefore * 3))
+        for _ in 0..<100 { speed.record(image, as: limited) }
+        #expect(speed.duration(of: size, as: auto) == autoBefore)
+        #expect(speed.duration(of: size, as: OutputOptions(format: .avif, maxBytes: 77)) > limitedBefore * 2)
+    }
+}
