@@ -153,7 +153,7 @@ struct RetryTests {
     }
 
     @Test(arguments: [
-        (9.0, 0.0), (-9, 0), (11, 11), (-600, -600), (3_600, 3_600), (90_000, 0),
+        (6.0, 0.0), (-6, 0), (7, 7), (-600, -600), (3_600, 3_600), (90_000, 0),
     ])
     func `The clock follows the dates of answers that differ clearly`(
         difference: TimeInterval, correction: TimeInterval
@@ -181,6 +181,17 @@ struct RetryTests {
         #expect(clock.correction == 3_600)
         clock.follow(start - 1, sentAt: start - 1)
         #expect(clock.correction == 0)
+    }
+
+    @Test func `A clock that is about as wrong as is left alone does not jump to and fro`() {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let clock = StoreClock { now }
+        var corrections: [TimeInterval] = []
+        for difference in [6.0, 7, 5, 4, 7, 3, 5, 6] {
+            clock.follow(now + difference, sentAt: now - 1)
+            corrections.append(clock.correction)
+        }
+        #expect(corrections == [0, 7, 7, 7, 7, 0, 0, 0])
     }
 
     @Test func `A store that is never content with the time is not asked forever`() async throws {

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import DarkroomObjectStorage
 @testable import DarkroomPipeline
 
 /// Servers whose wall clocks are an hour wrong, with a shared tier that tells them the right time.
@@ -44,6 +45,23 @@ struct SharedClockTests {
             #expect(cluster.origin.fetches.value == fetches + 1)
             cluster.wall.advance(seconds: 30)
         }
+    }
+
+    @Test func `A server that learns the time from the purge log misses no purge after it`() async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (
+            await cluster.node(), await cluster.node(secondsAhead: 3_600, learnsTime: true)
+        )
+        try await second.ask()
+        cluster.wall.advance(seconds: 1)
+        await first.pipeline.purge(.host("example.com"))
+        #expect(await second.pipeline.carryOutPurges())
+        #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `The tolerance covers two clocks whose errors are not corrected`() {
+        let most = 2 * StoreClock.leastSkew + StoreClock.longestExchange + 1
+        #expect(PurgeFollower.clockTolerance >= Int64(most * 1_000))
     }
 
     @Test(arguments: errors)

@@ -184,6 +184,30 @@ struct SharedPurgeTests {
         #expect(try await second.ask().cache.forwarded == .miss)
     }
 
+    @Test func `A damaged purge that cannot be looked at again does not keep others from being carried out`()
+        async throws
+    {
+        let cluster = try Self.cluster()
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await second.ask()
+        await first.pipeline.purge(.tag("winter"))
+        let name = try #require(cluster.bucket.names.first { $0.hasPrefix("1/p/") })
+        cluster.bucket[name] = ByteBuffer(string: "x")
+        cluster.wall.advance(seconds: 1)
+        await first.pipeline.purge(.host("example.com"))
+        let lists = Mutex(0)
+        cluster.bucket.fail { operation, name in
+            guard operation == .list, name.hasPrefix("1/p/") else { return nil }
+            return lists.withLock { count in
+                count += 1
+                return count == 2 ? .notFound : nil
+            }
+        }
+        #expect(await !second.pipeline.carryOutPurges())
+        cluster.bucket.fail(nil)
+        #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
     @Test(arguments: [1, 3])
     func `A purge that cannot be read at once is read again at once`(failures: Int) async throws {
         let cluster = try Self.cluster()

@@ -7,10 +7,11 @@ final class StoreClock: Sendable {
     /// The smallest difference that explains a refusal whose code is unknown, as it is for HEAD. Stores accept 15
     /// minutes.
     static let suspiciousSkew: TimeInterval = 5 * 60
-    /// Smaller differences are left: dates are whole seconds, and answers take time.
-    static let leastSkew: TimeInterval = 10
+    /// Smaller differences are left: dates are whole seconds, and answers take time. So the times of two servers differ
+    /// by at most twice as much, the longest exchange and a second.
+    static let leastSkew: TimeInterval = 6
     /// The date of an answer that took longer says nothing; the machine may have been suspended meanwhile.
-    static let longestExchange: TimeInterval = 5
+    static let longestExchange: TimeInterval = 2
     /// Larger differences are the store's error, if it accepted the request nevertheless.
     static let greatestSkew: TimeInterval = 86_400
 
@@ -44,7 +45,8 @@ final class StoreClock: Sendable {
         let difference = storeDate.timeIntervalSince(receivedAt)
         guard (0...Self.longestExchange).contains(exchange), abs(difference) <= Self.greatestSkew else { return }
         offset.withLock { offset in
-            if abs(difference) <= Self.leastSkew {
+            // A difference that is about the least one must not make the time jump to and fro.
+            if abs(difference) <= (offset == 0 ? Self.leastSkew : Self.leastSkew / 2) {
                 offset = 0
             } else if abs(difference - offset) > Self.leastSkew {
                 offset = difference

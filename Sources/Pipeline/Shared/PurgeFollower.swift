@@ -19,7 +19,7 @@ final class PurgeFollower: Sendable {
     /// How long purges of single sources are kept. A server that was away for longer forgets everything.
     static let retention = Int64(7 * 86_400_000)
     /// What is added to the time of a purge to get its order: what servers with clocks ahead fetched before the purge
-    /// has to be outdated too.
+    /// has to be outdated too. As much as the corrected times of two servers may differ (`StoreClock`).
     static let clockTolerance = Int64(15_000)
     /// With more purges to carry out at once, everything is removed instead.
     private static let maxPurges = 10_000
@@ -123,9 +123,9 @@ final class PurgeFollower: Sendable {
     }
 
     private func pollOnce() async -> Bool {
-        let started = shared.store.milliseconds
+        let position: Int64
         do throws(ObjectStorageError) {
-            try await read(at: started)
+            position = try await read()
         } catch {
             state.withLock { $0.triedAt = instant() }
             logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
@@ -133,20 +133,24 @@ final class PurgeFollower: Sendable {
         }
         state.withLock { state in
             state.triedAt = instant()
-            state.position = started
+            state.position = position
         }
         caches.records.trustDisk()
-        await savePosition(started)
+        await savePosition(position)
         return true
     }
 
-    private func read(at now: Int64) async throws(ObjectStorageError) {
+    /// - Returns: the time until which the log was read.
+    private func read() async throws(ObjectStorageError) -> Int64 {
+        let started = shared.store.milliseconds
         let position = state.withLock(\.position)
         let isFirst = position == nil
         let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
         let saved = isFirst ? await savedPosition() : position
         let listed = try await log.names(
             since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
+        // The first answer may have corrected a clock that was ahead.
+        let now = min(started, shared.store.milliseconds)
         if let saved, isFirst, now - saved > Self.retention - Self.overlap {
             await carry(.everything, false, -1)
         }
@@ -156,11 +160,13 @@ final class PurgeFollower: Sendable {
         let new = listed.filter { !seen.contains($0) && ($0.isLasting || $0.time >= oldest) }
         guard new.count <= Self.maxPurges else {
             await carry(.everything, false, now + Self.clockTolerance)
-            return state.withLock { $0.seen = Set(listed) }
+            state.withLock { $0.seen = Set(listed) }
+            return now
         }
         try await carryOut(new, until: end)
         state.withLock { $0.seen.formIntersection(listed) }
         try await clean(listed, now: now)
+        return now
     }
 
     /// - Throws: why a purge could not be read. The others have been carried out then.
@@ -177,7 +183,12 @@ final class PurgeFollower: Sendable {
             for name in names.sorted() {
                 switch messages[name] {
                 case .success(let message?): await carryOut(name, PurgeMessage(message))
-                case .success(nil), nil: try await carryOutUnreadable(name, until: end)
+                case .success(nil), nil:
+                    do throws(ObjectStorageError) {
+                        try await carryOutUnreadable(name, until: end)
+                    } catch {
+                        failure = error
+                    }
                 case .failure(let error): failure = error
                 }
             }
@@ -253,7 +264,7 @@ extension PurgeFollower {
     /// Saves the position once a minute: what is read again does no harm.
     private func savePosition(_ position: Int64) async {
         let isDue = state.withLock { state in
-            guard position - state.savedPosition >= 60_000 else { return false }
+            guard abs(position - state.savedPosition) >= 60_000 else { return false }
             state.savedPosition = position
             return true
         }

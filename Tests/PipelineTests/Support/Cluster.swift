@@ -8,6 +8,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
+import Synchronization
 
 @testable import DarkroomPipeline
 
@@ -57,13 +58,15 @@ struct Cluster {
     ///   - disk: what the server left on its disk when it ran before.
     ///   - readsPurges: whether the server has read the purge log.
     ///   - secondsAhead: the error of the server's wall clock, which the store has told it.
+    ///   - learnsTime: whether the store tells it only in its first answer.
     func node(
         disk: MemoryDisk = MemoryDisk(), readsPurges: Bool = true, logger: Logger = Logger(label: "test"),
-        secondsAhead: TimeInterval = 0, instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        secondsAhead: TimeInterval = 0, learnsTime: Bool = false,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) async -> Node {
         let now: @Sendable () -> Date = { [wall] in wall.now + secondsAhead }
         let store = SharedStore(
-            SkewedBucket(bucket: bucket, clockOffset: -secondsAhead), shared, logger: logger, now: now,
+            SkewedBucket(bucket, -secondsAhead, learnsTime: learnsTime), shared, logger: logger, now: now,
             instant: instant)
         let node = Node(
             pipeline: ImagePipeline(
@@ -79,10 +82,19 @@ struct Cluster {
 }
 
 /// A bucket as seen by a server with a wrong clock.
-private struct SkewedBucket: ObjectBucket {
-    let bucket: MemoryBucket
+private final class SkewedBucket: ObjectBucket {
+    private let bucket: MemoryBucket
+    private let offset: TimeInterval
+    private let hasLearned: Atomic<Bool>
+
+    init(_ bucket: MemoryBucket, _ offset: TimeInterval, learnsTime: Bool) {
+        self.bucket = bucket
+        self.offset = offset
+        hasLearned = Atomic(!learnsTime)
+    }
+
     /// What the server adds to its clock to get the store's time.
-    let clockOffset: TimeInterval
+    var clockOffset: TimeInterval { hasLearned.load(ordering: .relaxed) ? offset : 0 }
 
     func read(
         _ key: String, maxBytes: Int, within limit: Duration,
@@ -102,7 +114,8 @@ private struct SkewedBucket: ObjectBucket {
     func list(
         _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
     ) async throws(ObjectStorageError) -> [String] {
-        try await bucket.list(prefix, after: after, maxKeys: maxKeys, within: limit)
+        defer { hasLearned.store(true, ordering: .relaxed) }
+        return try await bucket.list(prefix, after: after, maxKeys: maxKeys, within: limit)
     }
 }
 
