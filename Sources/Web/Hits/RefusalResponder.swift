@@ -47,6 +47,8 @@ struct RefusalResponder: FastResponder {
     }
 
     private func query(of request: FastRequest) -> (ImageQuery, Authorization)? {
+        let hints = endpoint.clientHints([:])
+        if hints != nil, request.hasSizeHints { return nil }
         let prefix = ImageEndpoint.path + "?"
         guard request.target.utf8.starts(with: prefix.utf8), request.target.utf8.count <= Request.maxTargetBytes,
             !request.target.utf8.contains(UInt8(ascii: "#")),
@@ -56,7 +58,7 @@ struct RefusalResponder: FastResponder {
             Dialect.of(parameters, standard: endpoint.grammar.dialect) == .darkroom,
             var authorization = try? authorizer.authorize(
                 parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false),
-            let query = try? endpoint.grammar.parse(authorization.query),
+            let query = try? endpoint.grammar.parse(authorization.query, hints: hints),
             endpoint.configuration.allowGPS || !query.includesPosition
         else { return nil }
         authorization.client = endpoint.configuration.access.client(of: authorization.key, address: request.clientName)
