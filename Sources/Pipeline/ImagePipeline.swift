@@ -158,6 +158,7 @@ public final class ImagePipeline: Sendable {
             }
         }
         response.original = nil
+        if response.isInterim { resolver.upgrades.recordInterimAnswer() }
         if request.input.data != nil, response.fallbackReason == nil {
             response.cache = response.cache.ofData(request.cache)
             response.timings.fetch = nil

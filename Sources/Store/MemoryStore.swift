@@ -71,12 +71,16 @@ public final class MemoryStore: Sendable {
 
     /// Stores or replaces the entry for this key, and evicts others if the store would exceed its budget. An entry that
     /// costs more than the whole budget is not stored, but still removes the one that it would have replaced.
-    public func store(_ entry: StoredEntry, for key: EntryKey) {
+    ///
+    /// - Returns: whether the entry was stored.
+    @discardableResult
+    public func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
         let mayHoldFile = entry.content.file == nil || state.withLock { $0.files } < Self.maxFiles
         let held = Held(key: key, entry: entry.compacted(mayHoldFile: mayHoldFile), storedAt: uptime())
         let freed = state.withLock { $0.store(held) }
         // Freed here, after the lock, as in all methods below.
         _ = consume freed
+        return held.costBytes <= budgetBytes
     }
 
     /// Removes the entry for this key.

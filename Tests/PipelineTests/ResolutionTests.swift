@@ -14,6 +14,7 @@ struct ResolutionCase: Sendable {
     var mode = CacheMode.default
     var forcesOrigin = false
     var wantsPlaceholders = false
+    var hasInterim = false
     /// The entries that are available.
     var present: Set<Resolution.Fact> = []
     var decodingFailure: PipelineError?
@@ -29,8 +30,8 @@ struct ResolutionCase: Sendable {
         return Resolution(
             stored: stored, isSelected: isSelected,
             demands: Resolution.Demands(
-                policy: RequestCachePolicy(mode: mode), forcesOrigin: forcesOrigin, wantsPlaceholders: wantsPlaceholders
-            ),
+                policy: RequestCachePolicy(mode: mode), forcesOrigin: forcesOrigin,
+                wantsPlaceholders: wantsPlaceholders, hasInterim: hasInterim),
             now: WallClock.start.addingTimeInterval(age))
     }
 
@@ -40,7 +41,8 @@ struct ResolutionCase: Sendable {
         while case .lookUp(let fact) = resolution.next().step, lookedUp.count < 10 {
             lookedUp.append(fact)
             switch fact {
-            case .variant, .placeholders, .original: resolution.record(fact, isPresent: present.contains(fact))
+            case .variant, .interimVariant, .placeholders, .original:
+                resolution.record(fact, isPresent: present.contains(fact))
             case .decodingFailure: resolution.record(decodingFailure, of: fact)
             case .originFailure: resolution.record(originFailure, of: fact)
             }

@@ -125,18 +125,10 @@ struct TwoStepTests {
         #expect(try await bench.pipeline.image(for: request(bench)).format == .avif)
     }
 
-    @Test func `What may not be stored is not made behind an answer`() async throws {
-        let bench = try bench()
-        var unstored = try request(bench)
-        unstored.cache.store = .none
-        #expect(try await bench.pipeline.image(for: unstored).isInterim)
-        bench.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
-        #expect(try await bench.pipeline.image(for: request(bench, width: 10)).isInterim)
-        await bench.pipeline.resolver.upgrades.drain()
-        #expect(outcomes(bench).isEmpty && jobs(bench, .avif) == 0)
-    }
-
-    @Test func `While images wait for a thread, the quicker format is made without an estimate`() async throws {
+    @Test(arguments: [Priority.normal, .background])
+    func `While clients wait for a thread, the quicker format is made without an estimate`(
+        priority: Priority
+    ) async throws {
         let processing = CountingProcessor()
         let pipeline = ImagePipeline(
             configuration: PipelineConfiguration(pixelWorkers: 1, encodingBudget: .seconds(60)),
@@ -150,104 +142,17 @@ struct TwoStepTests {
         await processing.runs.reaches(1)
         var second = slow
         second.recipe.box.width = 30
+        second.priority = priority
         let waiting = Task { [second] in try await pipeline.image(for: second) }
         await until { pipeline.load.waitingCount == 1 }
         let request = try request(bench)
         let busy = Task { try await pipeline.image(for: request) }
         await until { pipeline.load.waitingCount == 2 }
         release()
-        #expect(try await busy.value.isInterim)
+        #expect(try await busy.value.isInterim == (priority != .background))
         _ = try await (first.value, waiting.value)
         await pipeline.resolver.upgrades.drain()
         #expect(try await pipeline.image(for: request).format == .avif)
-    }
-
-    @Test func `A preferred format that cannot be made is not tried again for a while`() async throws {
-        let bench = try bench()
-        let request = try request(bench)
-        _ = try await bench.pipeline.image(for: request)
-        await bench.pipeline.resolver.upgrades.drain()
-        let key = bench.pipeline.resolve(request).upgradeKey
-        let now = Mutex(ContinuousClock.now)
-        let upgrades = upgrades(now: { now.withLock(\.self) })
-        upgrades.start(key, holding: 0) { () async throws(PipelineError) in throw .failed }
-        await upgrades.drain()
-        #expect(upgrades.isPending(key) && !upgrades.isUnderWay(key))
-        let runs = Counter()
-        upgrades.start(key, holding: 0) { () async throws(PipelineError) in _ = runs.add() }
-        await upgrades.drain()
-        #expect(runs.value == 0)
-        now.withLock { $0 += FormatUpgrades.restAfterFailure }
-        #expect(!upgrades.isPending(key))
-        upgrades.start(key, holding: 0) { () async throws(PipelineError) in _ = runs.add() }
-        await upgrades.drain()
-        #expect(runs.value == 1)
-        #expect(upgrades.statistics.outcomes.map(\.count) == [1, 0, 1])
-    }
-
-    // MARK: Bounds
-
-    private func upgrades(
-        concurrency: Int = 1, maxHeldBytes: Int = 100, isOverloaded: @escaping @Sendable () -> Bool = { false },
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) -> FormatUpgrades {
-        FormatUpgrades(
-            concurrency: concurrency, maxHeldBytes: maxHeldBytes,
-            deadlines: DeadlineTimer(.seconds(60), clock: ContinuousClock()), isOverloaded: isOverloaded, now: now)
-    }
-
-    private func key(_ number: Int) -> FormatUpgrades.Key {
-        let source = RequestKeys.source("\(number)")
-        return FormatUpgrades.Key(
-            variant: RequestKeys.original(of: source), epoch: PurgeEpochs().current(of: source))
-    }
-
-    @Test func `Jobs beyond the queue, or the bytes that may be held, are dropped`() async {
-        let gate = Gate()
-        let upgrades = upgrades()
-        let runs = Counter()
-        func start(_ number: Int, holding bytes: Int = 0) {
-            upgrades.start(key(number), holding: bytes) { () async throws(PipelineError) in
-                await gate.pass()
-                runs.add()
-            }
-        }
-        start(0, holding: 60)
-        start(1_000, holding: 41)
-        #expect(upgrades.statistics.outcomes.map(\.count) == [0, 1, 0])
-        for number in 1...(FormatUpgrades.capacity + 3) { start(number) }
-        let before = upgrades.statistics
-        #expect(before.running == 1 && before.waiting == FormatUpgrades.capacity)
-        gate.open()
-        await upgrades.drain()
-        #expect(runs.value == FormatUpgrades.capacity + 1)
-        #expect(upgrades.statistics.outcomes.map(\.count) == [FormatUpgrades.capacity + 1, 4, 0])
-    }
-
-    @Test func `Under overload nothing is started, and refused work counts as dropped`() async {
-        let isOverloaded = Mutex(true)
-        let now = Mutex(ContinuousClock.now)
-        let upgrades = upgrades(isOverloaded: { isOverloaded.withLock(\.self) }, now: { now.withLock(\.self) })
-        let runs = Counter()
-        upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in _ = runs.add() }
-        #expect(upgrades.isPending(key(1)) && runs.value == 0)
-        isOverloaded.withLock { $0 = false }
-        now.withLock { $0 += FormatUpgrades.restAfterDrop }
-        upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in
-            runs.add()
-            throw .overloaded(retryAfterSeconds: 1)
-        }
-        await upgrades.drain()
-        #expect(runs.value == 1)
-        #expect(upgrades.statistics.outcomes.map(\.count) == [0, 2, 0])
-    }
-
-    @Test func `After a shutdown nothing is started`() async {
-        let upgrades = upgrades()
-        upgrades.shutdown()
-        upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in Issue.record("It runs.") }
-        await upgrades.drain()
-        #expect(upgrades.statistics.running == 0)
     }
 
     // MARK: Explanation
@@ -267,26 +172,5 @@ struct TwoStepTests {
         await bench.pipeline.resolver.upgrades.drain()
         let after = try await bench.pipeline.explain(request)
         #expect(after.format == .avif && after.upgrade == nil)
-    }
-
-    @Test func `The estimate of an encoder's speed follows what was observed, within bounds`() {
-        let speed = EncodingSpeed()
-        let output = OutputOptions(format: .avif)
-        let size = PixelSize(width: 1_000, height: 1_000)
-        let before = speed.duration(of: size, as: output)
-        func observe(_ duration: Duration, side: Int = 1_000) {
-            speed.record(
-                ProcessedImage(
-                    body: ByteBuffer(), format: .avif, size: PixelSize(width: side, height: side), frames: 1,
-                    sourceFormat: .jpeg, stages: ProcessingStages(encode: duration)), as: output)
-        }
-        observe(.seconds(1), side: 10)
-        #expect(speed.duration(of: size, as: output) == before)
-        for _ in 0..<200 { observe(before * 3) }
-        #expect(abs(speed.duration(of: size, as: output) / before - 3) < 0.1)
-        for _ in 0..<500 { observe(.seconds(3_600)) }
-        #expect(speed.duration(of: size, as: output) <= before * 20.1)
-        #expect(speed.duration(of: size, as: OutputOptions(format: .webp)) < before)
-        #expect(speed.duration(of: size, as: OutputOptions()) == .zero)
     }
 }

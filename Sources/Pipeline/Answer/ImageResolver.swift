@@ -24,7 +24,9 @@ struct ImageResolver: Sendable {
         /// What is known of the source: from the caches, later from the origin's answer.
         var record: SourceRecord?
         var variant: VariantLookup.Found?
-        /// Whether the variant is in the interim output.
+        /// The variant in the interim output, looked for where the request's own is not stored.
+        var interim: VariantLookup.Found?
+        /// Whether `variant` is the one in the interim output.
         var isInterim = false
         /// The document that holds the placeholders.
         var placeholders: VariantLookup.Found?
@@ -91,7 +93,7 @@ struct ImageResolver: Sendable {
             return try await resolve(request, prior)
         } catch {
             guard request.mayDropPlaceholders(after: error), let record = await caches.record(for: request),
-                await variants.find(request, of: record.content) != nil
+                await hasVariant(of: request, record.content)
             else { throw error }
             return try await resolve(request.withoutPlaceholders, DiskFindings())
         }
@@ -144,11 +146,11 @@ struct ImageResolver: Sendable {
         guard let record = findings.record else { return resolution.record(fact, isPresent: false) }
         switch fact {
         case .variant:
-            findings.variant = await variants.find(request, of: record.content, prior: findings.prior)
-            if findings.variant == nil, let interim = await interimVariant(for: request, of: record.content) {
-                (findings.variant, findings.isInterim) = (interim, true)
-            }
+            await lookUpVariant(of: record.content, for: request, &findings)
             resolution.record(fact, isPresent: findings.variant != nil)
+        case .interimVariant:
+            (findings.variant, findings.isInterim) = (findings.interim, findings.interim != nil)
+            resolution.record(fact, isPresent: findings.isInterim)
         case .placeholders:
             if let document = request.placeholderRequest {
                 findings.placeholders = await variants.find(document, of: record.content)
@@ -160,6 +162,18 @@ struct ImageResolver: Sendable {
         case .decodingFailure, .originFailure:
             // A page that failed to decode is not tried again, although the original may be cached for other pages.
             resolution.record(failures.decodingFailure(of: request, record, now: now()), of: fact)
+        }
+    }
+
+    private func lookUpVariant(
+        of content: StoreKey, for request: ResolvedRequest, _ findings: inout Findings
+    ) async {
+        findings.variant = await variants.find(request, of: content, prior: findings.prior)
+        (findings.interim, findings.isInterim) = (nil, false)
+        guard findings.variant == nil else { return }
+        findings.interim = await interimVariant(for: request, of: content)
+        if let interim = findings.interim, prefersInterim(request, stored: interim.record) {
+            (findings.variant, findings.isInterim) = (interim, true)
         }
     }
 
@@ -191,10 +205,7 @@ struct ImageResolver: Sendable {
                 findings.report.isStored = await writer.waitUntilStored(variant.entry, record, for: request)
             }
             response = self.response(variant, record, findings.report)
-            if findings.isInterim {
-                response = interimResponse(response, to: request)
-                if response.isInterim { upgrade(request) }
-            }
+            if findings.isInterim { response = interimResponse(response, to: request) }
         } else {
             guard let original = findings.original else { throw .failed }
             let fetchTime = findings.stopwatch.lap()
@@ -215,9 +226,8 @@ struct ImageResolver: Sendable {
         _ request: ResolvedRequest, from original: Original, _ report: CacheReport, _ fetchTime: Duration
     ) async throws(PipelineError) -> ImageResponse {
         if let interim = request.interimRequest, await prefersInterim(request, from: original) {
-            let response = interimResponse(try await produce(interim, from: original, report, fetchTime), to: request)
-            if response.isInterim { upgrade(request, from: original) }
-            return response
+            let response = try await produce(interim, from: original, report, fetchTime)
+            return interimResponse(response, to: request, from: original)
         }
         let (produced, isShared) = try await producer.produce(request, from: original) {
             () async throws(PipelineError) in

@@ -9,81 +9,110 @@ extension ImageResolver {
     /// The answer in the interim output while the request's own is being made; nil if it is not.
     func imageWhileUpgrading(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse? {
         guard let interim = request.interimRequest, upgrades.isPending(request.upgradeKey) else { return nil }
-        return interimResponse(try await image(for: interim), to: request)
+        var response = try await image(for: interim)
+        response.isInterim = response.format != request.input.output.format
+        return response
     }
 
-    /// The variant in the interim output, if it is stored and the request's own would take too long.
+    /// The variant in the interim output, if it is stored.
     func interimVariant(for request: ResolvedRequest, of content: StoreKey) async -> VariantLookup.Found? {
-        guard let interim = request.interimRequest, let found = await variants.find(interim, of: content),
-            found.record.format == request.input.output.format || isSlow(request, at: found.record.size)
-        else { return nil }
-        return found
+        guard let interim = request.interimRequest else { return nil }
+        return await variants.find(interim, of: content)
+    }
+
+    /// Whether a variant is stored, in the request's own output or the interim one.
+    func hasVariant(of request: ResolvedRequest, _ content: StoreKey) async -> Bool {
+        if await variants.find(request, of: content) != nil { return true }
+        return await interimVariant(for: request, of: content) != nil
+    }
+
+    /// Whether a stored variant in the interim output is the answer although the original is available: the request's
+    /// own would take too long, or has the same format.
+    func prefersInterim(_ request: ResolvedRequest, stored: VariantRecord) -> Bool {
+        stored.format == request.input.output.format || encodingTime(of: request, at: stored.size) > encodingBudget
     }
 
     /// Whether a request whose variant has to be made is answered in its interim output.
     ///
-    /// While images wait for a pixel thread, nothing is estimated: reading the header would be one more wait, and a
-    /// quicker output is what everyone who waits needs.
+    /// While clients wait for a pixel thread, nothing is estimated: reading the header would be one more wait, and a
+    /// quicker output is what everyone who waits needs. An answer that stays is not left to the load of a moment.
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
         guard request.interimKeys != nil else { return false }
-        if producer.pixels.queue.hasWaitingJobs { return true }
+        if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
         let decision = try? await upgrades.decisions.value(
             for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
         ) { urgency throws(PipelineError) in
             let pixels = producer.pixels
-            let plan = try await pixels.plan(pixels.job(for: request, from: original), urgency)
+            let mark = try await originalOfMark(of: request)
+            let plan = try await pixels.plan(pixels.job(for: request, from: original, mark: mark), urgency)
             return isSlow(request, plan)
         }
         return decision?.value ?? false
     }
 
-    /// Whether an image of this plan is answered in the interim output first: not an animation, which is encoded in
-    /// another format, nor a source whose own format, which then is the interim one, is no quicker.
+    /// Whether an image of this plan is answered in the interim output first: its own takes longer than the budget, and
+    /// the other half of that at most. An animation is encoded in another format than its own.
     func isSlow(_ request: ResolvedRequest, _ plan: ImagePlan) -> Bool {
-        guard plan.format == request.input.output.format,
-            request.input.interim?.format != nil || plan.sourceFormat != .avif
-        else { return false }
-        return isSlow(request, at: plan.size)
+        guard plan.format == request.input.output.format, let interim = request.input.interim else { return false }
+        let own = encodingTime(of: request, at: plan.size)
+        let format = interim.format ?? .natural(for: plan.sourceFormat, hasAlpha: false)
+        return own > encodingBudget && producer.speed.duration(of: plan.size, as: interim, format) <= own / 2
     }
 
-    /// Whether encoding the request's own output is estimated to take longer than the budget.
-    func isSlow(_ request: ResolvedRequest, at size: PixelSize) -> Bool {
-        encodingTime(of: request, at: size) > encodingBudget
-    }
-
+    /// The estimated time of encoding the request's own output.
     func encodingTime(of request: ResolvedRequest, at size: PixelSize) -> Duration {
         producer.speed.duration(of: size, as: request.input.output)
     }
 
-    /// Marks a response in the interim output.
-    func interimResponse(_ response: ImageResponse, to request: ResolvedRequest) -> ImageResponse {
-        guard response.format != request.input.output.format else { return response }
+    /// Whether the request's own output can be stored, so that it can replace another.
+    ///
+    /// - Parameter original: what it is made from; nil = what the caches or the origin have then.
+    func mayUpgrade(_ request: ResolvedRequest, from original: Original? = nil) -> Bool {
+        caches.hasTier(in: request.cache.store.variants) && original?.mayBeStored ?? true
+    }
+
+    /// A response in the interim output, and the start of making the request's own. If that cannot be stored, nothing
+    /// is made, and the response is final.
+    ///
+    /// - Parameter original: what both are made from; nil = what the caches or the origin have then.
+    func interimResponse(
+        _ response: ImageResponse, to request: ResolvedRequest, from original: Original? = nil
+    ) -> ImageResponse {
+        guard response.format != request.input.output.format, mayUpgrade(request, from: original) else {
+            return response
+        }
         var response = response
         response.isInterim = true
-        upgrades.recordInterimAnswer()
+        if original != nil || !request.cache.policy.isOnlyIfCached { upgrade(request, from: original) }
         return response
     }
 
     /// Starts to make the request's own output in the background.
-    ///
-    /// - Parameter original: what it is made from; nil = what the caches or the origin have then.
-    func upgrade(_ request: ResolvedRequest, from original: Original? = nil) {
-        let job = request.inBackground
-        guard !job.cache.store.variants.isEmpty, original?.mayBeStored ?? !request.cache.policy.isOnlyIfCached else {
-            return
-        }
+    private func upgrade(_ request: ResolvedRequest, from original: Original?) {
+        let job = request.inBackground.withoutInterim
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
         let held = original?.released
-        upgrades.start(request.upgradeKey, holding: held?.body.count ?? 0) { () async throws(PipelineError) in
+        let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
+        upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
             guard caches.isCurrent(job) else { throw .cancelled }
-            if let held {
-                _ = try await producer.produce(job, from: held) { () async throws(PipelineError) in
-                    try await originalOfMark(of: job)
-                }
-            } else {
-                _ = try await image(for: job)
-            }
+            let isStored = try await makeUpgrade(job, from: held)
+            guard caches.isCurrent(job) else { throw .cancelled }
+            return isStored
         }
+    }
+
+    /// - Returns: whether the image is stored.
+    private func makeUpgrade(_ job: ResolvedRequest, from held: Original?) async throws(PipelineError) -> Bool {
+        // Writes to the shared tier happen later.
+        let isShared = caches.hasTier(in: job.cache.store.variants.intersection(.shared))
+        guard let held else {
+            let report = try await image(for: job).cache
+            return report.variant != nil || report.isStored || isShared
+        }
+        let produced = try await producer.produce(job, from: held) { () async throws(PipelineError) in
+            try await originalOfMark(of: job)
+        }
+        return produced.value.isStored || isShared
     }
 }
 

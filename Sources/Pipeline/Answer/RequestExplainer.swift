@@ -18,8 +18,11 @@ struct RequestExplainer: Sendable {
     ) async throws(PipelineError) -> Explanation {
         if request.lacksMark, let error = await errorOfMark() { throw error.ofMark }
         var state = await CachedState(of: request, in: resolver.caches, now: resolver.now())
-        let interim = await interim(of: request, &state)
-        let (decision, known, original) = try await self.decision(on: request, state)
+        let interim = await interim(of: request, state)
+        // It counts as the variant.
+        let isPreferred = interim.map { isPending(request) || resolver.prefersInterim(request, stored: $0) } ?? false
+        if isPreferred, let interim { state.standIn(interim) }
+        let (decision, known, original) = try await self.decision(on: request, state, hasInterim: interim != nil)
         let available = fetch ? try await download(decision, request, known, original) : original
         let plan = try await self.plan(available, request, decision, fetch: fetch)
         let now = resolver.now()
@@ -42,22 +45,25 @@ struct RequestExplainer: Sendable {
             explanation.format = plan.format
             explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
         }
-        explain(request, interim, &explanation)
+        let isUsed = isPreferred || decision.step == .useVariant
+        explain(
+            request, isUsed ? interim : nil, mayUpgrade: resolver.mayUpgrade(request, from: available), &explanation)
         return explanation
     }
 
     /// The decision at which the resolver would act, the record it is based on, and the original, if it is available.
     private func decision(
-        on request: ResolvedRequest, _ state: CachedState
+        on request: ResolvedRequest, _ state: CachedState, hasInterim: Bool
     ) async throws(PipelineError) -> (Resolution.Decision, SourceRecord?, Original?) {
         let inUse = resolver.caches.originalsInUse[request.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
         let known = inUse?.record ?? state.record
         let original = known.flatMap { resolver.originals.inUse(request, $0) } ?? state.original
-        let facts = Facts(request: request, known: known, state: state, hasOriginal: original != nil)
+        let facts = Facts(
+            request: request, known: known, state: state, hasInterim: hasInterim, hasOriginal: original != nil)
         do throws(PipelineError) {
             return (try await decision(on: request, facts), known, original)
         } catch {
-            guard request.mayDropPlaceholders(after: error), state.variant != nil else { throw error }
+            guard request.mayDropPlaceholders(after: error), state.variant != nil || hasInterim else { throw error }
             return (try await decision(on: request.withoutPlaceholders, facts), known, original)
         }
     }
@@ -86,6 +92,7 @@ struct RequestExplainer: Sendable {
         let request: ResolvedRequest
         let known: SourceRecord?
         let state: CachedState
+        let hasInterim: Bool
         let hasOriginal: Bool
     }
 
@@ -93,6 +100,7 @@ struct RequestExplainer: Sendable {
         let now = resolver.now()
         switch fact {
         case .variant: resolution.record(fact, isPresent: facts.state.variant != nil)
+        case .interimVariant: resolution.record(fact, isPresent: facts.hasInterim)
         case .placeholders: resolution.record(fact, isPresent: facts.state.hasPlaceholders)
         case .original: resolution.record(fact, isPresent: facts.hasOriginal)
         case .decodingFailure:
@@ -106,34 +114,39 @@ struct RequestExplainer: Sendable {
 
     // MARK: Interim answer
 
-    /// The stored variant that a request would be answered with in place of its own. It counts as the variant.
-    private func interim(of request: ResolvedRequest, _ state: inout CachedState) async -> VariantRecord? {
-        guard state.variant == nil, let interim = request.interimRequest else { return nil }
-        let found = await CachedState(of: interim, in: resolver.caches, now: resolver.now()).variant
-        guard let found, resolver.upgrades.isPending(request.upgradeKey) || resolver.isSlow(request, at: found.size)
-        else { return nil }
-        state.standIn(found)
-        return found
+    private func isPending(_ request: ResolvedRequest) -> Bool {
+        request.interimKeys != nil && resolver.upgrades.isPending(request.upgradeKey)
     }
 
-    private func explain(_ request: ResolvedRequest, _ interim: VariantRecord?, _ explanation: inout Explanation) {
+    /// The variant in the interim output, if it is stored and the request's own is not.
+    private func interim(of request: ResolvedRequest, _ state: CachedState) async -> VariantRecord? {
+        guard state.variant == nil, let interim = request.interimRequest else { return nil }
+        return await CachedState(of: interim, in: resolver.caches, now: resolver.now()).variant
+    }
+
+    /// - Parameter interim: the variant that is the answer in place of the request's own; nil if there is none.
+    private func explain(
+        _ request: ResolvedRequest, _ interim: VariantRecord?, mayUpgrade: Bool, _ explanation: inout Explanation
+    ) {
         guard let wanted = request.input.output.format, let output = request.interimRequest?.input.output else {
             return
         }
-        let upgrade = { (size: PixelSize) in
-            Explanation.Upgrade(
-                format: wanted, isUnderWay: resolver.upgrades.isUnderWay(request.upgradeKey),
-                encodingTime: resolver.encodingTime(of: request, at: size))
-        }
+        let size: PixelSize
         if let interim {
             guard interim.format != wanted else { return }
-            (explanation.format, explanation.upgrade) = (interim.format, upgrade(interim.size))
+            (explanation.format, size) = (interim.format, interim.size)
         } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
-            resolver.isSlow(request, plan)
+            isPending(request) || resolver.isSlow(request, plan)
         {
             let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
-            (explanation.format, explanation.upgrade) = (output.format ?? natural, upgrade(plan.size))
+            (explanation.format, size) = (output.format ?? natural, plan.size)
+        } else {
+            return
         }
+        guard mayUpgrade else { return }
+        explanation.upgrade = Explanation.Upgrade(
+            format: wanted, isUnderWay: resolver.upgrades.isUnderWay(request.upgradeKey),
+            encodingTime: resolver.encodingTime(of: request, at: size))
     }
 
     // MARK: Plan

@@ -25,6 +25,9 @@ struct Resolution: Sendable {
     enum Fact: Hashable, Sendable {
         /// Whether the variant is stored, made from the known content.
         case variant
+        /// Whether the variant in the interim output is stored, made from the known content. Looked up where neither
+        /// the variant nor the original is available.
+        case interimVariant
         /// Whether the placeholders' document is stored, made from the known content.
         case placeholders
         /// Whether the bytes of the known content are available.
@@ -85,6 +88,8 @@ struct Resolution: Sendable {
         var wantsPlaceholders = false
         /// Whether the source's bytes are needed, although the variant is stored.
         var wantsOriginal = false
+        /// Whether there is an interim output.
+        var hasInterim = false
     }
 
     private let stored: Freshness?
@@ -95,6 +100,7 @@ struct Resolution: Sendable {
     private var isRevalidation = false
     private var origin = OriginState.notContacted
     private var variant = Presence.unknown
+    private var interimVariant = Presence.unknown
     private var placeholders = Presence.unknown
     private var original = Presence.unknown
     private var decodingFailure = Memory.unknown
@@ -124,6 +130,7 @@ struct Resolution: Sendable {
         let presence = isPresent ? Presence.present : .absent
         switch fact {
         case .variant: variant = presence
+        case .interimVariant: (interimVariant, variant) = (presence, presence)
         case .placeholders: placeholders = presence
         case .original: original = presence
         case .decodingFailure: decodingFailure = .noFailure
@@ -149,6 +156,7 @@ struct Resolution: Sendable {
             origin = .answered(fetches: 1)
         }
         variant = isVerified ? .unknown : .absent
+        interimVariant = variant
         decodingFailure = isVerified ? .unknown : .noFailure
         placeholders = .unknown
         original = hasContent ? .present : .unknown
@@ -164,7 +172,8 @@ struct Resolution: Sendable {
         default: return false
         }
         origin = .failed(error, at: now)
-        (variant, placeholders, original, decodingFailure) = (.unknown, .unknown, .unknown, .unknown)
+        (variant, interimVariant, placeholders, original) = (.unknown, .unknown, .unknown, .unknown)
+        decodingFailure = .unknown
         return true
     }
 
@@ -213,7 +222,9 @@ struct Resolution: Sendable {
         switch original {
         case .unknown: return lookUp(.original)
         case .present: return decision
-        case .absent: return nil
+        case .absent:
+            guard demands.hasInterim, variant == .absent, interimVariant == .unknown else { return nil }
+            return lookUp(.interimVariant)
         }
     }
 
@@ -260,6 +271,6 @@ extension ResolvedRequest {
     var demands: Resolution.Demands {
         Resolution.Demands(
             policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: placeholderKeys != nil,
-            wantsOriginal: keepsOriginal == .always)
+            wantsOriginal: keepsOriginal == .always, hasInterim: interimKeys != nil)
     }
 }

@@ -9,6 +9,12 @@ struct PipelineCaches: Sendable {
     let originalsInUse = OriginalsInUse()
     let epochs = PurgeEpochs()
 
+    /// Whether any of these tiers exists.
+    func hasTier(in tiers: TierSet) -> Bool {
+        tiers.contains(.memory) && memory.budgetBytes > 0 || tiers.contains(.disk) && disk != nil
+            || tiers.contains(.shared) && shared != nil
+    }
+
     /// What is known of the request's source: from a download whose image is being made, else from the tiers that the
     /// request reads.
     ///

@@ -19,15 +19,18 @@ final class FormatUpgrades: Sendable {
         case made
         /// The queue of jobs or of pixel work was full, the job waited too long for a thread, or its source was purged.
         case dropped
+        /// The image could not be made in time, or was not stored.
         case failed
     }
 
-    typealias Work = @Sendable () async throws(PipelineError) -> Void
+    /// - Returns: whether the image is stored.
+    typealias Work = @Sendable () async throws(PipelineError) -> Bool
 
     private struct Job {
         let key: Key
         /// The bytes of the original that the job holds.
         let bytes: Int
+        let urgency: Urgency
         let work: Work
     }
 
@@ -50,7 +53,8 @@ final class FormatUpgrades: Sendable {
     /// The rest after a job was dropped, so that overload does not make each request try again.
     static let restAfterDrop = Duration.seconds(1)
     static let restAfterFailure = Duration.seconds(60)
-    private static let maxResting = 1_024
+    /// The most variants that rest. Beyond that, those whose rest ends first may be tried again.
+    static let maxResting = 1_024
 
     private let concurrency: Int
     private let maxHeldBytes: Int
@@ -100,8 +104,12 @@ final class FormatUpgrades: Sendable {
 
     /// Starts a job, unless there is one for the variant already.
     ///
-    /// - Parameter bytes: the bytes of the original that `work` holds.
-    func start(_ key: Key, holding bytes: Int, _ work: @escaping Work) {
+    /// - Parameters:
+    ///   - bytes: the bytes of the originals that `work` holds.
+    ///   - urgency: that of `work`, which shows whether it waits for a pixel thread.
+    func start(
+        _ key: Key, holding bytes: Int, urgency: Urgency = Urgency(.background), _ work: @escaping Work
+    ) {
         guard !isPending(key) else { return }
         let isOverloaded = isOverloaded()
         let now = now()
@@ -112,7 +120,7 @@ final class FormatUpgrades: Sendable {
             }
             state.pending.insert(key)
             state.heldBytes += bytes
-            state.waiting.append(Job(key: key, bytes: bytes, work: work))
+            state.waiting.append(Job(key: key, bytes: bytes, urgency: urgency, work: work))
             startJobs(&state)
         }
     }
@@ -150,11 +158,12 @@ final class FormatUpgrades: Sendable {
     private func run(_ job: Job) async {
         let outcome: Outcome
         do throws(PipelineError) {
-            try await withDeadline(deadlines, expired: PipelineError.timedOut, job.work)
-            outcome = .made
+            let isStored = try await withDeadline(deadlines, expired: PipelineError.timedOut, job.work)
+            outcome = isStored ? .made : .failed
         } catch {
             switch error {
-            case .overloaded, .timedOut, .cancelled: outcome = .dropped
+            case .overloaded, .cancelled: outcome = .dropped
+            case .timedOut: outcome = job.urgency.isQueued ? .dropped : .failed
             default: outcome = .failed
             }
         }
@@ -172,7 +181,9 @@ final class FormatUpgrades: Sendable {
         state.outcomes[outcome, default: 0] += 1
         guard outcome != .made else { return }
         if state.resting.count >= Self.maxResting { state.resting = state.resting.filter { $0.value > now } }
-        if state.resting.count >= Self.maxResting { state.resting = [:] }
+        if state.resting.count >= Self.maxResting, let first = state.resting.min(by: { $0.value < $1.value }) {
+            state.resting[first.key] = nil
+        }
         state.resting[key] = now + (outcome == .failed ? Self.restAfterFailure : Self.restAfterDrop)
     }
 }

@@ -16,7 +16,8 @@ public struct ImageRequest: Sendable {
     /// The output format and its encoder options.
     public var output: OutputOptions
     /// A quicker output to answer with while ``output`` is not cached and would take longer to encode than
-    /// ``PipelineConfiguration/encodingBudget``. ``output`` is then made in the background, and answers later requests.
+    /// ``PipelineConfiguration/encodingBudget``. ``output`` is then made in the background, and answers later requests;
+    /// if it cannot be stored, it is not made.
     /// Default: none.
     public var interim: OutputOptions?
     /// The priority of the work. Work shared by several requests runs at the highest of their priorities.

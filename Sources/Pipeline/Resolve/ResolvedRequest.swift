@@ -81,16 +81,17 @@ struct ResolvedRequest: Sendable {
         return request
     }
 
-    private var withoutInterim: ResolvedRequest {
+    /// The same request, waiting for its own output.
+    var withoutInterim: ResolvedRequest {
         var request = self
         request.input.interim = nil
         request.interimKeys = nil
         return request
     }
 
-    /// The same request as background work, without a client. It waits for its own output.
+    /// The same request as background work, without a client.
     var inBackground: ResolvedRequest {
-        var request = withoutInterim
+        var request = self
         request.input.priority = .background
         request.input.cache.policy = RequestCachePolicy()
         request.input.cache.waitsForDisk = false

@@ -50,8 +50,12 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Whether jobs wait for a thread.
-    var hasWaitingJobs: Bool { state.withLock { $0.admission.waiting.count > 0 } }
+    /// Whether jobs of clients wait for a thread.
+    var hasWaitingClients: Bool {
+        state.withLock { state in
+            Priority.allCases.contains { $0 > .background && state.admission.waiting.load(at: $0).count > 0 }
+        }
+    }
 
     /// Counts a refusal, and returns its error.
     func refuse(_ refusal: Admission.Refusal, after wait: Duration = .zero) -> PipelineError {

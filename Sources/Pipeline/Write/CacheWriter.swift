@@ -41,8 +41,7 @@ struct CacheWriter: Sendable {
         if original.replacesKnown, options.store.union == .memory { await disk?.remove(request.keys.record) }
         var isStored = false
         if options.store.variants.contains(.memory), caches.memory.budgetBytes > 0 {
-            caches.memory.store(variant, for: request.keys.variant)
-            isStored = true
+            isStored = caches.memory.store(variant, for: request.keys.variant)
         }
         if options.store.variants.contains(.disk), let disk {
             if options.waitsForDisk {
