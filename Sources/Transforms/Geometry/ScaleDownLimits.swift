@@ -48,7 +48,7 @@ public struct ScaleDownLimits: Hashable, Sendable {
     }
 
     private func isWithin(_ size: PixelSize) -> Bool {
-        let isOnItsSide = rotationDegrees.isQuarterTurns && (rotationDegrees / 90).truncatingRemainder(dividingBy: 2) != 0
+        let isOnItsSide = rotationDegrees.isQuarterTurns && rotationDegrees.truncatingRemainder(dividingBy: 180) != 0
         return padding.around(isOnItsSide ? size.transposed : size).area <= maxPixels
     }
 }

@@ -6,7 +6,8 @@ extension ProblemKind {
     static let all: [ProblemKind] = [
         .invalidParameter, .invalidURL, .invalidBody, .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed,
         .uploadsDisabled, .iiifDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong,
-        .signatureExpired, .presetsOnly, .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge, .bodyTooLarge, .targetTooLong,
+        .signatureExpired, .presetsOnly, .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge,
+        .bodyTooLarge, .targetTooLong,
         .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .malformedRequest, .headTooLarge,
         .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
         .purgeNotShared, .originTimeout, .timeout, .notCached, .loop,
