@@ -75,7 +75,7 @@ struct TransformFilesTests {
             let header = try header("new/out/\(name)")
             #expect(header.format == format && header.size.width == 50)
         }
-        let summary = /Wrote 3 images to .*new\/out in .* s \(.*B to .*B\)\. 1 skipped: 1 not an image\.\n/
+        let summary = /Wrote 3 images to .*new\/out in .* m?s \(.*B to .*B\)\. 1 skipped: 1 not an image\.\n/
         #expect(run.output.wholeMatch(of: summary) != nil, "\(run.output)")
     }
 

@@ -83,7 +83,7 @@ struct SourceDataTests {
         _ = try await bench.pipeline.image(for: request(store: .all))
         await bench.settle(try request().source)
         let report = await bench.pipeline.purge(.tag(SourceData.purgeTag))
-        #expect(report.sources.count == 1)
+        #expect(report.sourceCount == 1)
         #expect(try await bench.pipeline.image(for: request(store: .all)).cache.variant == nil)
     }
 

@@ -210,10 +210,13 @@ struct UploadTests {
 
     @Test func `the bytes of an upload count until they are released`() async throws {
         let budget = UploadBudget(budgetBytes: 1 << 20, maxSourceBytes: 1000)
-        var collector = budget.makeCollector()
-        try await collector.append(ByteBuffer(string: "bytes"))
-        #expect(budget.usedBytes > 0)
-        var finished: (Any, ByteReservation)? = collector.finish()
+        func collected() async throws -> (Any, ByteReservation) {
+            var collector = budget.makeCollector()
+            try await collector.append(ByteBuffer(string: "bytes"))
+            #expect(budget.usedBytes > 0)
+            return collector.finish()
+        }
+        var finished: (Any, ByteReservation)? = try await collected()
         #expect(budget.usedBytes == 5 && finished != nil)
         finished = nil
         #expect(budget.usedBytes == 0)

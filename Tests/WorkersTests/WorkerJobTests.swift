@@ -19,7 +19,9 @@ struct WorkerJobTests {
         all.enlarge = true
         all.position = .focal(x: 0.1, y: 1.0 / 3)
         all.scaleDown = true
+        all.cut = Cut(x: .pixels(1), y: .percent(2), width: .percent(90), height: .percent(80))
         all.rotationDegrees = 30
+        all.cornerBackground = Color(red: 12, green: 13, blue: 14, alpha: 255)
         all.flip = true
         all.flop = true
         all.background = Color(red: 1, green: 2, blue: 3, alpha: 4)
@@ -29,11 +31,12 @@ struct WorkerJobTests {
         all.contrast = Contrast(percent: 4)
         all.saturation = Saturation(factor: 1.7)
         all.hue = Hue(degrees: 200)
+        all.lightness = Lightness(factor: 1.2)
         all.gamma = Gamma(exponent: 2.2)
         all.tint = Tint(.white)
         all.filter = .sepia
         all.duotone = Duotone(shadow: .transparent, highlight: .white)
-        all.pixelate = Pixelate(block: .percent(Percentage(hundredths: 1_250)))
+        all.pixelate = Pixelate(block: .percent(12.5))
         all.text = Text("é", size: 6, color: Color(red: 1, green: 2, blue: 3, alpha: 4), position: .center)
         all.border = BorderStyle(width: 2, color: Color(red: 5, green: 6, blue: 7, alpha: 8))
         all.mask = .pentagon180
@@ -48,15 +51,17 @@ struct WorkerJobTests {
         attention.fit = .contain
         attention.position = .attention
         attention.blursBackdrop = true
+        attention.rules = .weserv
+        attention.canvasBackground = Color(red: 15, green: 16, blue: 17, alpha: 255)
         attention.blur = Blur(sigma: nil)
         attention.radius = CornerRadii(
             topLeft: .pixels(1), topRight: .percent(2), bottomRight: .pixels(3), bottomLeft: .percent(4))
         var relative = Recipe()
         relative.crop = Crop(
-            x: .percent(Percentage(hundredths: 1_000)), y: .pixels(0), width: .percent(Percentage(hundredths: 5_000)),
+            x: .percent(10), y: .pixels(0), width: .percent(50),
             height: .pixels(9))
         relative.box = Box(
-            horizontal: .percent(Percentage(hundredths: 5_000)), vertical: nil, ratio: AspectRatio(width: 4, height: 3),
+            horizontal: .percent(50), vertical: nil, ratio: AspectRatio(width: 4, height: 3),
             minWidth: 7, minHeight: 8)
         relative.fit = .cover
         return [Recipe(), all, attention, relative]

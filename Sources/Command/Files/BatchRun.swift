@@ -113,6 +113,8 @@ final class BatchRun: Sendable {
             image = try processing.process(query.job(source)) { [stop] in stop.isSet }
         } catch {
             guard error != .interrupted || !stop.isSet else { return nil }
+            // A bitmap may hold what is no image here.
+            guard error != .unsupported || file.isNamed else { return .skipped(.notAnImage) }
             return .failed(sentence: "\(file.source): \(error.sentence)")
         }
         if let failure = write(image.body, to: file.target) { return failure }

@@ -34,7 +34,7 @@ struct ExchangeFailure: Error, Equatable {
         switch thrown {
         case is UnvettedPeer:
             self.init(.notAllowed(.address))
-        case is CancellationError:
+        case is CancellationError, is ByteReservation.Closed:
             self.init(.cancelled)
         case let error as HTTPClientError where [.cancelled, .alreadyShutdown].contains(error):
             self.init(.cancelled)

@@ -67,7 +67,7 @@ extension CacheOptions {
     /// The options for the other sources of such a request, which are downloaded and cached as always.
     var besideData: CacheOptions {
         var options = self
-        if policy.allowsStoring { options.store = .all }
+        if policy.allowsStoring { (options.query, options.store) = (.all, .all) }
         return options
     }
 }

@@ -269,8 +269,6 @@ struct MarkTests {
         }
     }
 
-    // MARK: Key and cost
-
     @Test func `The key has everything that changes pixels`() {
         var marks = [
             Mark(), Mark(width: .pixels(5)), Mark(height: .pixels(5)), Mark(width: .percent(5)), Mark(anchor: .tile),

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import DarkroomQuery
+
+/// What a client is told of a parameter that is refused.
+struct InvalidParameterTests {
+    private let grammar = ImageQueryGrammar()
+
+    @Test(arguments: [
+        ("w=0", "w", "Parameter 'w' must be an integer from 1 to 8192, or a percentage from 1p to 800p, got '0'."),
+        ("w", "w", "Parameter 'w' must be an integer from 1 to 8192, or a percentage from 1p to 800p, got no value."),
+        (
+            "blur=0", "blur",
+            "Parameter 'blur' must be a number from 0.3 to 1000 or have no value, got '0'."
+        ),
+        (
+            "sharp=x", "sharp",
+            "Parameter 'sharp' must be a number from 0.000001 to 10 or have no value, got 'x'."
+        ),
+        (
+            "dpr=9", "dpr",
+            "Parameter 'dpr' must be a number from 1 to 8 with at most 2 decimals, got '9'."
+        ),
+        ("dpr=2&w=5000", "dpr", "Parameter 'w' times 'dpr' must be at most 8192 pixels, got 10000."),
+        ("dpr=2&h=500p", "dpr", "Parameter 'h' times 'dpr' must be at most 800p, got 1000p."),
+        ("dpr=2&min-w=5000", "dpr", "Parameter 'min-w' times 'dpr' must be at most 8192 pixels, got 10000."),
+        (
+            "ar=1:1&w=5&h=50p", "ar",
+            "Parameter 'ar' cannot be combined with both a width and a height; leave one of the three out."
+        ),
+        (
+            "ar=1:1&w=5&fit=fill", "ar",
+            "Parameter 'ar' requires fit=cover, which it implies, or fit=contain; got fit=fill."
+        ),
+        ("ar=1:2&w=5000", "ar", "Parameter 'ar' makes the height 10000 pixels; at most 8192 are allowed."),
+        ("ar=2:1&h=5000", "ar", "Parameter 'ar' makes the width 10000 pixels; at most 8192 are allowed."),
+        ("min-w=6&w=5", "min-w", "Parameter 'min-w' must not exceed the width of 5 pixels, got 6."),
+        ("min-h=6&w=10&ar=2:1", "min-h", "Parameter 'min-h' must not exceed the height of 5 pixels, got 6."),
+        ("fpx=0.25", "fpx", "Parameters 'fpx' and 'fpy' require a=focal."),
+        ("fpx=0.5&fpy=0.75&a=top", "fpy", "Parameters 'fpx' and 'fpy' require a=focal."),
+        ("fields=color", "fields", "Parameter 'fields' requires output=json."),
+        ("fields=color&output=lqip", "fields", "Parameter 'fields' requires output=json."),
+        (
+            "placeholder=color&output=json", "placeholder",
+            "Parameter 'placeholder' requires an image, and output=json is not one."
+        ),
+        ("we&enlarge", "we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true."),
+        ("radius=5&mask=star", "radius", "Parameter 'radius' cannot be combined with 'mask'."),
+        ("mbg=red", "mbg", "Parameters 'mbg' and 'mtrim' require 'mask'."),
+        ("textsize=9", "textsize", "Parameters 'textsize', 'textcolor' and 'texta' require 'text'."),
+        ("texta=top&textcolor=fff", "texta", "Parameters 'textsize', 'textcolor' and 'texta' require 'text'."),
+        ("mtrim&radius=5", "mtrim", "Parameters 'mbg' and 'mtrim' require 'mask'."),
+        (
+            "pad=1,x", "pad",
+            "Parameter 'pad' must be one to four widths from 0 to 9999 in pixels, separated by commas, got '1,x'."
+        ),
+        ("w=1&w=1", "w", "Parameter 'w' must be given only once."),
+        ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
+        ("format=webp", "format", "There is no parameter 'format'. Did you mean 'output'?"),
+        ("Quality=75", "Quality", "There is no parameter 'Quality'. Did you mean 'q'?"),
+        ("tbg=red", "tbg", "Parameter 'tbg' requires 'trim'."),
+        ("sharpj=2&sharp", "sharpj", "Parameters 'sharpf' and 'sharpj' require 'sharp' with a value."),
+        ("W=1", "W", "There is no parameter 'W'. Did you mean 'w'?"),
+        ("fti=cover", "fti", "There is no parameter 'fti'. Did you mean 'fit'?"),
+        (
+            "cache=always", "cache",
+            "Parameter 'cache' must be one of default, no-store, reload, no-cache, force-cache, only-if-cached, "
+                + "refresh, got 'always'."
+        ),
+        ("zzzzzz", "zzzzzz", "There is no parameter 'zzzzzz'."),
+    ])
+    func `a refusal names the parameter, the allowed values and the value received`(
+        query: String, parameter: String, detail: String
+    ) {
+        let error = #expect(throws: InvalidParameter.self) {
+            try grammar.parse("url=https://example.com/a.jpg&" + query)
+        }
+        #expect(error?.parameter == parameter)
+        #expect(error?.detail == detail)
+    }
+
+    @Test func `a source is required`() {
+        for query in ["", "w=1", "url", "url="] {
+            let error = #expect(throws: InvalidParameter.self) { try grammar.parse(query) }
+            #expect(error?.parameter == "url")
+        }
+    }
+
+    @Test func `text of the client is echoed up to 100 characters`() {
+        let long = String(repeating: "y", count: 5_000)
+        for query in ["w=\(long)", "\(long)=1", "w=1&w=\(long)", "fit=\(long)", "filename=\(long)"] {
+            let error = #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&" + query) }
+            #expect((error?.detail.count ?? .max) < 400)
+            #expect((error?.parameter?.count ?? .max) <= 101)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Testing
+import Yams
+
+@testable import DarkroomQuery
+@testable import DarkroomWeb
+
+/// Holds the parameters of `openapi.yaml` against the grammars, both ways.
+struct ParameterContractTests {
+    private let contract: Contract
+    private let grammar = ImageQueryGrammar()
+    private let purgeGrammar = PurgeGrammar()
+
+    init() throws { contract = try Contract() }
+
+    @Test func `the contract's parameters of a picture are those of the grammar, in its order`() throws {
+        let listed = try contract.parameters(of: "/image", "get")
+        #expect(
+            listed.compactMap { $0["name"]?.string }
+                == grammar.table.parameters.map(\.name) + AccessParameters.table.parameters.map(\.name))
+        expect(listed, toDescribe: grammar.table)
+        expect(listed.suffix(3), toDescribe: AccessParameters.table)
+    }
+
+    @Test func `the contract's parameters of information are those of its grammar, in its order`() throws {
+        let listed = try contract.parameters(of: "/info", "get")
+        let table = ImageQueryGrammar.info().table
+        #expect(listed.compactMap { $0["name"]?.string } == table.parameters.map(\.name) + ["exp", "s"])
+        expect(listed, toDescribe: table)
+    }
+
+    @Test func `the contract's parameters of a set of widths are those of its grammar, in its order`() throws {
+        let listed = try contract.parameters(of: "/srcset", "get")
+        let grammar = SrcsetGrammar()
+        #expect(listed.compactMap { $0["name"]?.string } == grammar.table.parameters.map(\.name) + ["exp", "s"])
+        expect(listed, toDescribe: grammar.table)
+        for pair in ["widths=320,640,1280", "sizes=(min-width: 60em) 50vw, 100vw"] {
+            #expect(listed.contains { "\($0["name"]?.string ?? "")=\($0["example"]?.string ?? "")" == pair })
+            #expect(throws: Never.self) { try grammar.parse("url=https://example.com/photo.jpg&" + pair) }
+        }
+    }
+
+    @Test func `no parameter is described that no operation takes`() throws {
+        let lists = contract.operations.compactMap { $0["parameters"]?.sequence }.joined()
+        let taken = Set(lists.compactMap { $0["$ref"]?.string?.split(separator: "/").last.map(String.init) })
+        #expect(Set(contract["components"]?["parameters"]?.mapping?.keys.compactMap(\.string) ?? []) == taken)
+    }
+
+    @Test func `the contract's parameters of a purge are those of its grammar, in its order`() throws {
+        let listed = try contract.parameters(of: "/cache", "delete")
+        #expect(listed.compactMap { $0["name"]?.string } == purgeGrammar.table.parameters.map(\.name))
+        expect(listed, toDescribe: purgeGrammar.table)
+    }
+
+    private func schema(of parameter: Node) -> Node { contract.resolved(parameter["schema"] ?? Node("")) }
+
+    /// Shape, range and default.
+    private func expect<Draft>(_ listed: some Sequence<Node>, toDescribe table: ParameterTable<Draft>) {
+        for (parameter, described) in zip(table.parameters, listed) {
+            let schema = schema(of: described)
+            #expect(described["in"]?.string == "query")
+            let isRequired = parameter.name == "url" && Draft.self != PurgeDraft.self
+            #expect((described["required"]?.bool ?? false) == isRequired)
+            #expect((described["allowEmptyValue"]?.bool ?? false) == parameter.allowsBareName, "\(parameter.name)")
+            #expect(schema["default"]?.string == parameter.defaultText, "\(parameter.name)")
+            #expect(described["description"]?.string?.isEmpty == false)
+            expect(schema, toDescribe: parameter.schema, of: parameter.name)
+        }
+    }
+
+    private func expect(_ schema: Node, toDescribe shape: ValueSchema, of name: String) {
+        let type = schema["type"]?.string
+        switch shape {
+        case .url:
+            #expect(type == "string" && schema["format"]?.string == "uri", "\(name)")
+        case .integer(let range):
+            #expect(type == "integer", "\(name)")
+            #expect(schema["minimum"]?.int == range.lowerBound && schema["maximum"]?.int == range.upperBound, "\(name)")
+        case .number(let range, let decimals):
+            #expect(type == "number", "\(name)")
+            #expect(
+                schema["minimum"]?.float == range.lowerBound && schema["maximum"]?.float == range.upperBound, "\(name)")
+            #expect(schema["multipleOf"]?.float == (decimals == 2 ? 0.01 : nil), "\(name)")
+        case .boolean:
+            #expect(type == "boolean", "\(name)")
+        case .choice(let names, let aliases):
+            #expect(type == "string", "\(name)")
+            #expect(schema["enum"]?.sequence?.compactMap(\.string) == names + aliases, "\(name)")
+        case .length(let range, _):
+            let kinds = schema["anyOf"]?.sequence.map(Array.init) ?? []
+            #expect(kinds.map { $0["type"]?.string } == ["integer", "string"], "\(name)")
+            #expect(
+                kinds.first?["minimum"]?.int == range.lowerBound && kinds.first?["maximum"]?.int == range.upperBound,
+                "\(name)")
+            #expect(kinds.last?["pattern"] != nil, "\(name)")
+        case .color:
+            #expect(type == "string" && schema["pattern"] != nil, "\(name)")
+        case .text(let pattern, _):
+            #expect(type == "string" && schema["pattern"]?.string == pattern, "\(name)")
+        }
+    }
+
+    @Test func `examples and defaults are taken by the grammar`() throws {
+        for described in try contract.parameters(of: "/image", "get") {
+            let name = try #require(described["name"]?.string)
+            if let row = AccessParameters.table.parameters.first(where: { $0.name == name }) {
+                var draft = AccessParameters.Draft()
+                #expect(throws: Never.self) { try row.assign(described["example"]?.string, &draft) }
+                continue
+            }
+            let values = [described["example"]?.string, schema(of: described)["default"]?.string].compactMap { $0 }
+            #expect(!values.isEmpty, "\(name)")
+            for value in values {
+                var query = "\(name)=\(value)"
+                if name != "url" { query += "&url=https://example.com/photo.jpg" }
+                if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
+                if name.hasPrefix("mark"), name != "mark" { query += "&mark=logo" }
+                if name == "target" { query += "&q=auto" }
+                if name == "fields" { query += "&output=json" }
+                if name.hasPrefix("text"), name != "text" { query += "&text=a" }
+                if name == "mbg" || name == "mtrim" { query += "&mask=star" }
+                if name == "tbg" { query += "&trim" }
+                if name == "sharpf" || name == "sharpj" { query += "&sharp=1" }
+                #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
+            }
+        }
+        for described in try contract.parameters(of: "/info", "get").dropLast(2) {
+            let pair = "\(try #require(described["name"]?.string))=\(try #require(described["example"]?.string))"
+            let query = pair.hasPrefix("url=") ? pair : "url=https://example.com/photo.jpg&" + pair
+            #expect(throws: Never.self, "\(query)") { try ImageQueryGrammar.info().parse(query) }
+        }
+        for described in try contract.parameters(of: "/cache", "delete") {
+            let name = try #require(described["name"]?.string)
+            var query = "\(name)=\(try #require(described["example"]?.string))"
+            if ["tier", "soft", "dry_run"].contains(name) { query += "&all=true" }
+            #expect(throws: Never.self, "\(query)") { try purgeGrammar.parse(query) }
+        }
+    }
+
+    @Test func `patterns match what the grammar takes and not what it refuses`() throws {
+        let samples = [
+            "crop": (
+                good: ["0,0,1,1", "10,20,300,400", "10p,0,33.33%,100p"],
+                bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1", "0,0,1.5,1"]
+            ),
+            "ar": (good: ["16:9", "1.91:1"], bad: ["16", "16/9", "1.234:1", ":1", "-1:1"]),
+            "duotone": (good: ["1e3a8a,fde68a", "navy,gold"], bad: ["navy", "navy,", "a,b", "red,red,red"]),
+            "preset": (good: ["avatar", "A-b_1"], bad: ["", "a b", "é", String(repeating: "a", count: 33)]),
+            "s": (
+                good: ["k1." + String(repeating: "A", count: 43)],
+                bad: ["", "k1.", String(repeating: "A", count: 43), "k1." + String(repeating: "A", count: 44), "k 1.A"]
+            ),
+            "q": (good: ["auto", "1", "75", "100"], bad: ["", "0", "05", "101", "AUTO", "7.5"]),
+            "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
+            "filename": (good: ["a.jpg", "A-b_1", "a.*"], bad: [".a", "a b", "a/b", ".*", "*", "a*"]),
+            "bg": (
+                good: ["fff", "#ffff", "FFcc00", "ff000080", "red", "blur"], bad: ["ff", "#red", "12345", "rgb(1,2,3)"]
+            ),
+            "tint": (good: ["fff"], bad: ["ff"]), "tbg": (good: ["fff"], bad: ["ff"]),
+            "rbg": (good: ["fff"], bad: ["ff"]), "cbg": (good: ["fff"], bad: ["ff"]),
+            "cut": (good: ["0,0,1,1", "10p,0,33.33%,100p"], bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1"]),
+            "v": (good: ["1", "a-b.c", "~"], bad: ["", "a b", "é", String(repeating: "a", count: 101)]),
+            "_": (good: ["1700000000"], bad: ["", "a b", "é"]),
+            "text": (
+                good: ["a", "<b>&", "é😀", String(repeating: "x", count: 200)],
+                bad: ["", "a\nb", "\u{85}", "\u{2028}", String(repeating: "x", count: 201)]
+            ),
+            "textcolor": (good: ["fff"], bad: ["ff"]),
+            "border": (
+                good: ["0", "4", "4,f00", "999,#ff000080"], bad: ["", "1000", "4,", ",red", "4,red,blue", "-1"]
+            ),
+            "radius": (good: ["0", "12,5%", "100p", "1,2,3,4"], bad: ["", "101%", "1,2,3,4,5", "1,", "-1", "1px"]),
+            "mbg": (good: ["fff"], bad: ["ff"]),
+            "pad": (good: ["0", "1,2", "1,2,3,9999"], bad: ["", "10000", "1,2,3,4,5", "1,", "-1", "5%"]),
+            "formats": (good: ["webp", "avif,webp", "jxl,avif,webp"], bad: ["", "png", "avif,", "avif, webp"]),
+            "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
+            "placeholder": (good: ["color", "lqip,blurhash"], bad: ["", "all", "lqip,", "lqip,palette"]),
+            "prefix": (
+                good: ["https://a", "http://a.org:81/x?y", "local:///a", "s3://media/a", "shop:a/b", "shop:"],
+                bad: [
+                    "a", "https://", "https:///a", "ftp://a/", "https://A.org/", "https://a?b", "https://a/#b", "s3://",
+                    "s3://a@b/", "shop:/a", "shop:a#b", "Shop:a",
+                ]
+            ),
+            "mark": (
+                good: ["logo", "A-b_1", "https://a.org/b.png", "local:///a", "s3://a/b", "shop:a/b"],
+                bad: ["", "a.png", "a b", ":a", "1:a", "a:", String(repeating: "a", count: 33)]
+            ),
+            "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
+            "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),
+        ]
+        let all = try contract.parameters(of: "/image", "get") + contract.parameters(of: "/cache", "delete")
+        let withPattern = all.compactMap { described in
+            schema(of: described)["pattern"]?.string.map { (name: described["name"]?.string ?? "", pattern: $0) }
+        }
+        #expect(Set(withPattern.map(\.name)) == Set(samples.keys))
+        for (name, pattern) in withPattern {
+            let regex = try Regex(pattern)
+            for text in samples[name]?.good ?? [] { #expect(text.contains(regex), "\(name)=\(text)") }
+            for text in samples[name]?.bad ?? [] { #expect(!text.contains(regex), "\(name)=\(text)") }
+        }
+    }
+}
