@@ -93,8 +93,13 @@ extension IconDirectory.Entry {
         if source.getInteger(at: first, as: UInt64.self) == signature {
             guard start + length <= source.readableBytes,
                 let width = source.getInteger(at: first + 16, as: UInt32.self),
-                let height = source.getInteger(at: first + 20, as: UInt32.self), width > 0, height > 0
+                let height = source.getInteger(at: first + 20, as: UInt32.self)
             else { throw .corrupt("icon ends inside a PNG") }
+            // PNG §7.1; products of larger sides would overflow.
+            let sides = 1...UInt32(Int32.max)
+            guard sides.contains(width), sides.contains(height) else {
+                throw .corrupt("icon has a PNG of an impossible size")
+            }
             (size, bitsPerPixel, format) = (PixelSize(width: Int(width), height: Int(height)), 32, .png)
             return
         }

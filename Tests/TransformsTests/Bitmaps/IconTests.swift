@@ -134,6 +134,14 @@ struct IconTests {
         }
     }
 
+    @Test(arguments: [0, 0x8000_0000, 0xFFFF_FFFF])
+    func `A PNG inside has the sides that PNG allows`(side: Int) throws {
+        let signature = [UInt8]([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        let sides = (0..<2).flatMap { _ in BitmapFile.bytes(side, 4).reversed() }
+        let image = signature + [0, 0, 0, 13] + Array("IHDR".utf8) + sides + [8, 6, 0, 0, 0]
+        #expect(failure(BitmapFile.icon([image])) == .corrupt("icon has a PNG of an impossible size"))
+    }
+
     @Test func `An icon of more images than its directory or the limit has is refused`() throws {
         let image = BitmapFile.iconImage(side: 1, Self.red)
         #expect(failure(BitmapFile.icon([image], count: 9)) == .corrupt("icon ends inside its directory"))
