@@ -88,7 +88,7 @@ def look(nodes: list[System], balancer: System, page: Page, origin: "Images") ->
     first, stop, second = page.look.strip().splitlines()
     answer = balancer.run("sh", "-uc", first.partition("|")[0])
     check("200 OK" in answer, f"no image: {answer!r}")
-    answered = [node for node in nodes if "photo.jpg" in node.run("journalctl", "--unit", "darkroom", "--output", "cat")]
+    answered = [node for node in nodes if "path=/image" in node.run("journalctl", "--unit", "darkroom", "--output", "cat")]
     check(len(answered) == 1, f"{len(answered)} nodes have answered")
     check("hit" in balancer.run("sh", "-uc", first), "the second answer is no hit")
     answered[0].run(*stop.partition("#")[0].split()[2:])

@@ -17,7 +17,7 @@ import iiif
 from servers import DOCUMENT, ROOT, TOKEN, RunningServer, running
 
 HERE = Path(__file__).resolve().parent
-FUZZ_SECONDS = 600
+FUZZ_SECONDS = 1_200
 SEED = 20261121
 
 
