@@ -13,8 +13,8 @@ extension ServerMetrics {
             MetricFamily(
                 "darkroom_format_upgrades_total", .counter,
                 help:
-                    "Images in preferred formats behind interim answers, by result: made, dropped (under load, or after "
-                    + "a purge) or failed.",
+                    "Images in preferred formats behind interim answers, by result: made, dropped (under load, or "
+                    + "after a purge) or failed.",
                 upgrades.outcomes.map { .init(SeriesLabels([("result", $0.result)]), .number(Double($0.count))) }),
             MetricFamily(
                 "darkroom_format_upgrades_waiting", .gauge,
