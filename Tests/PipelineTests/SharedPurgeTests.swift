@@ -133,7 +133,7 @@ struct SharedPurgeTests {
         let node = await cluster.node()
         let gate = Gate()
         // As many as are written at the same time.
-        for _ in 0..<8 { cluster.bucket.holdWrite(at: gate) { $0.contains("/o-") } }
+        for _ in 0..<8 { cluster.bucket.hold(.write, at: gate) { $0.contains("/o-") } }
         for number in 0..<9 {
             _ = try await node.pipeline.image(for: ImageRequest(url: "http://example.com/\(number).png"))
         }

@@ -158,7 +158,7 @@ struct SharedFreshnessTests {
         let cluster = try Cluster()
         let gate = Gate()
         let (slow, quick) = (await cluster.node(), await cluster.node())
-        cluster.bucket.holdWrite(at: gate) { $0.contains("/r-") }
+        cluster.bucket.hold(.write, at: gate) { $0.contains("/r-") }
         let late = Task { try await slow.ask() }
         await cluster.bucket.operations.wait { $0[.write] == 3 }
         cluster.wall.advance(seconds: 1)

@@ -47,8 +47,7 @@ extension ImageResolver {
         guard let record, case .looked(let entry?) = findings.variant else { return nil }
         return answer(request, from: record) { wanted in
             let isDocument = wanted.keys != request.keys
-            // A request whose record is in memory has looked for its variant there.
-            if known == nil || isDocument, let found = variants.inMemory(wanted, of: record.content) { return found }
+            if let found = variants.inMemory(wanted, of: record.content) { return found }
             return isDocument ? nil : variants.onDisk(entry, wanted, of: record.content)
         }
     }

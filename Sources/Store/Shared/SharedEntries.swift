@@ -105,6 +105,11 @@ final class KnownRecords: Sendable {
         return known == version || known.order > version.order
     }
 
+    /// Whether a version after this order is in the store.
+    func isNewer(than order: Int64, _ source: StoreKey) -> Bool {
+        (table.withLock { $0.value(for: source) }?.order ?? -1) > order
+    }
+
     /// - Returns: the older version that this one replaces; nil if there is none.
     @discardableResult
     func insert(_ version: RecordVersion, of source: StoreKey) -> RecordVersion? {

@@ -22,6 +22,12 @@ extension SharedStore {
     package func put(
         _ write: SharedWrite, order: Int64, within limit: Duration
     ) async throws(ObjectStorageError) {
+        try await turns.write(to: write.source) { () async throws(ObjectStorageError) in
+            try await putInTurn(write, order: order, limit)
+        }
+    }
+
+    private func putInTurn(_ write: SharedWrite, order: Int64, _ limit: Duration) async throws(ObjectStorageError) {
         let source = write.source
         let record = SharedRecord(order: order, metadata: write.record)
         if let original = write.original {
@@ -66,21 +72,27 @@ extension SharedStore {
     /// objects.
     package func remove(_ sources: [StoreKey], order: Int64) async throws(ObjectStorageError) {
         for source in sources {
-            known.remove(source)
-            let version = RecordVersion(order: order, digest: nil)
-            let mark = SharedName.record(of: source, version)
-            let limit = configuration.writeTimeout
-            try await put(
-                mark, .removal, EntryKey(source: source, entry: source),
-                SharedRecord(order: order, metadata: ByteBuffer()), ByteBuffer(), limit)
-            var names = try await bucket.list(
-                SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
-            // A record that is newer than the mark stays.
-            names.removeAll { name in
-                RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
+            try await turns.remove(source) { () async throws(ObjectStorageError) in
+                try await removeInTurn(source, order: order)
             }
-            if !names.isEmpty { try await bucket.delete(names, within: limit) }
         }
+    }
+
+    private func removeInTurn(_ source: StoreKey, order: Int64) async throws(ObjectStorageError) {
+        known.remove(source)
+        let version = RecordVersion(order: order, digest: nil)
+        let mark = SharedName.record(of: source, version)
+        let limit = configuration.writeTimeout
+        try await put(
+            mark, .removal, EntryKey(source: source, entry: source),
+            SharedRecord(order: order, metadata: ByteBuffer()), ByteBuffer(), limit)
+        var names = try await bucket.list(
+            SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
+        // A record that is newer than the mark stays.
+        names.removeAll { name in
+            RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
+        }
+        if !names.isEmpty { try await bucket.delete(names, within: limit) }
     }
 
     private static let deletedAtOnce = 1_000

@@ -21,16 +21,54 @@ extension SharedStore {
             var groups = SharedName.groups(names)
             // The last source may have more objects than were listed.
             if names.count == Self.sweptAtOnce, groups.count > 1 { groups.removeLast() }
-            for (source, names) in groups where try await isOutdated(source, names, upTo: order, limit, isMeant) {
-                try await bucket.delete(names, within: limit)
-                deleted += names.count
-            }
+            deleted += try await delete(groups, upTo: order, limit, isMeant)
             guard names.count == Self.sweptAtOnce, let next = groups.last?.names.last else { return deleted }
             last = next
         }
     }
 
     private static let sweptAtOnce = 1_000
+
+    /// Sources that are looked at and deleted at once: another server may write to a source again from the moment at
+    /// which it was listed.
+    private static let sweptTogether = 16
+
+    private func delete(
+        _ groups: [SharedName.Group], upTo order: Int64, _ limit: Duration,
+        _ isMeant: (@Sendable (SharedRecord) -> Bool)?
+    ) async throws(ObjectStorageError) -> Int {
+        var deleted = 0
+        for start in stride(from: 0, to: groups.count, by: Self.sweptTogether) {
+            let results = await withTaskGroup(of: Result<Int, ObjectStorageError>.self) { tasks in
+                for group in groups[start..<min(start + Self.sweptTogether, groups.count)] {
+                    tasks.addTask {
+                        do throws(ObjectStorageError) {
+                            return .success(try await self.delete(group, upTo: order, limit, isMeant))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                return await tasks.reduce(into: []) { $0.append($1) }
+            }
+            for result in results { deleted += try result.get() }
+        }
+        return deleted
+    }
+
+    private func delete(
+        _ group: SharedName.Group, upTo order: Int64, _ limit: Duration,
+        _ isMeant: (@Sendable (SharedRecord) -> Bool)?
+    ) async throws(ObjectStorageError) -> Int {
+        try await turns.remove(group.source) { () async throws(ObjectStorageError) in
+            // This server may have written to it since the listing.
+            guard !known.isNewer(than: order, group.source),
+                try await isOutdated(group.source, group.names, upTo: order, limit, isMeant)
+            else { return 0 }
+            try await bucket.delete(group.names, within: limit)
+            return group.names.count
+        }
+    }
 
     private func isOutdated(
         _ source: StoreKey, _ names: [String], upTo order: Int64, _ limit: Duration,
@@ -46,16 +84,22 @@ extension SharedStore {
 }
 
 extension SharedName {
+    /// The names of one source's objects, in order.
+    fileprivate struct Group {
+        let source: StoreKey
+        var names: [String]
+    }
+
     /// Names in order, by the source that they belong to.
-    fileprivate static func groups(_ names: [String]) -> [(source: StoreKey, names: [String])] {
-        var groups: [(source: StoreKey, names: [String])] = []
+    fileprivate static func groups(_ names: [String]) -> [Group] {
+        var groups: [Group] = []
         for name in names {
             let hex = name.dropFirst(sources.count).prefix(2 * StoreKey.byteCount)
             guard let source = StoreKey(hex: hex), name.hasPrefix(self.source(source)) else { continue }
             if groups.last?.source == source {
                 groups[groups.count - 1].names.append(name)
             } else {
-                groups.append((source, [name]))
+                groups.append(Group(source: source, names: [name]))
             }
         }
         return groups

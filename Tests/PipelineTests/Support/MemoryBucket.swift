@@ -14,7 +14,7 @@ final class MemoryBucket: ObjectBucket {
     let operations = Watched<[Operation: Int]>([:])
     private let objects = Watched<[String: ByteBuffer]>([:])
     private let fault = Mutex<Fault?>(nil)
-    private let held = Mutex<[(isMeant: @Sendable (String) -> Bool, gate: Gate)]>([])
+    private let held = Mutex<[(operation: Operation, isMeant: @Sendable (String) -> Bool, gate: Gate)]>([])
 
     var clockOffset: TimeInterval { 0 }
 
@@ -30,9 +30,9 @@ final class MemoryBucket: ObjectBucket {
     /// Makes operations fail from now on; nil = no more.
     func fail(_ fault: Fault?) { self.fault.withLock { $0 = fault } }
 
-    /// Holds back the next write of such a name, before it takes effect.
-    func holdWrite(at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
-        held.withLock { $0.append((isMeant, gate)) }
+    /// Holds back the next operation on such a name, before it takes effect.
+    func hold(_ operation: Operation, at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
+        held.withLock { $0.append((operation, isMeant, gate)) }
     }
 
     func read(
@@ -50,16 +50,13 @@ final class MemoryBucket: ObjectBucket {
 
     func write(_ key: String, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
         try begin(.write, key)
-        let gate = held.withLock { held -> Gate? in
-            guard let index = held.firstIndex(where: { $0.isMeant(key) }) else { return nil }
-            return held.remove(at: index).gate
-        }
-        await gate?.pass()
+        await pass(.write, [key])
         objects.change { $0[key] = body }
     }
 
     func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {
         for key in keys { try begin(.delete, key) }
+        await pass(.delete, keys)
         objects.change { for key in keys { $0[key] = nil } }
     }
 
@@ -68,6 +65,14 @@ final class MemoryBucket: ObjectBucket {
     ) async throws(ObjectStorageError) -> [String] {
         try begin(.list, prefix)
         return Array(names.filter { $0.hasPrefix(prefix) && $0 > after ?? "" }.prefix(maxKeys))
+    }
+
+    private func pass(_ operation: Operation, _ keys: [String]) async {
+        let gate = held.withLock { held -> Gate? in
+            let index = held.firstIndex { $0.operation == operation && keys.contains(where: $0.isMeant) }
+            return index.map { held.remove(at: $0).gate }
+        }
+        await gate?.pass()
     }
 
     private func begin(_ operation: Operation, _ key: String) throws(ObjectStorageError) {

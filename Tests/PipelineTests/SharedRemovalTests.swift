@@ -1,0 +1,60 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomStore
+import HTTPTypes
+import Testing
+
+@testable import DarkroomPipeline
+
+/// Purged objects are deleted behind the answer, while the same server may write to the same names again.
+@Suite(.timeLimit(.minutes(2)))
+struct SharedRemovalTests {
+    private let cluster: Cluster
+    private let gate = Gate()
+
+    init() throws {
+        var fields = HTTPFields.control("max-age=3600", etag: "a")
+        fields[.surrogateKey] = "shoes"
+        cluster = try Cluster(fields)
+    }
+
+    /// Asks for images while the store holds back a deletion, and then lets it end.
+    private func ask(_ node: Cluster.Node, _ urls: [String]) async throws {
+        await gate.holds(1)
+        for url in urls { _ = try await node.pipeline.image(for: ImageRequest(url: url)) }
+        // Time for writes that do not wait for the deletion.
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.open()
+        await node.store.flush()
+    }
+
+    @Test(arguments: [PurgeTarget.tag("shoes"), .everything])
+    func `What is fetched anew while its purged objects are deleted stays`(target: PurgeTarget) async throws {
+        let url = "http://example.com/a.png"
+        let node = await cluster.node()
+        try await node.ask(url)
+        cluster.bucket.hold(.delete, at: gate) { $0.contains("/o-") }
+        await node.pipeline.purge(target)
+        try await ask(node, [url])
+        #expect(cluster.bucket.names.contains { $0.contains("/o-") })
+        #expect(try await cluster.node().tier(url) == .shared)
+    }
+
+    @Test func `What is fetched anew before its turn to be deleted stays`() async throws {
+        let urls = (0..<40).map { "http://example.com/\($0).png" }
+        let first = await cluster.node()
+        for url in urls { try await first.ask(url) }
+        // Knows none of the sources, so that it deletes what a listing of all sources shows, some at a time.
+        let second = await cluster.node()
+        let ordered = urls.sorted { RequestKeys.source($0).hex < RequestKeys.source($1).hex }
+        let held = "/\(RequestKeys.source(ordered[0]).hex)/o-"
+        cluster.bucket.hold(.delete, at: gate) { $0.contains(held) }
+        cluster.wall.advance(seconds: 1)
+        await second.pipeline.purge(.everything)
+        try await ask(second, [ordered[39]])
+        await until { [bucket = cluster.bucket] in !bucket.names.contains { $0.contains(held) } }
+        let third = await cluster.node()
+        #expect(try await third.tier(ordered[39]) == .shared)
+        #expect(try await third.ask(ordered[1]).cache.forwarded == .miss)
+    }
+}
