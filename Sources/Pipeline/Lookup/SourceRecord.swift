@@ -41,14 +41,19 @@ final class SourceRecord: Sendable {
     init(
         url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
         policy: FreshnessPolicy, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64 = 0,
-        leastDate: Date = .distantPast, isVerified: Bool = true
+        leastDate: Date = .distantPast, isVerified: Bool = true, isConfirmed: Bool = true
     ) {
         self.url = url
         self.host = host
         self.answeredURL = answeredURL
         self.response = response
         self.content = content
-        freshness = response.freshness(policy)
+        var freshness = response.freshness(policy)
+        if !isConfirmed {
+            freshness.staleSince = min(freshness.staleSince ?? freshness.receivedAt, freshness.receivedAt)
+            freshness.staleWhileRevalidate = .zero
+        }
+        self.freshness = freshness
         cachePolicy = ClientCachePolicy(response, policy: policy)
         lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
         varies = response.fields.contains(.vary)
@@ -88,6 +93,14 @@ final class SourceRecord: Sendable {
             url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
             requestedAt: requestedAt ?? self.requestedAt, leastOrder: leastOrder ?? self.leastOrder,
             leastDate: leastDate ?? self.leastDate, isVerified: isVerified)
+    }
+
+    /// The same record, which may be used only after the origin has confirmed it, or while the origin fails.
+    func unconfirmed(policy: FreshnessPolicy) -> SourceRecord {
+        SourceRecord(
+            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
+            requestedAt: requestedAt, leastOrder: leastOrder, leastDate: leastDate, isVerified: isVerified,
+            isConfirmed: false)
     }
 
     /// The same record by a clock that is ahead by so many seconds.

@@ -12,62 +12,58 @@ final class SourceRecords: Sendable {
     /// The records read from disk last, by which the same bytes need not be decoded again. What is on disk decides.
     private let decoded: Mutex<SieveTable<StoreKey, Decoded>>
     private static let decodedBytes = 1 << 20
-    /// Whether sources on disk may have been purged by another server while this one was away.
-    private let suspectsDisk: Atomic<Bool>
+    let suspicion: PurgeSuspicion
 
     private struct Decoded: Sendable {
         let bytes: ByteBuffer
-        let isSuspect: Bool
+        let isRestored: Bool
         let record: SourceRecord
     }
 
     /// - Parameters:
     ///   - budgetBytes: the budget of the parsed records; with 0 they are read from disk each time.
-    ///   - suspectsDisk: whether records on disk count as stale until ``trustDisk()`` is called.
+    ///   - suspectsDisk: whether other servers may have purged what is on disk while this one was away.
     init(budgetBytes: Int, disk: (any Storing)?, suspectsDisk: Bool = false, policy: FreshnessPolicy) {
         table = Mutex(SieveTable(budgetBytes: budgetBytes))
         self.disk = disk
         self.policy = policy
-        self.suspectsDisk = Atomic(suspectsDisk)
+        suspicion = PurgeSuspicion(includesDisk: suspectsDisk)
         decoded = Mutex(SieveTable(budgetBytes: disk == nil ? 0 : Self.decodedBytes))
     }
 
     /// Reads memory only, without suspending.
     func inMemory(_ source: StoreKey) -> SourceRecord? {
-        table.withLock { $0.value(for: source) }
+        table.withLock { $0.value(for: source) }.map { judged($0, isOnDisk: false) }
     }
 
     /// Reads memory only, without counting as a use.
     func peek(_ source: StoreKey) -> SourceRecord? {
-        table.withLock { $0.peek(source) }
+        table.withLock { $0.peek(source) }.map { judged($0, isOnDisk: false) }
     }
 
     /// Decodes the record in an entry from disk.
     ///
-    /// A record that the store has restored may be older than what was known of the source, and one that was on disk
-    /// while this server was away may have been purged: it is stale, so that the origin is asked before it is used.
+    /// A record that the store has restored may be older than what was known of the source, so that the origin is asked
+    /// before it is used.
     func decode(_ entry: StoredEntry, of source: StoreKey) -> SourceRecord? {
-        let isSuspect = entry.isRestored || suspectsDisk.load(ordering: .acquiring)
+        let isRestored = entry.isRestored
         if let known = decoded.withLock({ $0.value(for: source) }), known.bytes == entry.metadata,
-            known.isSuspect == isSuspect
+            known.isRestored == isRestored
         {
-            return known.record
+            return judged(known.record, isOnDisk: true)
         }
         guard var record = SourceRecord(entry.metadata, policy: policy) else { return nil }
-        if isSuspect, record.response.staleSince == nil {
-            var response = record.response
-            response.staleSince = response.receivedAt
-            record = record.with(response, policy: policy)
-        }
-        let known = Decoded(bytes: entry.metadata, isSuspect: isSuspect, record: record)
+        if isRestored { record = record.unconfirmed(policy: policy) }
+        let known = Decoded(bytes: entry.metadata, isRestored: isRestored, record: record)
         let cost = record.costBytes + entry.metadata.readableBytes
         let freed = decoded.withLock { $0.insert(known, cost: cost, for: source) }
         _ = consume freed
-        return record
+        return judged(record, isOnDisk: true)
     }
 
-    /// Purges of other servers are known from now on.
-    func trustDisk() { suspectsDisk.store(false, ordering: .releasing) }
+    private func judged(_ record: SourceRecord, isOnDisk: Bool) -> SourceRecord {
+        suspicion.concerns(record, isOnDisk: isOnDisk) ? record.unconfirmed(policy: policy) : record
+    }
 
     /// Reads disk only.
     func onDisk(_ source: StoreKey) async -> SourceRecord? {

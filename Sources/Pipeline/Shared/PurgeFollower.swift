@@ -35,6 +35,8 @@ final class PurgeFollower: Sendable {
         var cleanedAt: Int64 = 0
         /// When this process last tried to read the log.
         var triedAt: ContinuousClock.Instant?
+        /// Whether the last try failed.
+        var isCutOff = false
     }
 
     let shared: SharedTier
@@ -69,8 +71,9 @@ final class PurgeFollower: Sendable {
     }
 
     private static let appendLimit = Duration.seconds(5)
-    /// The time for one read of the log and of the new purges.
-    private static let pollLimit = Duration.seconds(2)
+    /// The time for one read of the log and of the new purges: less than what ``propagation`` adds, so that a server
+    /// knows by then that it may lack purges.
+    private static let pollLimit = Duration.milliseconds(900)
     private static let firstPollLimit = Duration.seconds(30)
 
     // MARK: This server's purges
@@ -127,15 +130,21 @@ final class PurgeFollower: Sendable {
         do throws(ObjectStorageError) {
             position = try await read()
         } catch {
-            state.withLock { $0.triedAt = instant() }
+            let wasCutOff = state.withLock { state in
+                state.triedAt = instant()
+                defer { state.isCutOff = true }
+                return state.isCutOff
+            }
+            if !wasCutOff { caches.records.suspicion.begin(at: shared.store.now()) }
             logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
             return false
         }
         state.withLock { state in
             state.triedAt = instant()
+            state.isCutOff = false
             state.position = position
         }
-        caches.records.trustDisk()
+        caches.records.suspicion.clear()
         await savePosition(position)
         return true
     }

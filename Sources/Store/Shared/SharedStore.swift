@@ -13,7 +13,8 @@ package final class SharedStore: Sendable {
     let bucket: any ObjectBucket
     package let configuration: SharedStoreConfiguration
     let counts = SharedCounts()
-    let now: @Sendable () -> Date
+    /// This machine's wall clock.
+    package let now: @Sendable () -> Date
     /// The clock of pauses.
     package let instant: @Sendable () -> ContinuousClock.Instant
     let queue: SharedWriteQueue
