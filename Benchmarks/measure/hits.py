@@ -71,10 +71,11 @@ def measure_burst(context: Context) -> None:
         for number in range(context.report.rounds):
             label = f"burst-{number}"
             with sources(context.nginx, context.images[:1], label) as (source,):
-                seconds, answers = fetch_all([server.url(source)] * BURST, BURST)
+                before = server.metric("darkroom_variants_total")
+                seconds, _ = fetch_all([server.url(source)] * BURST, BURST)
             milliseconds.append(seconds * 1000)
             downloads.append(context.nginx.origin_log.read_text().count(f"/{label}/"))
-            productions.append(sum("fwd=" in line and "collapsed" not in line for line in answers))
+            productions.append(server.metric("darkroom_variants_total") - before)
     add = context.report.add
     add("burst", f"{BURST} requests for one cold variant at once, in all", milliseconds, "ms")
     add("burst downloads", "  downloads for them", downloads)
