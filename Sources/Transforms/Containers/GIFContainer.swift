@@ -1,0 +1,137 @@
+import NIOCore
+
+/// The blocks of a GIF file (GIF89a §12-26), as far as needed to leave out those that draw nothing.
+enum GIFContainer {
+    /// The file with nothing but screen, color tables, images with their timing, and the number of loops. Comments,
+    /// data of other applications, such as XMP, and what follows the trailer go.
+    ///
+    /// Returns nil for a file with plain text, with images outside of its screen, or without a trailer.
+    static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
+        var walk = GIFWalk(file)
+        return walk.strippedFile()
+    }
+}
+
+/// One pass over a file that copies what is kept. Each read is bounded by the file.
+private struct GIFWalk {
+    private var rest: ByteBuffer
+    private var kept = ByteBuffer()
+    private var screen: (width: UInt16, height: UInt16) = (0, 0)
+    /// The graphic control extension of the next image.
+    private var control: ByteBuffer?
+    private var hasLoops = false
+    private var hasImage = false
+
+    init(_ file: ByteBuffer) { rest = file }
+
+    mutating func strippedFile() -> ByteBuffer? {
+        kept.reserveCapacity(rest.readableBytes)
+        guard keepScreen() else { return nil }
+        while let introducer = rest.readInteger(as: UInt8.self) {
+            switch introducer {
+            case Block.extensions: guard keepExtension() else { return nil }
+            case Block.image: guard keepImage() else { return nil }
+            case Block.trailer:
+                guard hasImage, control == nil else { return nil }
+                kept.writeInteger(Block.trailer)
+                return kept
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Signature, logical screen and global color table.
+    private mutating func keepScreen() -> Bool {
+        let start = rest
+        guard ["GIF87a", "GIF89a"].contains(rest.readString(length: 6)),
+            let width = rest.readInteger(endianness: .little, as: UInt16.self),
+            let height = rest.readInteger(endianness: .little, as: UInt16.self),
+            let flags = rest.readInteger(as: UInt8.self), rest.readSlice(length: 2) != nil, skipColors(flags)
+        else { return false }
+        screen = (width, height)
+        keep(from: start)
+        return true
+    }
+
+    private mutating func keepExtension() -> Bool {
+        let start = rest
+        guard let label = rest.readInteger(as: UInt8.self) else { return false }
+        switch label {
+        case Block.control:
+            guard control == nil, rest.readInteger(as: UInt8.self) == 4, rest.readSlice(length: 4) != nil,
+                rest.readInteger(as: UInt8.self) == 0
+            else { return false }
+            control = start.getSlice(at: start.readerIndex, length: 7)
+            return true
+        case Block.application: return keepApplication(start)
+        case Block.comment: return skipSubBlocks()
+        default: return false
+        }
+    }
+
+    /// Netscape's number of loops, the only data of an application that changes what is seen.
+    private mutating func keepApplication(_ start: ByteBuffer) -> Bool {
+        guard rest.readInteger(as: UInt8.self) == 11, let name = rest.readString(length: 11) else { return false }
+        guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(name) else { return skipSubBlocks() }
+        guard !hasLoops, rest.readInteger(as: UInt16.self) == 0x0301, rest.readSlice(length: 2) != nil,
+            rest.readInteger(as: UInt8.self) == 0
+        else { return false }
+        hasLoops = true
+        kept.writeInteger(Block.extensions)
+        keep(from: start)
+        return true
+    }
+
+    /// Descriptor, local color table, code size and codes (§20-22).
+    private mutating func keepImage() -> Bool {
+        let start = rest
+        guard let left = rest.readInteger(endianness: .little, as: UInt16.self),
+            let top = rest.readInteger(endianness: .little, as: UInt16.self),
+            let width = rest.readInteger(endianness: .little, as: UInt16.self),
+            let height = rest.readInteger(endianness: .little, as: UInt16.self),
+            Int(left) + Int(width) <= screen.width, Int(top) + Int(height) <= screen.height,
+            let flags = rest.readInteger(as: UInt8.self), skipColors(flags), rest.readSlice(length: 1) != nil,
+            skipSubBlocks()
+        else { return false }
+        if let control {
+            kept.writeInteger(Block.extensions)
+            kept.writeImmutableBuffer(control)
+        }
+        control = nil
+        kept.writeInteger(Block.image)
+        keep(from: start)
+        hasImage = true
+        return true
+    }
+
+    /// Copies what has been read since `start`.
+    private mutating func keep(from start: ByteBuffer) {
+        guard let read = start.getSlice(at: start.readerIndex, length: start.readableBytes - rest.readableBytes) else {
+            return
+        }
+        kept.writeImmutableBuffer(read)
+    }
+
+    /// The color table that these flags declare.
+    private mutating func skipColors(_ flags: UInt8) -> Bool {
+        flags & 0x80 == 0 || rest.readSlice(length: 3 * (2 << Int(flags & 7))) != nil
+    }
+
+    private mutating func skipSubBlocks() -> Bool {
+        while let length = rest.readInteger(as: UInt8.self) {
+            if length == 0 { return true }
+            guard rest.readSlice(length: Int(length)) != nil else { return false }
+        }
+        return false
+    }
+}
+
+private enum Block {
+    static let extensions: UInt8 = 0x21
+    static let image: UInt8 = 0x2C
+    static let trailer: UInt8 = 0x3B
+    static let control: UInt8 = 0xF9
+    static let comment: UInt8 = 0xFE
+    static let application: UInt8 = 0xFF
+}

@@ -1,0 +1,163 @@
+import NIOCore
+
+/// The segments of a JPEG file (ITU-T T.81 Annex B), as far as needed to leave out those that draw nothing.
+enum JPEGContainer {
+    /// The file with nothing but tables, frame and scans, and the two application segments that decide how components
+    /// become colors: JFIF without its thumbnail, and Adobe's. What follows the end of the image goes too.
+    ///
+    /// Returns nil for a file that is not exactly one baseline or progressive image of 8 bits with one or three
+    /// components.
+    static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
+        var walk = JPEGWalk(file)
+        return walk.strippedFile()
+    }
+}
+
+/// One pass over a file that copies what is kept. Each read is bounded by the file.
+private struct JPEGWalk {
+    private var rest: ByteBuffer
+    private var kept = ByteBuffer()
+    private var hasJFIF = false
+    private var hasAdobe = false
+    private var hasFrame = false
+    /// The length of what is kept up to the last scan; 0 = there was none. Tables behind it draw nothing.
+    private var endOfScans = 0
+
+    init(_ file: ByteBuffer) { rest = file }
+
+    mutating func strippedFile() -> ByteBuffer? {
+        guard rest.readInteger(as: UInt16.self) == Marker.start else { return nil }
+        kept.reserveCapacity(rest.readableBytes + 2)
+        kept.writeInteger(Marker.start)
+        while let marker = readMarker() {
+            guard marker != Marker.end else { return finished() }
+            guard let content = readContent(), keep(marker, content) else { return nil }
+        }
+        return nil
+    }
+
+    private mutating func finished() -> ByteBuffer? {
+        guard endOfScans > 0 else { return nil }
+        kept.moveWriterIndex(to: endOfScans)
+        kept.writeBytes([0xFF, Marker.end])
+        return kept
+    }
+
+    /// The second byte of a marker. Any number of 0xFF may come before it (B.1.1.2).
+    private mutating func readMarker() -> UInt8? {
+        guard rest.readInteger(as: UInt8.self) == 0xFF else { return nil }
+        while let byte = rest.readInteger(as: UInt8.self) {
+            if byte != 0xFF { return byte }
+        }
+        return nil
+    }
+
+    private mutating func readContent() -> ByteBuffer? {
+        guard let length = rest.readInteger(as: UInt16.self), length >= 2 else { return nil }
+        return rest.readSlice(length: Int(length) - 2)
+    }
+
+    /// Returns false for a segment that the file must not have.
+    private mutating func keep(_ marker: UInt8, _ content: ByteBuffer) -> Bool {
+        switch marker {
+        case Marker.applications.lowerBound: return keepJFIF(content)
+        case Marker.adobe: return keepAdobe(content)
+        case Marker.applications, Marker.comment: return true
+        case Marker.frames: return keepFrame(marker, content)
+        case Marker.huffmanTables, Marker.quantizationTables: break
+        case Marker.restartInterval: guard content.readableBytes == 2 else { return false }
+        case Marker.scan: return keepScan(content)
+        default: return false
+        }
+        write(marker, content)
+        return true
+    }
+
+    private mutating func write(_ marker: UInt8, _ content: ByteBuffer) {
+        kept.writeBytes([0xFF, marker])
+        kept.writeInteger(UInt16(content.readableBytes + 2))
+        kept.writeImmutableBuffer(content)
+    }
+
+    /// Version and density, with a thumbnail of no pixels (JFIF 1.02). Other segments of that number are left out.
+    private mutating func keepJFIF(_ content: ByteBuffer) -> Bool {
+        guard content.readableBytesView.starts(with: Array("JFIF\0".utf8)), content.readableBytes >= 14 else {
+            return true
+        }
+        guard !hasJFIF, !hasFrame, var bare = content.getSlice(at: content.readerIndex, length: 12) else {
+            return false
+        }
+        hasJFIF = true
+        bare.writeBytes([0, 0])
+        write(Marker.applications.lowerBound, bare)
+        return true
+    }
+
+    /// The first twelve bytes, of which the last one is the color transform.
+    private mutating func keepAdobe(_ content: ByteBuffer) -> Bool {
+        guard content.readableBytesView.starts(with: Array("Adobe".utf8)), content.readableBytes >= 12 else {
+            return true
+        }
+        guard !hasAdobe, !hasFrame, let bare = content.getSlice(at: content.readerIndex, length: 12) else {
+            return false
+        }
+        hasAdobe = true
+        write(Marker.adobe, bare)
+        return true
+    }
+
+    /// Precision, height, width, number of components, and three bytes for each (B.2.2).
+    private mutating func keepFrame(_ marker: UInt8, _ content: ByteBuffer) -> Bool {
+        var fields = content
+        guard !hasFrame, fields.readInteger(as: UInt8.self) == 8, let height = fields.readInteger(as: UInt16.self),
+            let width = fields.readInteger(as: UInt16.self), height > 0, width > 0,
+            let components = fields.readInteger(as: UInt8.self), components == 1 || components == 3,
+            fields.readableBytes == 3 * Int(components)
+        else { return false }
+        hasFrame = true
+        write(marker, content)
+        return true
+    }
+
+    /// The header of a scan (B.2.3) with the coded data that follows it.
+    private mutating func keepScan(_ content: ByteBuffer) -> Bool {
+        guard hasFrame, let components = content.getInteger(at: content.readerIndex, as: UInt8.self),
+            (1...3).contains(components), content.readableBytes == 4 + 2 * Int(components),
+            let length = codedLength(), let coded = rest.readSlice(length: length)
+        else { return false }
+        write(Marker.scan, content)
+        kept.writeImmutableBuffer(coded)
+        endOfScans = kept.writerIndex
+        return true
+    }
+
+    /// The length of coded data up to the marker behind it: in it, 0xFF precedes only 0, restart markers and 0xFF.
+    private func codedLength() -> Int? {
+        let bytes = rest.readableBytesView
+        var index = bytes.startIndex
+        while let prefix = bytes[index...].firstIndex(of: 0xFF), prefix + 1 < bytes.endIndex {
+            switch bytes[prefix + 1] {
+            case 0, Marker.restarts: index = prefix + 2
+            case 0xFF: index = prefix + 1
+            default: return prefix - bytes.startIndex
+            }
+        }
+        return nil
+    }
+}
+
+/// The second bytes of markers (Table B.1).
+private enum Marker {
+    static let start: UInt16 = 0xFFD8
+    static let end: UInt8 = 0xD9
+    /// Baseline, extended sequential and progressive, all with Huffman coding.
+    static let frames: ClosedRange<UInt8> = 0xC0...0xC2
+    static let huffmanTables: UInt8 = 0xC4
+    static let restarts: ClosedRange<UInt8> = 0xD0...0xD7
+    static let scan: UInt8 = 0xDA
+    static let quantizationTables: UInt8 = 0xDB
+    static let restartInterval: UInt8 = 0xDD
+    static let applications: ClosedRange<UInt8> = 0xE0...0xEF
+    static let adobe: UInt8 = 0xEE
+    static let comment: UInt8 = 0xFE
+}

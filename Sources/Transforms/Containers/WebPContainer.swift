@@ -1,0 +1,120 @@
+import NIOCore
+
+/// The chunks of a WebP file (RFC 9649 §2), as far as needed to leave some out.
+enum WebPContainer {
+    /// The file without its `EXIF` chunk: libvips 8.14 adds one of 186 bytes or more to every image, even if it is told
+    /// to strip metadata. A header of extended features that is then of no use goes too.
+    ///
+    /// Returns the file as it is if it has no such chunk, or is not of the expected form.
+    static func removingEXIF(from file: ByteBuffer) -> ByteBuffer {
+        guard let content = content(of: file, mayEndEarly: false), var chunks = chunks(of: content),
+            chunks.contains(where: { $0.name == "EXIF" })
+        else { return file }
+        chunks.removeAll { $0.name == "EXIF" }
+        return self.file(of: chunks, features: ~Features.exif) ?? file
+    }
+
+    /// The file with nothing but pixels, and the timing of an animation. Color profile, EXIF, XMP, chunks of other
+    /// kinds, also inside of frames, and what follows the file go.
+    ///
+    /// Returns nil for a file that is not exactly one image or animation, or ends early.
+    static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
+        guard let content = content(of: file, mayEndEarly: true), var chunks = chunks(of: content) else { return nil }
+        chunks.removeAll { !drawing.contains($0.name) }
+        switch chunks.map(\.name) {
+        case ["VP8 "], ["VP8L"], ["VP8X", "VP8 "], ["VP8X", "VP8L"], ["VP8X", "ALPH", "VP8 "]: break
+        case let names where names.count > 2 && names == ["VP8X", "ANIM"] + names.dropFirst(2).map({ _ in "ANMF" }):
+            let frames = chunks.dropFirst(2).compactMap(strippedFrame)
+            guard frames.count == names.count - 2 else { return nil }
+            chunks = chunks.prefix(2) + frames
+        default: return nil
+        }
+        return self.file(of: chunks, features: Features.alpha | Features.animation)
+    }
+
+    private struct Chunk {
+        let name: String
+        /// With name and length in front of it, and padded to an even number of bytes.
+        var bytes: ByteBuffer
+    }
+
+    /// The flags of a `VP8X` chunk (RFC 9649 §2.7).
+    private enum Features {
+        static let exif: UInt8 = 0x08
+        static let alpha: UInt8 = 0x10
+        static let animation: UInt8 = 0x02
+    }
+
+    private static let drawing: Set = ["VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF"]
+    private static let chunkHeaderLength = 8
+    /// Position, size, duration and flags of an animation's frame.
+    private static let frameHeaderLength = 16
+    /// The most chunks of a file that is read; a frame is one.
+    private static let maxChunks = 65_536
+
+    /// The chunks of the file.
+    ///
+    /// - Parameter mayEndEarly: whether more may follow than the file's header says.
+    private static func content(of file: ByteBuffer, mayEndEarly: Bool) -> ByteBuffer? {
+        var rest = file
+        guard rest.readString(length: 4) == "RIFF",
+            let length = rest.readInteger(endianness: .little, as: UInt32.self), length >= 4,
+            length <= rest.readableBytes, mayEndEarly || length == rest.readableBytes,
+            rest.readString(length: 4) == "WEBP"
+        else { return nil }
+        return rest.readSlice(length: Int(length) - 4)
+    }
+
+    /// All chunks in order; nil unless they fill the content.
+    private static func chunks(of content: ByteBuffer) -> [Chunk]? {
+        var rest = content
+        var chunks: [Chunk] = []
+        while rest.readableBytes > 0 {
+            let start = rest.readerIndex
+            guard chunks.count < maxChunks, let name = rest.getString(at: start, length: 4),
+                let length: UInt32 = rest.getInteger(at: start + 4, endianness: .little),
+                let bytes = rest.readSlice(length: chunkHeaderLength + Int(length) + Int(length % 2))
+            else { return nil }
+            chunks.append(Chunk(name: name, bytes: bytes))
+        }
+        return chunks
+    }
+
+    /// A frame with nothing but its pixels.
+    private static func strippedFrame(_ frame: Chunk) -> Chunk? {
+        var content = frame.bytes
+        guard content.readSlice(length: chunkHeaderLength) != nil,
+            let header = content.readSlice(length: frameHeaderLength), var chunks = chunks(of: content)
+        else { return nil }
+        chunks.removeAll { !drawing.contains($0.name) }
+        guard [["VP8 "], ["VP8L"], ["ALPH", "VP8 "]].contains(chunks.map(\.name)) else { return nil }
+        var bytes = ByteBuffer()
+        bytes.writeString(frame.name)
+        bytes.writeInteger(
+            UInt32(frameHeaderLength + chunks.reduce(0) { $0 + $1.bytes.readableBytes }), endianness: .little)
+        bytes.writeImmutableBuffer(header)
+        for chunk in chunks { bytes.writeImmutableBuffer(chunk.bytes) }
+        return Chunk(name: frame.name, bytes: bytes)
+    }
+
+    /// A file of these chunks with no other features than these. A header of extended features is left out where a
+    /// plain image follows it.
+    private static func file(of chunks: [Chunk], features: UInt8) -> ByteBuffer? {
+        let isSimple = chunks.count == 2 && chunks[0].name == "VP8X" && chunks[1].name.hasPrefix("VP8")
+        let chunks = isSimple ? chunks[1...] : chunks[...]
+        guard let length = UInt32(exactly: chunks.reduce(4) { $0 + $1.bytes.readableBytes }) else { return nil }
+        var file = ByteBuffer()
+        file.reserveCapacity(Int(length) + chunkHeaderLength)
+        file.writeString("RIFF")
+        file.writeInteger(length, endianness: .little)
+        file.writeString("WEBP")
+        for var chunk in chunks {
+            let flags = chunk.bytes.readerIndex + chunkHeaderLength
+            if chunk.name == "VP8X", let stated: UInt8 = chunk.bytes.getInteger(at: flags) {
+                chunk.bytes.setInteger(stated & features, at: flags)
+            }
+            file.writeImmutableBuffer(chunk.bytes)
+        }
+        return file
+    }
+}
