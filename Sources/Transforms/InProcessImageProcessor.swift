@@ -1,4 +1,5 @@
 public import DarkroomVips
+import NIOCore
 
 /// Processes images in this process, on the calling thread.
 public struct InProcessImageProcessor: ImageProcessing {
@@ -32,10 +33,17 @@ public struct InProcessImageProcessor: ImageProcessing {
             for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
             interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
-        let (body, quality) =
-            format.isText
-            ? (try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil)
-            : try Encoder(job.output, format: format, efforts: job.efforts, interrupt: interrupt).encode(image, &timer)
+        let (body, quality): (ByteBuffer, ResultQuality?)
+        if format.isText {
+            (body, quality) = (
+                try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil
+            )
+        } else {
+            let encoder = Encoder(job.output, format: format, efforts: job.efforts, interrupt: interrupt)
+            let encoded = try encoder.encode(image, &timer)
+            let source = SourcePassthrough(of: job, header, framesUsed: framesUsed, as: format, image)
+            (body, quality) = source?.result(insteadOf: encoded.body) ?? encoded
+        }
         timer.finishEncoding()
         return ProcessedImage(
             body: body, format: format, size: image.size,
@@ -104,7 +112,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ mark: MarkSource?,
         interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
-        let result: ImageFrames
+        var result: ImageFrames
         do {
             result = try job.chain.apply(to: image, start: header.plan, mark: mark, interrupt: interrupt)
         } catch let error as TransformError {
@@ -115,6 +123,9 @@ public struct InProcessImageProcessor: ImageProcessing {
             throw interrupt() ? .interrupted : .transformFailed("\(error)")
         }
         try job.limits.check(output: result.size)
+        if job.output.passthrough == .auto {
+            result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
+        }
         return result
     }
 }

@@ -41,7 +41,9 @@ struct ResultQualityTests {
         var record = VariantRecord(
             content: StoreKey(hashing: "content".utf8), format: .webp, size: PixelSize(width: 3, height: 2),
             sourceBytes: 5, digest: String(repeating: "a", count: 64))
-        for quality in [nil, ResultQuality(value: nil), ResultQuality(value: 20, fits: false)] {
+        for quality in [
+            nil, ResultQuality(value: nil), ResultQuality(value: 20, fits: false), .ofSource(), .ofSource(fits: false),
+        ] {
             record.quality = quality
             #expect(VariantRecord(record.bytes) == record)
         }

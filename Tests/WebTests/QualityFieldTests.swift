@@ -15,6 +15,7 @@ struct QualityFieldTests {
     @Test(arguments: [
         (ResultQuality(value: 72), "72"), (ResultQuality(value: 20, fits: false), "20;fits=?0"),
         (ResultQuality(value: nil), "lossless"), (ResultQuality(value: nil, fits: false), "lossless;fits=?0"),
+        (.ofSource(), "source"), (.ofSource(fits: false), "source;fits=?0"),
     ])
     func `The quality is a field of responses to GET and HEAD, and of a 304`(
         quality: ResultQuality, field: String

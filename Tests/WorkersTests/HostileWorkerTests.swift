@@ -136,6 +136,12 @@ struct HostileWorkerTests {
             wrong[keyPath: change] = 0
             #expect(wrong.image(body, of: job) == nil)
         }
+        var copied = WireImage(honest)
+        copied.quality = Int(ResultQuality.ofSource().code)
+        #expect(copied.image(body, of: job) == nil)
+        var passing = job
+        passing.output = OutputOptions(format: .png, passthrough: .auto)
+        #expect(copied.image(body, of: passing)?.quality == .ofSource())
         for change in [\WireImage.decoding, \.transforming, \.encoding] {
             for duration in [-2, .max] {
                 var wrong = WireImage(honest)

@@ -109,7 +109,7 @@ struct WorkerJobTests {
         let options = [
             OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
             OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
-            OutputOptions(maxQuality: 40),
+            OutputOptions(maxQuality: 40), OutputOptions(maxBytes: 900, passthrough: .auto),
         ]
         for output in options {
             var job = ImageJob.drawing(format: .png)

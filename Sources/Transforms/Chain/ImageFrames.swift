@@ -12,6 +12,8 @@ public struct ImageFrames: Sendable {
     public let delays: [Int]
     /// How many times an animation plays; 0 = indefinitely.
     public let loop: Int
+    /// Whether a chain has returned the frames as the decoder delivered them. Known only where the job asks for it.
+    var isUnchanged = false
 
     /// - Parameter frames: at least one; an empty list is a programming error.
     init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {
@@ -29,6 +31,11 @@ public struct ImageFrames: Sendable {
     public var size: PixelSize { PixelSize(width: first.width, height: first.height) }
     /// Whether there is more than one frame.
     public var isAnimated: Bool { frames.count > 1 }
+
+    /// Whether both have the very same images as frames, so that no operation has touched a pixel.
+    func isIdentical(to other: ImageFrames) -> Bool {
+        frames.count == other.frames.count && zip(frames, other.frames).allSatisfy { $0 === $1 }
+    }
 
     /// The image with every frame changed by `change`. If that changes the size, the extent becomes the new raster.
     public func mapFrames(_ change: (VipsImage) throws(VipsError) -> VipsImage) throws(VipsError) -> ImageFrames {

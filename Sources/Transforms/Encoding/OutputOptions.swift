@@ -20,6 +20,10 @@ public struct OutputOptions: Hashable, Sendable {
     public let interlaced: Bool
     /// Whether a PNG has at most 256 colors.
     public let palette: Bool
+    /// Whether a source may be the result; never for an interlaced one, nor one with a palette.
+    public let passthrough: Passthrough
+    /// Whether the other options permit that a source is the result.
+    package let supportsPassthrough: Bool
     /// The additional members of a document; only for `json`.
     public let details: ImageDetails
     /// What an animation becomes if ``format`` cannot be animated.
@@ -32,7 +36,7 @@ public struct OutputOptions: Hashable, Sendable {
         format: OutputFormat? = nil, quality: Int? = nil, maxQuality: Int? = nil, target: QualityTarget? = nil,
         maxBytes: Int? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
-        details: ImageDetails = [], animation: AnimationOutput = .firstFrame
+        passthrough: Passthrough = .off, details: ImageDetails = [], animation: AnimationOutput = .firstFrame
     ) {
         let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
         self.animation = isStill ? animation : .firstFrame
@@ -58,6 +62,9 @@ public struct OutputOptions: Hashable, Sendable {
         self.maxBytes = format?.isText == true ? nil : maxBytes
         self.interlaced = interlaced && (format?.supportsInterlacing ?? true)
         self.palette = palette && (format ?? .png) == .png
+        supportsPassthrough =
+            (isOpen || format.flatMap(SourceStripping.init) != nil) && !self.interlaced && !self.palette
+        self.passthrough = supportsPassthrough ? passthrough : .off
         self.details = format == .json ? details : []
     }
 
@@ -70,6 +77,7 @@ public struct OutputOptions: Hashable, Sendable {
         if let maxBytes { parts.append("max-\(maxBytes)") }
         if nearLossless { parts.append("nl") }
         if palette { parts.append("palette") }
+        if passthrough != .off { parts.append("pass-\(passthrough.rawValue)") }
         if !details.isEmpty { parts.append("\(details.rawValue)") }
         if animation != .firstFrame { parts.append(animation.rawValue) }
         return "\(name)(\(parts.joined(separator: ",")))"
@@ -93,7 +101,7 @@ public struct OutputOptions: Hashable, Sendable {
         OutputOptions(
             format: format, quality: quality, maxQuality: maxQuality ?? self.maxQuality, target: target,
             maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
-            palette: palette, details: details, animation: animation)
+            palette: palette, passthrough: passthrough, details: details, animation: animation)
     }
 
     /// Whether a result may have this format.

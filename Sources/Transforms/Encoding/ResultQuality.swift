@@ -1,27 +1,47 @@
-/// The quality that an encoder was given, where the image decided it: for `q=auto` and `max_bytes`.
+/// The quality that an encoder was given, where the image decided it: for `q=auto` and `max_bytes`; or that the source
+/// itself is the result.
 public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
-    /// 1…100; nil = the encoding is lossless.
+    /// 1…100; nil = the encoding is lossless, or that of the source.
     public let value: Int?
     /// Whether the result has at most the bytes that were asked for.
     public let fits: Bool
+    /// Whether the result is the source without its metadata (``Passthrough/auto``), not encoded again.
+    public let isSource: Bool
 
     /// A quality outside of 1…100 becomes the nearest one.
     public init(value: Int?, fits: Bool = true) {
-        self.value = value.map { min(max($0, 1), 100) }
-        self.fits = fits
+        self.init(value: value.map { min(max($0, 1), 100) }, fits: fits, isSource: false)
     }
 
-    /// The value of `X-Quality`, a structured field (RFC 9651): `72`, `lossless`, or `20;fits=?0`.
-    public var description: String { (value.map(String.init) ?? "lossless") + (fits ? "" : ";fits=?0") }
+    private init(value: Int?, fits: Bool, isSource: Bool) {
+        self.value = value
+        self.fits = fits
+        self.isSource = isSource
+    }
 
-    /// Quality and fit in one byte, by which both are stored and sent: 0 = lossless, 128 more if it does not fit.
-    package var code: UInt8 { UInt8(value ?? 0) + (fits ? 0 : 128) }
+    /// The quality of a source that is passed on, which is not known.
+    public static func ofSource(fits: Bool = true) -> ResultQuality {
+        ResultQuality(value: nil, fits: fits, isSource: true)
+    }
+
+    /// The value of `X-Quality`, a structured field (RFC 9651): `72`, `lossless`, `source`, or `20;fits=?0`.
+    public var description: String {
+        (isSource ? "source" : value.map(String.init) ?? "lossless") + (fits ? "" : ";fits=?0")
+    }
+
+    /// Quality and fit in one byte, by which both are stored and sent: 0 = lossless, 126 = that of the source, 128 more
+    /// if the result does not fit.
+    package var code: UInt8 { (isSource ? Self.sourceCode : UInt8(value ?? 0)) + (fits ? 0 : 128) }
 
     /// Nil if the byte is no such code.
     package init?(code: UInt8) {
-        guard code & 127 <= 100 else { return nil }
-        self.init(value: code & 127 == 0 ? nil : Int(code & 127), fits: code < 128)
+        let (quality, fits) = (code & 127, code < 128)
+        guard quality <= 100 || quality == Self.sourceCode else { return nil }
+        let isSource = quality == Self.sourceCode
+        self.init(value: isSource || quality == 0 ? nil : Int(quality), fits: fits, isSource: isSource)
     }
+
+    private static let sourceCode: UInt8 = 126
 }
 
 /// How close to the unencoded image a lossy result with `q=auto` has to look.

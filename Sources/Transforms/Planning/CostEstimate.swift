@@ -38,7 +38,9 @@ struct CostEstimate: Hashable, Sendable {
         let result = Double(facts.resultArea) * facts.resultBands
         let raster = Double(facts.rasterBytes)
         let peak = max(facts.decoding, raster + result + max(facts.transforming, facts.encoding))
-        bytes = Int(clamping: Double(facts.sourceBytes) + Self.fixedBytes + peak)
+        // A source that may be passed on is copied.
+        let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
+        bytes = Int(clamping: source + Self.fixedBytes + peak)
         work = (facts.decodingNanoseconds + facts.transformingNanoseconds + facts.encodingNanoseconds) / 1e6
     }
 

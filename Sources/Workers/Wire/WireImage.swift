@@ -52,6 +52,7 @@ struct WireImage: WireValue {
         let sides = 1...1_000_000_000
         guard sides.contains(width), sides.contains(height), frames > 0,
             job.output.permits(format), quality < 0 || resultQuality != nil,
+            resultQuality?.isSource != true || job.output.passthrough == .auto,
             [decoding, transforming, encoding].allSatisfy((-1...Self.maxNanoseconds).contains)
         else { return nil }
         return ProcessedImage(

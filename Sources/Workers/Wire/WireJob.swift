@@ -22,6 +22,7 @@ struct WireJob: WireValue, Equatable {
     var nearLossless = false
     var interlaced = false
     var palette = false
+    var passthrough = Passthrough.off
     var efforts = EncoderEfforts()
     var details = 0
     var animation = AnimationOutput.firstFrame
@@ -50,6 +51,7 @@ struct WireJob: WireValue, Equatable {
         nearLossless = job.output.nearLossless
         interlaced = job.output.interlaced
         palette = job.output.palette
+        passthrough = job.output.passthrough
         efforts = job.efforts
         details = job.output.details.rawValue
         animation = job.output.animation
@@ -73,6 +75,7 @@ struct WireJob: WireValue, Equatable {
         try coder.code(&nearLossless)
         try coder.code(&interlaced)
         try coder.code(&palette)
+        try coder.code(choice: &passthrough)
         try coder.code(&efforts)
         try coder.code(&details)
         try coder.code(choice: &animation)
@@ -89,7 +92,7 @@ struct WireJob: WireValue, Equatable {
             output: OutputOptions(
                 format: format, quality: quality, maxQuality: maxQuality, target: target, maxBytes: maxBytes,
                 lossless: lossless, nearLossless: nearLossless, interlaced: interlaced, palette: palette,
-                details: ImageDetails(rawValue: details), animation: animation),
+                passthrough: passthrough, details: ImageDetails(rawValue: details), animation: animation),
             efforts: efforts, limits: limits)
         job.sharedSource = source
         job.sharedMark = mark

@@ -19,6 +19,16 @@ struct OutputOptionsTests {
         #expect(
             OutputOptions(format: .webp, lossless: true, nearLossless: true)
                 == OutputOptions(format: .webp, quality: 60, nearLossless: true))
+        for output in [
+            OutputOptions(format: .avif, passthrough: .auto), OutputOptions(format: .blurHash, passthrough: .auto),
+            OutputOptions(interlaced: true, passthrough: .auto), OutputOptions(palette: true, passthrough: .auto),
+            OutputOptions(format: .jpeg, interlaced: true, passthrough: .auto),
+        ] { #expect(output.passthrough == .off && !output.key.contains("pass")) }
+        for output in [
+            OutputOptions(format: .avif, passthrough: .auto, animation: .webp),
+            OutputOptions(format: .jpeg, quality: 5, palette: true, passthrough: .auto),
+            OutputOptions(maxQuality: 50, passthrough: .auto).converted(to: .gif),
+        ] { #expect(output.passthrough == .auto && output.key.contains("pass-auto")) }
         #expect(OutputOptions(format: .json, maxBytes: 100) == OutputOptions(format: .json))
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
@@ -33,8 +43,9 @@ struct OutputOptionsTests {
             OutputOptions(target: .medium), OutputOptions(target: .high), OutputOptions(maxBytes: 100),
             OutputOptions(target: .medium, maxBytes: 100), OutputOptions(quality: 50, maxBytes: 100),
             OutputOptions(nearLossless: true), OutputOptions(quality: 50, nearLossless: true),
-            OutputOptions(palette: true),
-            OutputOptions(format: .png), OutputOptions(format: .png, interlaced: true),
+            OutputOptions(palette: true), OutputOptions(passthrough: .auto),
+            OutputOptions(format: .png, passthrough: .auto), OutputOptions(format: .png),
+            OutputOptions(format: .png, interlaced: true),
             OutputOptions(format: .json), OutputOptions(format: .json, details: .color),
             OutputOptions(format: .json, details: [.color, .lqip]), OutputOptions(format: .blurHash),
         ]

@@ -32,6 +32,13 @@ enum Drawing {
         }
     }
 
+    /// An image of one component, strongly compressed.
+    static func grayJPEG(of image: ByteBuffer) throws -> ByteBuffer {
+        try VipsLoader.png.withImage(of: image) { lazy throws(VipsError) in
+            try VipsSaver.jpeg.encode(lazy.applying("colourspace", ["space": "b-w"]), ["Q": 20])
+        }
+    }
+
     static let red: [UInt8] = [220, 30, 30]
     static let green: [UInt8] = [30, 160, 60]
     static let blue: [UInt8] = [30, 60, 200]

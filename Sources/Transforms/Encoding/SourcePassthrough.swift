@@ -1,0 +1,59 @@
+import DarkroomVips
+import NIOCore
+
+/// A source that shows what the encoded result shows, so that it may be sent in place of it.
+struct SourcePassthrough {
+    private let header: SourceHeader
+    private let source: ByteBuffer
+    private let maxBytes: Int?
+    private let stripping: SourceStripping
+
+    /// Nil unless all of the source has been decoded and reached the encoder as it was, upright, in the format of the
+    /// result, and without an owner's notice, which stripping would lose.
+    ///
+    /// - Parameter result: the chain's result.
+    init?(of job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, _ result: ImageFrames) {
+        guard job.output.passthrough == .auto, !job.isPartial, result.isUnchanged, result.size == header.size,
+            framesUsed == header.frames, header.orientation == 1, let stripping = SourceStripping(as: format),
+            stripping.format == header.format, CopyrightNotice(of: result.first).isEmpty
+        else { return nil }
+        self.header = header
+        source = job.source
+        maxBytes = job.output.maxBytes
+        self.stripping = stripping
+    }
+
+    /// The source without metadata, if it has at most as many bytes as it takes encoded again. Its header is read once
+    /// more and has to say the same.
+    func result(insteadOf encoded: ByteBuffer) -> (body: ByteBuffer, quality: ResultQuality)? {
+        guard let stripped = stripping.strip(source), stripped.readableBytes <= encoded.readableBytes,
+            (try? SourceHeader(of: stripped)) == header
+        else { return nil }
+        return (stripped, .ofSource(fits: maxBytes.map { stripped.readableBytes <= $0 } ?? true))
+    }
+}
+
+extension TransformChain {
+    /// Whether this chain has returned the decoded pixels themselves, or gray ones only as equal red, green and blue.
+    ///
+    /// - Parameters:
+    ///   - result: what the chain has made of `decoded`.
+    ///   - start: the plan that it began with.
+    func hasLeft(_ decoded: ImageFrames, in result: ImageFrames, start: ChainPlan, interrupt: @escaping Interrupt)
+        -> Bool
+    {
+        if result.isIdentical(to: decoded) { return true }
+        guard result.size == decoded.size, decoded.first.isPlainGray else { return false }
+        let others = TransformChain(transforms.filter { !($0 is ToSRGB) })
+        let colorless = try? others.apply(to: decoded, start: start, interrupt: interrupt)
+        return colorless?.isIdentical(to: decoded) == true
+    }
+}
+
+extension VipsImage {
+    /// Whether the image has 8-bit gray samples, and no profile that says what they mean.
+    fileprivate var isPlainGray: Bool {
+        let profile = blob("icc-profile-data").map(ICCProfile.init)
+        return interpretation == "b-w" && isByte && bands <= 2 && profile?.suits(self) != true
+    }
+}
