@@ -53,7 +53,7 @@ struct SettingsTests {
         #expect(settings.listeners.adminHost == "127.0.0.1")
         #expect(settings.clientLimits == ClientLimits())
         #expect(settings.processing.fallbackStatus == 200)
-        #expect(settings.processing.resample == .fast)
+        #expect(settings.processing.resample == .fast && settings.processing.passthrough == .off)
         #expect(settings.logging.format == .text && settings.logging.hits)
     }
 
@@ -95,6 +95,7 @@ struct SettingsTests {
         "max-output-pixels": "9000", "max-redirects": "0", "connect-timeout": "500ms", "download-timeout": "9s",
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB", "isolation": "none", "quarantine": "0",
         "queue-depth": "1", "memory-budget": "100MiB", "prefetch-concurrency": "9", "resample": "linear",
+        "passthrough": "auto",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "playground": "false", "compat": "wsrv",
         "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3", "jxl-effort": "5",
@@ -189,7 +190,7 @@ struct SettingsTests {
         ("max-source-bytes", "0"), ("max-source-bytes", "99999999999GiB"), ("connect-timeout", "5"),
         ("connect-timeout", "0s"),
         ("allow-networks", "10.0.0.1/8"), ("allow-networks", "nonsense"), ("allow-ports", "80,http"),
-        ("resample", "best"),
+        ("resample", "best"), ("passthrough", "always"),
         ("pixel-workers", "0"), ("worker-memory", "1MiB"), ("isolation", "some"), ("quarantine", "1"),
         ("log-level", "loud"),
         ("log-format", "xml"), ("log-hits", "no"), ("cache-key-drop-query", "utm_*"), ("host", ""),

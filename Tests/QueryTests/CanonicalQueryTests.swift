@@ -38,6 +38,9 @@ struct CanonicalQueryTests {
         ), ("url=x&output=png&q=auto&target=high", "url=x&output=png"),
         ("url=x&nl&ll&q=60&output=webp", "url=x&output=webp&nl=true"),
         ("url=x&palette&output=webp", "url=x&output=webp"),
+        ("url=x&passthrough=Auto&q=70", "url=x&q=70&passthrough=auto"), ("url=x&passthrough=off", "url=x"),
+        ("url=x&passthrough=auto&output=avif", "url=x&output=avif"),
+        ("url=x&passthrough=auto&il", "url=x&il=true"), ("url=x&passthrough=auto&palette", "url=x&palette=true"),
         ("url=x&output=json&fields=lqip,color,lqip", "url=x&output=json&fields=color%2Clqip"),
         ("url=x&placeholder=lqip,blurhash", "url=x&placeholder=blurhash%2Clqip"),
         ("url=x&pad=5,6,5,6&border=03,000&radius=1,50%25,1,50%25", "url=x&border=3&radius=1%2C50p&pad=5%2C6"),
@@ -104,5 +107,15 @@ struct CanonicalQueryTests {
         let query = try ImageQueryGrammar(limits: linear).parse("url=x&w=5")
         #expect(CanonicalQuery(query, limits: linear).text == "url=x&w=5")
         #expect(CanonicalQuery(query, limits: Self.limits).text == "url=x&w=5&resample=linear")
+        let passing = QueryLimits(defaultPassthrough: .auto)
+        for (given, here, there) in [
+            ("url=x", "url=x", "url=x&passthrough=auto"), ("url=x&passthrough=off", "url=x&passthrough=off", "url=x"),
+            ("url=x&output=avif", "url=x&output=avif", "url=x&output=avif"),
+            ("url=x&il", "url=x&il=true", "url=x&il=true"),
+        ] {
+            let query = try ImageQueryGrammar(limits: passing).parse(given)
+            #expect(CanonicalQuery(query, limits: passing).text == here)
+            #expect(CanonicalQuery(query, limits: Self.limits).text == there)
+        }
     }
 }

@@ -175,6 +175,7 @@ struct ImageParametersTests {
         Row("max_bytes", good: ["1", "100000000"], bad: ["0", "-1", "100000001", "10k"] + notWhole),
         Row("nl", good: booleans, bad: ["yes"]),
         Row("palette", good: booleans, bad: ["yes", "256"]),
+        Row("passthrough", good: ["auto", "off", "Auto"], bad: ["", nil, "on", "true"]),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
         Row("n", good: ["1", "256"], bad: ["0", "257", "-1"] + notWhole),

@@ -65,6 +65,9 @@ struct ProcessingSettings: SettingTheme {
     let resample = Setting(
         "resample", .choice(of: Resampling.self), default: .fast,
         help: "Default of the query parameter 'resample'.")
+    let passthrough = Setting(
+        "passthrough", .choice(of: Passthrough.self), default: .off,
+        help: "Default of the query parameter 'passthrough'.")
     let webpEffort = Setting(
         "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
         help: "Time that the WebP encoder spends on smaller files; 6 takes twice as long as 4.")

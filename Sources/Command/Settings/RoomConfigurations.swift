@@ -57,7 +57,7 @@ extension Settings {
     var grammarLimits: QueryLimits {
         QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultResampling: self.processing.resample)
+            defaultResampling: self.processing.resample, defaultPassthrough: self.processing.passthrough)
     }
 
     var pixelLimits: PixelLimits {

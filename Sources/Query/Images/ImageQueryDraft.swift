@@ -39,6 +39,7 @@ struct ImageQueryDraft: Sendable {
     var nearLossless = OutputOptions().nearLossless
     var interlaced = OutputOptions().interlaced
     var palette = OutputOptions().palette
+    var passthrough: Passthrough
     /// In CSS pixels, before `dpr`.
     var mark = Mark()
 
@@ -52,6 +53,7 @@ struct ImageQueryDraft: Sendable {
     /// What a query without parameters means.
     init(_ limits: QueryLimits) {
         query = ImageQuery(recipe: Recipe(resampling: limits.defaultResampling))
+        passthrough = limits.defaultPassthrough
     }
 
     /// The draft that ``finished(_:)`` makes this query of.
@@ -83,6 +85,7 @@ struct ImageQueryDraft: Sendable {
         interlaced = query.output.interlaced
         mark = query.recipe.mark ?? Mark()
         palette = query.output.palette
+        if query.output.supportsPassthrough { passthrough = query.output.passthrough }
     }
 
     /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
@@ -173,6 +176,7 @@ struct ImageQueryDraft: Sendable {
         return OutputOptions(
             format: format.outputFormat, quality: quality?.fixed, target: quality == .auto ? target : nil,
             maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
-            palette: palette, details: (details ?? []).union(includesPosition ? .position : []))
+            palette: palette, passthrough: passthrough,
+            details: (details ?? []).union(includesPosition ? .position : []))
     }
 }

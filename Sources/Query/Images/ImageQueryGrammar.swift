@@ -9,11 +9,17 @@ package struct QueryLimits: Hashable, Sendable {
     package var maxFrames: Int
     /// The default of `resample`.
     package var defaultResampling: Resampling
+    /// The default of `passthrough`.
+    package var defaultPassthrough: Passthrough
 
-    package init(maxOutputSide: Int = 8192, maxFrames: Int = 256, defaultResampling: Resampling = .fast) {
+    package init(
+        maxOutputSide: Int = 8192, maxFrames: Int = 256, defaultResampling: Resampling = .fast,
+        defaultPassthrough: Passthrough = .off
+    ) {
         self.maxOutputSide = maxOutputSide
         self.maxFrames = maxFrames
         self.defaultResampling = defaultResampling
+        self.defaultPassthrough = defaultPassthrough
     }
 }
 

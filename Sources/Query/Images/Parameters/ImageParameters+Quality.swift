@@ -28,5 +28,11 @@ extension ImageParameters {
             "il", .boolean, \.interlaced,
             .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
         Row("palette", .boolean, \.palette, .of(.encoding, .encode, .high, "PNG with at most 256 colors.")),
+        Row(
+            "passthrough", .choice(Passthrough.self), \.passthrough,
+            .of(
+                .encoding, .encode,
+                "Whether a JPEG, PNG, WebP or GIF that no step changes is the result, without metadata, where encoding "
+                    + "it again saves nothing. The default is a setting.")),
     ]
 }
