@@ -33,8 +33,6 @@ def main() -> None:
     rows = [line.rstrip("\n").split("\t") for line in sys.stdin]
     cells: dict[tuple[str, str], dict[str, tuple[int, int, float, float]]] = defaultdict(dict)
     for image, fmt, setting, quality, size, milliseconds in rows:
-        if setting == "reference":
-            continue
         value = score(results, image, fmt, setting)
         cells[fmt, setting][image] = (int(quality), int(size), float(milliseconds), value)
     print("| Format | Setting | Quality | Bytes | Score: mean | deviation | lowest tenth | Time of one encode |")

@@ -6,7 +6,8 @@ import NIOCore
 /// `Benchmarks/quality` to score.
 ///
 /// `quality FOLDER RESULTS WIDTH COUNT`. Writes the results and a PNG of the same pixels into RESULTS. Prints a line
-/// for each: image, format, setting, quality, bytes, and milliseconds of the encode, the least of three runs.
+/// for each: image, format, setting, quality, bytes, and milliseconds of the encode, the least of five runs. The runs
+/// of the settings alternate, so that whatever slows the machine down slows all of them.
 @main
 enum Quality {
     static func main() throws {
@@ -20,42 +21,55 @@ enum Quality {
         let step = max(names.count / max(count, 1), 1)
         for (index, name) in names.enumerated() where index % step == 0 && index / step < count {
             let source = ByteBuffer(bytes: try Data(contentsOf: URL(fileURLWithPath: "\(arguments[1])/\(name)")))
-            let image = SizedImage(name: name, source: source, width: width, results: arguments[2])
-            try image.encode(OutputOptions(format: .png), "reference", runs: 1)
+            let image = try SizedImage(name: name, of: source, width: width, results: arguments[2])
             for format in [OutputFormat.jpeg, .webp, .avif, .jxl] where format.isAvailable {
-                try image.encode(OutputOptions(format: format), "fixed")
-                for target in QualityTarget.allCases {
-                    try image.encode(OutputOptions(format: format, target: target), target.rawValue)
-                }
+                try image.encode(format)
             }
         }
     }
 }
 
 private struct SizedImage {
-    let name: String
-    let source: ByteBuffer
-    let width: Int
-    let results: String
+    static let runs = 5
 
-    func encode(_ output: OutputOptions, _ setting: String, runs: Int = 3) throws {
+    let name: String
+    let results: String
+    /// The sized pixels as PNG.
+    let reference: ByteBuffer
+
+    init(name: String, of source: ByteBuffer, width: Int, results: String) throws {
+        self.name = "\(name)-\(width)"
+        self.results = results
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
-        let job = ImageJob(source: source, chain: TransformChain(recipe), output: output)
-        var least = Duration.seconds(1_000)
-        for run in 1...runs {
-            let result = try InProcessImageProcessor().process(job) { false }
-            least = min(least, result.stages?.encode ?? least)
-            guard run == runs else { continue }
-            let format = result.format.rawValue
-            try Data(result.body.readableBytesView).write(
-                to: URL(fileURLWithPath: "\(results)/\(name)-\(width)-\(setting).\(format)"))
-            let quality = (result.quality?.value ?? result.format.defaultQuality).map(String.init) ?? "-"
-            let cells = [
-                "\(name)-\(width)", format, setting, quality, "\(result.body.readableBytes)",
-                String(format: "%.3f", least / .milliseconds(1)),
-            ]
-            print(cells.joined(separator: "\t"))
+        let job = ImageJob(source: source, chain: TransformChain(recipe), output: OutputOptions(format: .png))
+        reference = try InProcessImageProcessor().process(job) { false }.body
+        try write(reference, "reference.png")
+    }
+
+    func encode(_ format: OutputFormat) throws {
+        let fixed = ("fixed", OutputOptions(format: format))
+        let settings = [fixed] + QualityTarget.allCases.map { ($0.rawValue, OutputOptions(format: format, target: $0)) }
+        var least = settings.map { _ in Duration.seconds(1_000) }
+        for run in 1...Self.runs {
+            for (index, (setting, output)) in settings.enumerated() {
+                let job = ImageJob(source: reference, chain: TransformChain(Recipe()), output: output)
+                let result = try InProcessImageProcessor().process(job) { false }
+                least[index] = min(least[index], result.stages?.encode ?? least[index])
+                if run == Self.runs { try report(result, setting, least[index]) }
+            }
         }
+    }
+
+    private func report(_ result: ProcessedImage, _ setting: String, _ time: Duration) throws {
+        let format = result.format.rawValue
+        try write(result.body, "\(setting).\(format)")
+        let quality = (result.quality?.value ?? result.format.defaultQuality).map(String.init) ?? "-"
+        let milliseconds = String(format: "%.3f", time / .milliseconds(1))
+        print([name, format, setting, quality, "\(result.body.readableBytes)", milliseconds].joined(separator: "\t"))
+    }
+
+    private func write(_ body: ByteBuffer, _ suffix: String) throws {
+        try Data(body.readableBytesView).write(to: URL(fileURLWithPath: "\(results)/\(name)-\(suffix)"))
     }
 }
