@@ -80,6 +80,17 @@ extension VipsImage {
         return ByteBuffer(bytes: UnsafeRawBufferPointer(start: data, count: size))
     }
 
+    /// Lends all samples to `body`, as ``samples()`` orders them, without a copy if they are in memory already.
+    package func withSamples<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
+    ) throws(VipsError) -> Result {
+        let image = try rendered()
+        return try withExtendedLifetime(image) { () throws(VipsError) -> Result in
+            guard let data = image.pointer.pointee.data else { throw .taken(after: "samples") }
+            return try body(UnsafeRawBufferPointer(start: data, count: image.byteCount))
+        }
+    }
+
     /// Runs `body` with libvips' progress signal wired to `interrupt`.
     func withInterrupt<Result>(_ interrupt: Interrupt?, _ body: () -> Result) -> Result {
         guard let interrupt else { return body() }

@@ -20,7 +20,7 @@ struct EncoderPass {
         }
         var chosen = quality
         if let target = options.target {
-            let chooser = QualityChooser(encoder: encoder, saver: saver, pixels: pixels)
+            let chooser = QualityChooser(format: encoder.format, pixels: pixels)
             chosen = try chooser.quality(for: target) ?? quality
         }
         guard let maxBytes = options.maxBytes else {

@@ -83,7 +83,7 @@ public struct OutputOptions: Hashable, Sendable {
         return "\(name)(\(parts.joined(separator: ",")))"
     }
 
-    /// Whether the result depends on trial encodes, so that its quality is known only afterwards.
+    /// Whether the quality depends on the pixels, so that it is known only afterwards.
     public var decidesQuality: Bool { target != nil || maxBytes != nil }
 
     /// Whether the source's header suffices, so that nothing is decoded.

@@ -1,76 +1,42 @@
 import DarkroomVips
 
-/// Chooses the quality of one image for a perceptual target: encodes it once, quickly, and judges what that did to it.
-///
-/// The trial is of a part of the image, and the judgment at a quarter of its size, so that all of it takes less time
-/// than the encode that follows. See docs/quality.md.
+/// Chooses the quality of one image for a perceptual target, without encoding it: a part of its pixels is coded roughly
+/// as JPEG would, and judged by a model of the format. See docs/quality.md.
 struct QualityChooser {
-    let encoder: Encoder
-    let saver: VipsSaver
+    let format: OutputFormat
     /// All pixels in memory; the frames of an animation below each other.
     let pixels: VipsImage
 
     /// - Returns: nil if the image is too small to be judged, or the format has no model.
     func quality(for target: QualityTarget) throws(VipsError) -> Int? {
-        guard let model = QualityModel(of: encoder.format), pixels.isByte, let sample = try sample() else { return nil }
-        let trial = try saver.encode(sample, model.trialArguments, interrupt: encoder.interrupt)
-        guard let loader = SourceFormat(sniffing: trial)?.loader else { return nil }
-        let decoded = try loader.withImage(of: trial) { lazy throws(VipsError) in
-            try lazy.rendered(interrupt: encoder.interrupt)
+        guard let model = QualityModel(of: format), pixels.isByte else { return nil }
+        let tops = Self.stripes(
+            width: pixels.width, height: pixels.height, pageHeight: pixels.int("page-height"))
+        guard !tops.isEmpty else { return nil }
+        let color = try pixels.convertedToSRGB()
+        guard color.isByte, color.bands == 3 || color.bands == 4 else { return nil }
+        let similarity = try color.withSamples { samples in
+            StripeComparison(samples: samples, width: color.width, bands: color.bands).similarity(inStripesAt: tops)
         }
-        let similarity = StructuralSimilarity(of: try judged(decoded), to: try judged(sample))
-        return model.quality(for: target, similarity)
+        return model.quality(for: target, similarity.features)
     }
 
-    /// The image at a quarter of its size.
-    private func judged(_ image: VipsImage) throws(VipsError) -> LinearImage {
-        let color = try image.convertedToSRGB()
-        return try LinearImage(color.bands == 3 ? color : color.band(0, count: 3), reducedBy: Self.reduction)
-    }
-
-    /// The part of the image that is encoded on trial: the whole image or bands of it, of an animation its first and
-    /// its middle frame. Transparent parts become white.
-    private func sample() throws(VipsError) -> VipsImage? {
-        let frameHeight = pixels.int("page-height") ?? pixels.height
-        let frames = pixels.height / max(frameHeight, 1)
-        let rows = Self.rows(width: pixels.width, height: frameHeight, coding: encoder.format)
-        guard min(pixels.width, rows.reduce(0) { $0 + $1.count }) >= Self.minSide else { return nil }
-        var bands: [VipsImage] = []
-        for frame in Set([0, frames / 2]).sorted() {
-            for range in rows {
-                bands.append(
-                    try pixels.applying(
-                        "extract_area",
-                        [
-                            "left": 0, "top": .int(frame * frameHeight + range.lowerBound),
-                            "width": .int(pixels.width), "height": .int(range.count),
-                        ]))
-            }
+    /// The first rows of the stripes that are judged, evenly spread: half of all, but about an eighth of a megapixel at
+    /// most; of an animation those of its first and its middle frame.
+    ///
+    /// - Returns: none if the image is smaller than a stripe.
+    static func stripes(width: Int, height: Int, pageHeight: Int?) -> [Int] {
+        let side = StripeComparison.side
+        let frameHeight = min(max(pageHeight ?? height, 1), height)
+        let frames = max(height / frameHeight, 1)
+        let all = frameHeight / side
+        guard width >= side, all > 0 else { return [] }
+        let share = min(0.5, Double(maxPixels) / Double(width * frameHeight))
+        let count = min(max(Int((Double(all) * share).rounded(.up)), 2), all)
+        return Set([0, frames / 2]).sorted().flatMap { frame in
+            (0..<count).map { frame * frameHeight + (2 * $0 + 1) * all / (2 * count) * side }
         }
-        let stacked = bands.count == 1 ? pixels : try VipsImage.stacked(bands, interrupt: encoder.interrupt)
-        let plain = try stacked.setting(removing: stacked.fields)
-        guard plain.hasAlpha else { return plain }
-        return try plain.applying("flatten", ["background": .doubles(Color.white.rgb)])
-            .rendered(interrupt: encoder.interrupt)
     }
 
-    /// The rows of each frame that are encoded: three bands from top to bottom. WebP and AVIF are judged by all rows of
-    /// up to a megapixel. JPEG and JPEG XL, whose quick encodes are not much quicker, are judged by half of the rows,
-    /// and JPEG by an eighth of a megapixel at most.
-    static func rows(width: Int, height: Int, coding format: OutputFormat) -> [Range<Int>] {
-        let most = format == .jpeg ? maxPixels / 8 : maxPixels
-        let share = min(
-            format == .jpeg || format == .jxl ? 0.5 : 1, Double(most) / Double(max(width * height, 1)))
-        let band = max(Int(Double(height) * share / 3) / blockSide * blockSide, 2 * blockSide)
-        guard share < 1, 3 * band < height else { return [0..<height] }
-        return [0, (height - band) / 2, height - band].map { $0..<($0 + band) }
-    }
-
-    /// The factor by which images are shrunk before they are judged: the scores depend on coarse errors most.
-    private static let reduction = 4
-    /// The shortest side in pixels that is judged.
-    private static let minSide = StructuralSimilarity.minSide * reduction
-    /// The side of the largest blocks that all formats share, so that bands are coded like the rows of the image.
-    private static let blockSide = 16
-    private static let maxPixels = 1 << 20
+    private static let maxPixels = 1 << 17
 }

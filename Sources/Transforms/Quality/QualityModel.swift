@@ -1,13 +1,13 @@
-import DarkroomVips
-
-/// What a trial encode says of an image: a score like that of SSIMULACRA2, and from it the scores of the same image at
-/// other qualities. Fitted to photographs for each format; docs/quality.md says how well.
+/// What a stripe comparison says of an image in one format: a score like that of SSIMULACRA2 at a middling quality, and
+/// from it the scores at other qualities. Fitted to photographs; docs/quality.md says how well.
 struct QualityModel {
-    /// The saver's options for the trial: those of a quick encode at a middling quality.
-    let trialArguments: KeyValuePairs<String, VipsValue>
+    /// The score of an image that loses nothing, by the line that is fitted to others.
+    let bias: Double
+    /// The weights of the square roots of the features.
+    let weights: [Double]
     let lines: Lines
 
-    /// The scores of one format's qualities, each on a line over that of the trial.
+    /// The scores of one format's qualities, each on a line over that of the middling quality.
     struct Lines {
         /// In ascending order.
         let qualities: [Int]
@@ -15,12 +15,12 @@ struct QualityModel {
         let slopes: [Double]
 
         /// The lowest quality with this score, between the known ones by interpolation.
-        func quality(scoring goal: Double, of trial: Double) -> Int {
-            var (below, belowScore) = (qualities[0], intercepts[0] + slopes[0] * trial)
+        func quality(scoring goal: Double, of middling: Double) -> Int {
+            var (below, belowScore) = (qualities[0], intercepts[0] + slopes[0] * middling)
             guard belowScore < goal else { return below }
             for index in qualities.indices.dropFirst() {
-                let (quality, score) = (qualities[index], intercepts[index] + slopes[index] * trial)
-                // Equal or falling scores are those of an extreme trial, where lines cross.
+                let (quality, score) = (qualities[index], intercepts[index] + slopes[index] * middling)
+                // Equal or falling scores are those of an extreme image, where lines cross.
                 guard score > belowScore else { continue }
                 if score >= goal {
                     let share = (goal - belowScore) / (score - belowScore)
@@ -35,30 +35,28 @@ struct QualityModel {
     /// Nil for a format without quality.
     init?(of format: OutputFormat) {
         switch format {
-        case .jpeg:
-            trialArguments = ["Q": 70, "strip": true]
-            lines = Self.jpegLines
-        case .webp:
-            trialArguments = ["Q": 70, "effort": 0, "strip": true]
-            lines = Self.webpLines
-        case .avif:
-            trialArguments = ["Q": 55, "effort": 0, "compression": "av1", "bitdepth": 8, "strip": true]
-            lines = Self.avifLines
-        case .jxl:
-            trialArguments = ["Q": 70, "effort": 3, "strip": true]
-            lines = Self.jxlLines
+        case .jpeg: self = Self.jpeg
+        case .webp: self = Self.webp
+        case .avif: self = Self.avif
+        case .jxl: self = Self.jxl
         case .png, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: return nil
         }
     }
 
-    /// The lowest quality at which an image with this trial looks as the target says.
-    func quality(for target: QualityTarget, _ trial: StructuralSimilarity) -> Int {
-        lines.quality(scoring: target.score, of: Self.score(of: trial))
+    init(bias: Double, weights: [Double], lines: Lines) {
+        self.bias = bias
+        self.weights = weights
+        self.lines = lines
     }
 
-    /// About the SSIMULACRA2 score of a trial.
-    static func score(of trial: StructuralSimilarity) -> Double {
-        zip(trial.features, weights).reduce(bias) { $0 + $1.0.squareRoot() * $1.1 }
+    /// The lowest quality at which an image with these features of ``StructuralSimilarity`` looks as the target says.
+    func quality(for target: QualityTarget, _ features: [Double]) -> Int {
+        lines.quality(scoring: target.score, of: score(features))
+    }
+
+    /// About the SSIMULACRA2 score at the middling quality.
+    func score(_ features: [Double]) -> Double {
+        zip(features, weights).reduce(bias) { $0 + $1.0.squareRoot() * $1.1 }
     }
 }
 

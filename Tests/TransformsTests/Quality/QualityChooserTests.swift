@@ -69,27 +69,85 @@ struct QualityChooserTests {
         #expect(ample.body == free.body && ample.quality == free.quality)
     }
 
-    @Test(arguments: [(400, 267), (3000, 2000), (40, 3000), (33, 33), (16_000, 8)])
-    func `The rows on trial lie within the image, in order, and are a megapixel at most`(width: Int, height: Int) {
-        for format in Self.formats {
-            let rows = QualityChooser.rows(width: width, height: height, coding: format)
-            #expect(rows.allSatisfy { $0.lowerBound >= 0 && $0.upperBound <= height })
-            #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound })
-            #expect(Set(rows.map(\.count)).count == 1)
-            #expect(rows.reduce(0) { $0 + $1.count } * width <= max(1 << 20, 96 * width))
+    @Test(arguments: [(400, 267), (3000, 2000), (40, 3000), (33, 33), (16_000, 64), (300, 31)])
+    func `The stripes lie within the image, in order, and are few`(width: Int, height: Int) {
+        let tops = QualityChooser.stripes(width: width, height: height, pageHeight: nil)
+        #expect(tops.isEmpty == (height < 32))
+        #expect(tops.allSatisfy { $0 >= 0 && $0 + 32 <= height })
+        #expect(zip(tops, tops.dropFirst()).allSatisfy { $0 + 32 <= $1 })
+        #expect(tops.count <= max(2, height / 64 + 1))
+        #expect(tops.count * 32 * width <= max(1 << 17 + 32 * width, 64 * width))
+    }
+
+    @Test func `Of an animation, the stripes are those of its first and its middle frame`() {
+        let one = QualityChooser.stripes(width: 64, height: 96, pageHeight: nil)
+        let frames = QualityChooser.stripes(width: 64, height: 96 * 5, pageHeight: 96)
+        #expect(frames == one + one.map { $0 + 192 })
+        #expect(QualityChooser.stripes(width: 64, height: 96, pageHeight: 96) == one)
+    }
+}
+
+struct StripeComparisonTests {
+    private static let side = 64
+
+    /// The features of a square image.
+    private func features(bands: Int = 3, _ pixel: (_ x: Int, _ y: Int) -> [UInt8]) -> [Double] {
+        let samples = (0..<Self.side * Self.side).flatMap { pixel($0 % Self.side, $0 / Self.side) }
+        return samples.withUnsafeBytes { bytes in
+            StripeComparison(samples: bytes, width: Self.side, bands: bands).similarity(inStripesAt: [0, 32]).features
         }
     }
 
-    @Test func `Equal images differ in nothing, and coarser ones differ more`() throws {
-        func plain(_ quality: Int) throws -> LinearImage {
-            let body = try made(OutputOptions(format: .jpeg, quality: quality)).body
-            let image = try VipsLoader.jpeg.withImage(of: body) { lazy throws(VipsError) in try lazy.rendered() }
-            return try LinearImage(image, reducedBy: 1)
+    @Test func `A plain image loses nothing`() {
+        let features = features { _, _ in [128, 128, 128] }
+        #expect(features.count == StructuralSimilarity.featureCount)
+        #expect(features.allSatisfy { $0 < 1e-3 })
+    }
+
+    @Test(arguments: QualityChooserTests.formats)
+    func `Faint noise, which coding loses, lowers the score`(_ format: OutputFormat) throws {
+        let model = try #require(QualityModel(of: format))
+        let scores = [0, 16].map { amplitude in
+            var generator = SplitMix(seed: 7)
+            return model.score(
+                features { x, y in
+                    let noise = Int(generator.byte()) * amplitude / 256
+                    return [UInt8(60 + x + noise), UInt8(60 + y + noise), UInt8(120 + noise)]
+                })
         }
-        let original = try plain(100)
-        #expect(StructuralSimilarity(of: original, to: original).features.allSatisfy { $0 < 1e-4 })
-        let means = try [90, 60, 30].map { StructuralSimilarity(of: try plain($0), to: original).features[1] }
-        #expect(means[0] < means[1] && means[1] < means[2])
+        #expect(scores[0] > scores[1])
+    }
+
+    @Test func `Transparent pixels are judged on white`() {
+        func alpha(_ x: Int) -> Int { x < 20 ? 0 : x < 40 ? 100 : 255 }
+        func sample(_ x: Int, _ y: Int) -> Int { (x * 37 + y * 61) % 200 }
+        let transparent = features(bands: 4) { x, y in
+            let sample = UInt8(sample(x, y))
+            return [sample, sample / 2, 90, UInt8(alpha(x))]
+        }
+        let flat = features { x, y in
+            [sample(x, y), sample(x, y) / 2, 90].map { UInt8(($0 * alpha(x) + 255 * (255 - alpha(x)) + 127) / 255) }
+        }
+        #expect(transparent == flat)
+    }
+
+    @Test func `Rounding by small steps keeps a block, and by large ones its mean only`() {
+        let (width, height) = (16, 8)
+        let original = (0..<width * height).map { Float($0 * 7 % 31) }
+        func rounded(_ step: @escaping (Int, Int) -> Float) -> [Float] {
+            StripeWorkspace.with(capacity: width * height) { workspace in
+                let plane = workspace.original[0]
+                for index in original.indices { plane[index] = original[index] }
+                BlockRounding<SIMD8<Float>>(step).apply(to: plane, width: width, height: height)
+                return original.indices.map { plane[$0] }
+            }
+        }
+        #expect(zip(rounded { _, _ in 1e-3 }, original).allSatisfy { abs($0 - $1) < 0.01 })
+        let means = rounded { $0 + $1 == 0 ? 1e-3 : 1e4 }
+        let left = (0..<height).flatMap { row in original[row * width..<row * width + 8] }
+        #expect(abs(means[0] - left.reduce(0, +) / 64) < 0.01)
+        #expect(
+            (0..<height).allSatisfy { row in (0..<8).allSatisfy { abs(means[row * width + $0] - means[0]) < 0.01 } })
     }
 }
 
@@ -128,8 +186,9 @@ struct QualityModelTests {
     func `Every model has a number for each feature and each quality, and scores that grow`(_ format: OutputFormat)
         throws
     {
-        let lines = try #require(QualityModel(of: format)).lines
-        #expect(QualityModel.weights.count == StructuralSimilarity.scales * 12)
+        let model = try #require(QualityModel(of: format))
+        #expect(model.weights.count == StructuralSimilarity.featureCount)
+        let lines = model.lines
         #expect(lines.intercepts.count == lines.qualities.count && lines.slopes.count == lines.qualities.count)
         #expect(lines.qualities == lines.qualities.sorted() && lines.qualities.allSatisfy { (20...100).contains($0) })
         // Lines may cross at the extremes, which the test above is about.

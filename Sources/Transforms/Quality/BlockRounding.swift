@@ -1,0 +1,99 @@
+import Foundation
+
+/// Loses what JPEG loses: transforms square blocks of samples by cosines and rounds the coefficients to multiples of
+/// steps.
+///
+/// `Row` is a row of a block, so that blocks have as many rows as it has samples.
+struct BlockRounding<Row: SIMD & BitwiseCopyable & Sendable>: Sendable where Row.Scalar == Float {
+    /// The samples of each cosine.
+    private let cosines: [Row]
+    /// For each sample, those of all cosines.
+    private let transposed: [Row]
+    private let steps: [Row]
+    private let reciprocals: [Row]
+
+    /// - Parameter step: that of the coefficient in a row and a column.
+    init(_ step: (_ row: Int, _ column: Int) -> Float) {
+        let side = Row.scalarCount
+        func cosine(_ frequency: Int, _ sample: Int) -> Float {
+            let scale = (frequency == 0 ? 1.0 : 2.0) / Double(side)
+            return Float(scale.squareRoot() * cos(Double((2 * sample + 1) * frequency) * .pi / Double(2 * side)))
+        }
+        func rows(_ value: (_ row: Int, _ column: Int) -> Float) -> [Row] {
+            (0..<side).map { row in Row((0..<side).map { value(row, $0) }) }
+        }
+        cosines = rows(cosine)
+        transposed = rows { cosine($1, $0) }
+        steps = rows(step)
+        reciprocals = rows { 1 / step($0, $1) }
+    }
+
+    /// Rounds all whole blocks of a plane.
+    func apply(to plane: Plane, width: Int, height: Int) {
+        let side = Row.scalarCount
+        withUnsafeTemporaryAllocation(of: Row.self, capacity: 2 * side) { memory in
+            let block = UnsafeMutableBufferPointer(rebasing: memory[..<side])
+            let other = UnsafeMutableBufferPointer(rebasing: memory[side...])
+            for top in stride(from: 0, through: height - side, by: side) {
+                for left in stride(from: 0, through: width - side, by: side) {
+                    let start = top * width + left
+                    for row in 0..<side { block[row] = plane.load(start + row * width, as: Row.self) }
+                    transform(block, by: transposed, cosines, other)
+                    for row in 0..<side {
+                        // Adding so much leaves no room for a fraction. The processor has no faster way to round.
+                        let rounded = block[row] * reciprocals[row] + Self.roundingOffset - Self.roundingOffset
+                        block[row] = rounded * steps[row]
+                    }
+                    transform(block, by: cosines, transposed, other)
+                    for row in 0..<side { plane.store(block[row], at: start + row * width) }
+                }
+            }
+        }
+    }
+
+    private static var roundingOffset: Float { 12_582_912 }
+
+    /// Multiplies a block by a matrix on the left, and by its transpose on the right.
+    private func transform(
+        _ block: UnsafeMutableBufferPointer<Row>, by matrix: [Row], _ transpose: [Row],
+        _ other: UnsafeMutableBufferPointer<Row>
+    ) {
+        let side = Row.scalarCount
+        matrix.withUnsafeBufferPointer { matrix in
+            for row in 0..<side {
+                let samples = block[row]
+                var sum = matrix[0] * samples[0]
+                for index in 1..<side { sum += matrix[index] * samples[index] }
+                other[row] = sum
+            }
+        }
+        transpose.withUnsafeBufferPointer { transpose in
+            for row in 0..<side {
+                let factors = transpose[row]
+                var sum = other[0] * factors[0]
+                for index in 1..<side { sum += other[index] * factors[index] }
+                block[row] = sum
+            }
+        }
+    }
+}
+
+/// The steps of JPEG's example tables (ITU-T T.81 annex K), at quality 70.
+enum QuantizationTable {
+    static func luminance(_ row: Int, _ column: Int) -> Float { scaled(luminanceSteps[row * 4 + column]) }
+
+    static func chrominance(_ row: Int, _ column: Int) -> Float {
+        scaled(row < 4 && column < 4 ? chrominanceSteps[row * 4 + column] : 99)
+    }
+
+    private static func scaled(_ step: Int) -> Float { Float((step * 60 + 50) / 100) }
+
+    /// Those that are in use: of the four lowest frequencies in each direction.
+    private static let luminanceSteps = [
+        16, 11, 10, 16, 12, 12, 14, 19, 14, 13, 16, 24, 14, 17, 22, 29,
+    ]
+    /// All others are 99.
+    private static let chrominanceSteps = [
+        17, 18, 24, 47, 18, 21, 26, 66, 24, 26, 56, 99, 47, 66, 99, 99,
+    ]
+}
