@@ -63,10 +63,15 @@ public struct ImageJob: Sendable {
 
 /// The frames of an animation, or pages of a document, that are used.
 public struct PageSelection: Hashable, Codable, Sendable {
-    /// The first one used, counted from 1.
+    /// The first one used, counted from 1, or ``largest`` or ``smallest``.
     public var first: Int
     /// How many are used; nil = all of an animation, one of a document.
     public var count: Int?
+
+    /// In place of a number: the first page or icon image with the most pixels.
+    public static let largest = -1
+    /// In place of a number: the first page or icon image with the fewest pixels.
+    public static let smallest = -2
 
     /// All of an animation, or the first page of a document by default.
     public init(first: Int = 1, count: Int? = nil) {
@@ -76,15 +81,15 @@ public struct PageSelection: Hashable, Codable, Sendable {
 
     /// The number of frames used of this source; 1 if the output has room for a single frame only.
     func framesUsed(of header: SourceHeader, inMultipleFrames: Bool) throws(ImageProcessingError) -> Int {
-        guard first <= header.frames else {
+        guard header.page <= header.frames else {
             throw .badParameter(
                 TransformError(
                     parameter: "page",
-                    reason: "\(first) was asked for, but the source has \(header.frames) "
+                    reason: "\(header.page) was asked for, but the source has \(header.frames) "
                         + (header.frames == 1 ? "frame or page" : "frames or pages")))
         }
         guard inMultipleFrames else { return 1 }
         let requested = count ?? (header.format.isAnimation ? header.frames : 1)
-        return min(requested, header.frames - first + 1)
+        return min(requested, header.frames - header.page + 1)
     }
 }

@@ -83,7 +83,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
         let parameters = try decoder.parameters(
-            job.pages, framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
+            framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
         let (pixels, isCached) = try pixels(of: job, parameters, by: decoder)
         timer.finishDecoding(isCached: isCached)
@@ -140,7 +140,7 @@ package struct PreparedJob: Sendable {
     /// Reads the headers of source and mark. Throws if one cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
-        header = try SourceHeader(of: job.source)
+        header = try SourceHeader(of: job.source, page: job.pages.first, maxPages: job.limits.maxFrames)
         if job.chain.mark != nil {
             // Never an image without its mark.
             guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }

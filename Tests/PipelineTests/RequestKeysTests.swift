@@ -50,6 +50,13 @@ struct RequestKeysTests {
         #expect(keys(animated) != keys(many))
     }
 
+    @Test func `Each page is an entry of its own, as are the largest and the smallest`() throws {
+        let variants = try [1, 2, PageSelection.largest, PageSelection.smallest].map { page in
+            keys(try ImageRequest(url: "http://a.com/", pages: PageSelection(first: page)))
+        }
+        #expect(Set(variants).count == 4 && Set(variants.map(\.original)).count == 1)
+    }
+
     @Test func `Chains whose members concatenate to the same text have different keys`() {
         struct Named: Transform {
             var key: String

@@ -85,6 +85,6 @@ private struct KeyParts {
     }
 
     private mutating func append(count: Int) {
-        withUnsafeBytes(of: UInt64(count).bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: Int64(count).bigEndian) { bytes.append(contentsOf: $0) }
     }
 }

@@ -66,6 +66,19 @@ struct IconDirectory: Sendable {
         } ?? 0
     }
 
+    /// The largest or the smallest image, if ``PageSelection/first`` names it; nil for a number.
+    func index(ofPage page: Int) -> Int? {
+        switch page {
+        case PageSelection.largest: largest
+        case PageSelection.smallest:
+            entries.indices.min { left, right in
+                let (left, right) = (entries[left], entries[right])
+                return (left.size.area, -left.bitsPerPixel) < (right.size.area, -right.bitsPerPixel)
+            }
+        default: nil
+        }
+    }
+
     /// The smallest image that is at least this large, drawn by hand for small sizes, and of several that with the most
     /// bits for each pixel. Only images in the proportions of the largest one count; if none is large enough, that one
     /// is returned.

@@ -39,12 +39,12 @@ struct Decoder {
         }
     }
 
-    /// The loader's parameters: `framesUsed` frames from the first one selected, shrunk as far as the plan allows, and
-    /// as far as a source larger than `maxPixels` requires.
+    /// The loader's parameters: `framesUsed` frames from the header's, shrunk as far as the plan allows, and as far as
+    /// a source larger than `maxPixels` requires.
     func parameters(
-        _ pages: PageSelection, framesUsed: Int, as request: ChainPlan.Decode, headroom: Double, maxPixels: Int
+        framesUsed: Int, as request: ChainPlan.Decode, headroom: Double, maxPixels: Int
     ) throws(ImageProcessingError) -> DecodeParameters {
-        var parameters = DecodeParameters(firstPage: pages.first, frames: framesUsed)
+        var parameters = DecodeParameters(firstPage: header.page, frames: framesUsed)
         switch header.format {
         case .jpeg:
             parameters.shrink = try shrink(for: request, headroom: headroom, maxPixels: maxPixels)
@@ -54,10 +54,10 @@ struct Decoder {
         case .svg:
             parameters.scale = scale(for: request, headroom: 1)
         case .ico:
-            guard case .covering(let target) = request else { break }
             let directory = try IconDirectory(of: source)
-            let entry = directory.index(covering: target)
-            guard entry != directory.largest else { break }
+            var entry = header.entry
+            if entry == nil, case .covering(let target) = request { entry = directory.index(covering: target) }
+            guard let entry, entry != directory.largest else { break }
             parameters.entry = entry
             parameters.scale = Double(directory.entries[entry].size.width) / Double(header.size.width)
         case .webp, .gif, .tiff, .heic, .avif, .png, .jxl, .bmp:

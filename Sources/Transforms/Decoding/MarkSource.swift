@@ -34,7 +34,7 @@ struct MarkSource: Sendable {
             let plan = try InProcessImageProcessor.planned(job, header, framesUsed: 1)
             let decoder = Decoder(source: bytes, header: header) { false }
             let parameters = try decoder.parameters(
-                job.pages, framesUsed: 1, as: plan.decode, headroom: job.resampling.headroom,
+                framesUsed: 1, as: plan.decode, headroom: job.resampling.headroom,
                 maxPixels: limits.maxSourcePixels)
             let raster = try decoder.raster(parameters)
             return CostEstimate(

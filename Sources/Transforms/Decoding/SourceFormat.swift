@@ -30,6 +30,15 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     /// Whether its frames form an animation; the pages of other formats are separate images.
     public var isAnimation: Bool { self == .gif || self == .webp }
 
+    /// Whether each page has a size of its own.
+    var hasPagesOfDifferentSizes: Bool { self == .tiff || self == .heic || self == .avif }
+
+    /// The loader's options for the header of a page, which is that of the file in other formats.
+    func options(forPage page: Int) -> KeyValuePairs<String, VipsValue> {
+        page > 1 && hasPagesOfDifferentSizes
+            ? ["access": "sequential", "page": .int(page - 1)] : ["access": "sequential"]
+    }
+
     /// Whether it is a vector format, drawn at any size.
     public var isVector: Bool { self == .svg }
 

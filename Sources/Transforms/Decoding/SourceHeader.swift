@@ -9,6 +9,10 @@ public struct SourceHeader: Hashable, Sendable {
     public let size: PixelSize
     /// Frames or pages in the file, at least 1.
     public let frames: Int
+    /// The frame or page described, counted from 1. One that the file does not have is described as the first.
+    private(set) var page = 1
+    /// The index of the icon's image that was asked for; nil = the one that suits the request.
+    private(set) var entry: Int?
     /// EXIF orientation 1…8. HEIC and AVIF have theirs in the container and are decoded upright: 1. So have icons.
     public let orientation: Int
     let hasAlpha: Bool
@@ -19,18 +23,58 @@ public struct SourceHeader: Hashable, Sendable {
 
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a gzipped SVG.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
+        try self.init(of: source, page: 1, maxPages: 1)
+    }
+
+    /// Reads the header of the frame or page that ``PageSelection/first`` names.
+    ///
+    /// - Parameter maxPages: the most pages that are compared for the largest or smallest; more are `.tooLarge`.
+    init(of source: ByteBuffer, page: Int, maxPages: Int) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
         if format == .png, PNGChunks.exceedsSource(source) { throw .corrupt("PNG ends inside a chunk") }
-        let reader = try SourceReader(of: source, format)
+        let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: page) : nil
+        let reader = try SourceReader(of: source, format, entry: entry)
+        var header = try Self.read(reader, format)
+        header.entry = entry
+        header.page = max(page, 1)
+        if format.hasPagesOfDifferentSizes, header.frames > 1, page != 1 {
+            header = try header.with(page: page, reader, maxPages: maxPages)
+        }
+        self = header
+    }
+
+    /// The header of another page of this document.
+    private func with(
+        page: Int, _ reader: SourceReader, maxPages: Int
+    ) throws(ImageProcessingError) -> SourceHeader {
+        guard page < 1 else { return page <= frames ? try Self.read(reader, format, page: page) : self }
+        guard frames <= maxPages else {
+            throw .tooLarge(
+                "The source has \(frames) pages; at most \(maxPages) are compared. Ask for one by its number.")
+        }
+        var chosen = self
+        for number in 2...frames {
+            let other = try Self.read(reader, format, page: number)
+            let (area, best) = (other.size.area, chosen.size.area)
+            if page == PageSelection.largest ? area > best : area < best { chosen = other }
+        }
+        return chosen
+    }
+
+    private static func read(
+        _ reader: SourceReader, _ format: SourceFormat, page: Int = 1
+    ) throws(ImageProcessingError) -> SourceHeader {
         do {
-            self = try reader.withFields { image throws(VipsError) in
+            return try reader.withFields(format.options(forPage: page)) { image throws(VipsError) in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
                 if format == .svg { size = try SVGSource.naturalSize(size, of: reader.bytes) }
-                return SourceHeader(format: format, size: size, source: reader.bytes, image: image)
+                var header = SourceHeader(format: format, size: size, source: reader.bytes, image: image)
+                header.page = page
+                return header
             }
         } catch {
             // TIFF is a container of many codecs: a directory that is present but unreadable means an unsupported one.
-            if format == .tiff, TIFFDirectory.isPresent(in: source) { throw .unsupported }
+            if format == .tiff, TIFFDirectory.isPresent(in: reader.bytes) { throw .unsupported }
             throw .corrupt(error.description)
         }
     }
@@ -49,6 +93,18 @@ public struct SourceHeader: Hashable, Sendable {
             case .png: image.int("interlaced") == 1
             default: false
             }
+    }
+
+    /// Passes an image with the fields of this header's page to `body`, which must not read its pixels.
+    func withFields<Result>(
+        of source: ByteBuffer, _ body: (VipsImage) throws(VipsError) -> Result
+    ) throws(ImageProcessingError) -> Result {
+        let reader = try SourceReader(of: source, format, entry: entry)
+        do {
+            return try reader.withFields(format.options(forPage: page), body)
+        } catch {
+            throw .corrupt(error.description)
+        }
     }
 
     /// The plan before the first transform.

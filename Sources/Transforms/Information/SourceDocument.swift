@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 
 /// The JSON document about a source. Members with an unknown value are left out.
-struct SourceDocument: Encodable {
+struct SourceDocument: ResultDocument {
     let format: String
     let mimeType: String
     let bytes: Int
@@ -106,12 +106,7 @@ struct SourceDocument: Encodable {
 extension SourceDocument {
     /// Reads the document's members from the source's header. No pixel is decoded.
     init(of job: ImageJob, _ header: SourceHeader) throws(ImageProcessingError) {
-        let reader = try SourceReader(of: job.source, header.format)
-        do {
-            self = try reader.withFields { image in SourceDocument(of: job, header, image) }
-        } catch {
-            throw .corrupt(error.description)
-        }
+        self = try header.withFields(of: job.source) { image in SourceDocument(of: job, header, image) }
     }
 
     private init(of job: ImageJob, _ header: SourceHeader, _ image: VipsImage) {
@@ -150,7 +145,12 @@ extension SourceDocument {
             return digits.count == 1 ? "0" + digits : digits
         }.joined()
     }
+}
 
+/// A JSON document that is the result of a job.
+protocol ResultDocument: Encodable {}
+
+extension ResultDocument {
     /// The encoded document, with members in a fixed order, so that equal documents are equal bytes.
     var json: ByteBuffer {
         let encoder = JSONEncoder()

@@ -1,9 +1,7 @@
 import DarkroomVips
-import Foundation
-import NIOCore
 
 /// The JSON document of weserv/images about the chain's result, with the members that it has.
-struct WeservDocument: Encodable {
+struct WeservDocument: ResultDocument {
     let format: String
     let width: Int
     /// Of all frames, which lie below each other.
@@ -28,12 +26,7 @@ struct WeservDocument: Encodable {
     let orientation: Int
 
     init(of job: ImageJob, _ header: SourceHeader, _ result: ImageFrames) throws(ImageProcessingError) {
-        let reader = try SourceReader(of: job.source, header.format)
-        do {
-            self = try reader.withFields { image in WeservDocument(header, image, result) }
-        } catch {
-            throw .corrupt(error.description)
-        }
+        self = try header.withFields(of: job.source) { image in WeservDocument(header, image, result) }
     }
 
     private init(_ header: SourceHeader, _ source: VipsImage, _ result: ImageFrames) {
@@ -53,13 +46,5 @@ struct WeservDocument: Encodable {
         pagePrimary = source.int("heif-primary")
         hasProfile = source.has("icc-profile-data")
         orientation = source.int("orientation") == 1 ? 1 : 0
-    }
-
-    /// The encoded document, with members in a fixed order.
-    var json: ByteBuffer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, finite numbers and booleans always encode.
-        return ByteBuffer(bytes: (try? encoder.encode(self)) ?? Data("{}".utf8))
     }
 }

@@ -124,7 +124,7 @@ extension ImagePlan {
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header) { false }
         let parameters = try decoder.parameters(
-            job.pages, framesUsed: framesUsed, as: last.decode, headroom: job.resampling.headroom,
+            framesUsed: framesUsed, as: last.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
         try self.init(job, decoder, parameters, last: last, framesUsed: framesUsed)
         guard let mark = prepared.mark, let step = job.chain.mark else { return }

@@ -135,7 +135,7 @@ struct ImagePlanTests {
             let last = try InProcessImageProcessor.planned(job, header, framesUsed: 1)
             let decoder = Decoder(source: source, header: header) { false }
             let parameters = try decoder.parameters(
-                job.pages, framesUsed: 1, as: last.decode, headroom: job.resampling.headroom,
+                framesUsed: 1, as: last.decode, headroom: job.resampling.headroom,
                 maxPixels: job.limits.maxSourcePixels)
             let decoded = try decoder.decode(parameters).image
             let planned = try InProcessImageProcessor().plan(job).steps.first
