@@ -68,9 +68,10 @@ struct TransformFiles: AsyncParsableCommand {
         let sentence: String
     }
 
+    /// The exit status for wrong arguments, after this sentence.
     private static func failure(_ sentence: String) -> ExitCode {
         StandardError.write(CommandOutput.printable(sentence))
-        return .failure
+        return .validationFailure
     }
 
     /// Whether the last path is a folder for the results, rather than the result of a single file.
