@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// Numbers in IIIF paths: decimal digits, with a point where they need not be integers (§4.7).
 enum IIIFNumbers {
     /// The numbers of a comma-separated list, of at most nine digits each; nil where there are no digits, and an empty
@@ -8,16 +10,22 @@ enum IIIFNumbers {
         return zip(members, numbers).allSatisfy { $0.isEmpty || $1 != nil } ? numbers : []
     }
 
-    /// The numbers of a comma-separated list, of at most 16 characters each; an empty list if it has anything else.
+    /// The numbers of a comma-separated list; an empty list if it has anything else.
     static func decimals(_ text: Substring) -> [Double] {
         let members = text.split(separator: ",", omittingEmptySubsequences: false)
         let numbers = members.compactMap { decimal($0) }
         return numbers.count == members.count ? numbers : []
     }
 
-    /// A number that may begin with its point.
+    /// A number of at most 16 digits before its point, which it may begin with, and 32 behind it: viewers divide, and
+    /// write `33.333333333333336`.
     static func decimal(_ text: Substring) -> Double? {
-        Digits.decimal(text.hasPrefix(".") ? "0\(text)" : String(text))
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts[0].count <= 16, parts[0].count > 0 || parts.count == 2,
+            parts.dropFirst().allSatisfy({ (1...32).contains($0.count) }),
+            parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
+        else { return nil }
+        return Double("0\(text)")
     }
 
     /// A part of a length in pixels, rounded to the nearest pixel.

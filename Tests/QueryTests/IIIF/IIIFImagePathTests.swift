@@ -29,6 +29,7 @@ struct IIIFImagePathTests {
         ("pct:41.6,7.5,66.6,100", "125,15,175,185"), ("0,0,300,200", "full"), ("0,0,999999999,999999999", "full"),
         ("pct:0,0,100,100", "full"), ("299,199,1,1", "299,199,1,1"), ("pct:.5,0.5,33.3333,50", "2,1,100,100"),
         ("pct:0,0,9999999999999999,100", "full"),
+        ("pct:33.333333333333336,.1234567890123456789,66.66666666666667,49.99999999999999999999999", "100,0,200,100"),
     ])
     func `a region is cropped at the edges of the image`(region: String, canonical: String) throws {
         let image = try image("\(region)/max/0/default.jpg")
@@ -51,7 +52,8 @@ struct IIIFImagePathTests {
         "pct:1,2,3",
         "pct:1,2,3,x", "pct:-1,0,9,9", "pct:0,0,0,9", "pct:100,0,9,9", "pct:0,0,0.1,0.1", "pct:0,0,1e1,1",
         "pct:0,0,9,9%",
-        "pct:0,0,9.,9", "PCT:0,0,9,9", "pct:nan,0,9,9",
+        "pct:0,0,9.,9", "PCT:0,0,9,9", "pct:nan,0,9,9", "pct:0,0,.,9", "pct:0,0,1.2.3,9", "pct:0,0,99999999999999999,9",
+        "pct:0,0,9.000000000000000000000000000000001,9",
     ])
     func `a region that is malformed, empty or outside of the image is refused`(region: String) {
         #expect(refusal("\(region)/max/0/default.jpg")?.parameter == "region")
