@@ -48,12 +48,14 @@ package struct SrcsetQuery: Sendable {
         return try image.finished(limits)
     }
 
-    /// Widths from a small phone to a large screen, up to the server's limit.
+    /// Widths from a small phone to a large screen, from the least width up to the server's limit.
     private static func defaultWidths(_ limits: QueryLimits, _ draft: ImageQueryDraft) -> [Int] {
-        let ratio = draft.pixelRatio
-        let widths = [320, 480, 640, 960, 1280, 1600, 1920, 2560].filter { width in
+        let (ratio, least) = (draft.pixelRatio, draft.minWidth ?? 1)
+        let ladder = [320, 480, 640, 960, 1280, 1600, 1920, 2560]
+        let widths = (ladder + (least > 2560 ? [least] : [])).filter { width in
             let pixels = ratio.times(width)
-            return max(pixels, draft.aspectRatio?.height(forWidth: pixels) ?? 1) <= limits.maxOutputSide
+            return width >= least
+                && max(pixels, draft.aspectRatio?.height(forWidth: pixels) ?? 1) <= limits.maxOutputSide
         }
         return widths.isEmpty ? [max(1, limits.maxOutputSide * 100 / ratio.count)] : widths
     }
