@@ -155,6 +155,10 @@ struct WsrvEndpointTests {
             let response = try await site(.notFound(status: 404)).respond(target, fields: [destination: kind])
             #expect(response.status.code == status)
         }
+        for (types, status) in [("image/avif,image/*,*/*;q=0.8", 302), ("text/html,image/webp,*/*;q=0.8", 404)] {
+            let response = try await site(.notFound(status: 404)).respond(target, fields: [.accept: types])
+            #expect(response.status.code == status)
+        }
         #expect(try await site(.notAllowed("x")).respond(target).status == .forbidden)
         #expect(try await site(.notFound(status: 404)).respond("/?url=example.com/a.jpg").status == .notFound)
         #expect(try await site(.notFound(status: 404)).respond("/?url=local:///a.jpg&default=1").status == .notFound)

@@ -15,7 +15,7 @@ extension ImageEndpoint {
         to source: SourceURL, for query: ImageQuery, _ request: Request, after error: PipelineError
     ) -> Response? {
         guard query.redirectsToSource, error.isAboutSource, source.scheme.isWeb,
-            !configuration.sourceMap.contains(source), ["image", nil].contains(request.headers[.secFetchDest])
+            !configuration.sourceMap.contains(source), request.headers.isForImage
         else { return nil }
         return Response(
             status: .found,
@@ -23,6 +23,14 @@ extension ImageEndpoint {
                 .location: source.canonical, .cacheControl: CacheControl.noStore.description,
                 .vary: HTTPField.Name.secFetchDest.canonicalName,
             ])
+    }
+}
+
+extension HTTPFields {
+    /// Whether a browser asks for an image rather than a page. Over plain HTTP it does not say so, but asks for HTML
+    /// where it wants a page.
+    fileprivate var isForImage: Bool {
+        self[.secFetchDest].map { $0 == "image" } ?? !(self[.accept]?.lowercased().contains("text/html") ?? false)
     }
 }
 
