@@ -82,7 +82,7 @@ struct ImageParametersTests {
         Row("ro", good: ["0", "90", "359"], bad: ["360", "-90"] + notWhole),
         Row("flip", good: booleans, bad: ["yes"]),
         Row("flop", good: booleans, bad: ["yes"]),
-        Row("bg", good: colors + ["blur"], bad: notColors + ["Blur", "blur5"]),
+        Row("bg", good: colors + ["blur", "Blur"], bad: notColors + ["blur5"]),
         Row("blur", good: [nil, "", "0.3", "5", "1000"], bad: ["0", "0.2", "1001"] + notNumbers),
         Row(
             "sharp", good: [nil, "", "0.000001", "1e-06", "1E-6", "5", "10"],
@@ -129,8 +129,8 @@ struct ImageParametersTests {
             "texta",
             good: [
                 "center", "top", "top-right", "right", "bottom-right", "bottom", "bottom-left", "left", "top-left",
-                "Top",
-            ], bad: ["", nil, "middle", "entropy", "focal"], beside: "&text=a"),
+                "Top", "c", "tl", "right-bottom",
+            ], bad: ["", nil, "middle", "entropy", "focal", "tile"], beside: "&text=a"),
         Row(
             "border", good: ["0", "4", "4,f00", "4,%23ff000080", "999,RebeccaPurple"],
             bad: ["", nil, "-1", "-0", "1000", "4,", "4,reddish", ",red", "4,red,blue", "4px", "１"]),

@@ -24,7 +24,7 @@ extension ValueFormat where Value == BackdropName {
                 pattern: "^(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20})$",
                 expected: ValueSchema.color.expected + ", or blur")
         ) { text in
-            text == "blur" ? .blur : Color(parsing: text).map { .color($0) }
+            text.lowercased() == "blur" ? .blur : Color(parsing: text).map { .color($0) }
         } write: { backdrop in
             switch backdrop {
             case .color(let color): color.hex

@@ -71,50 +71,6 @@ extension ValueFormat where Value == Orient.Rule {
     }
 }
 
-/// A value of `a`, before `fpx` and `fpy` are known.
-enum PlaceName: Hashable, Sendable {
-    case position(Position)
-    case focal
-
-    /// The name of a position; points without a name are focal.
-    init(_ position: Position) {
-        self = Self.names.contains { $0.value == .position(position) } ? .position(position) : .focal
-    }
-
-    /// The names of CSS `object-position` and of sharp.
-    fileprivate static let names: KeyValuePairs<String, PlaceName> = [
-        "center": .at(0.5, 0.5), "top": .at(0.5, 0), "top-right": .at(1, 0), "right": .at(1, 0.5),
-        "bottom-right": .at(1, 1), "bottom": .at(0.5, 1), "bottom-left": .at(0, 1), "left": .at(0, 0.5),
-        "top-left": .at(0, 0), "entropy": .position(.entropy), "attention": .position(.attention), "focal": .focal,
-    ]
-
-    fileprivate static func at(_ x: Double, _ y: Double) -> PlaceName { .position(.anchor(x: x, y: y)) }
-}
-
-extension ValueFormat where Value == Position {
-    /// One of nine points.
-    static var anchor: ValueFormat {
-        .choice([
-            "center": .center, "top": .anchor(x: 0.5, y: 0), "top-right": .anchor(x: 1, y: 0),
-            "right": .anchor(x: 1, y: 0.5), "bottom-right": .anchor(x: 1, y: 1), "bottom": .anchor(x: 0.5, y: 1),
-            "bottom-left": .anchor(x: 0, y: 1), "left": .anchor(x: 0, y: 0.5), "top-left": .anchor(x: 0, y: 0),
-        ])
-    }
-}
-
-extension ValueFormat where Value == PlaceName {
-    /// The aliases are those of weserv/images, and corners with their words swapped.
-    static var place: ValueFormat {
-        .choice(
-            PlaceName.names,
-            aliases: [
-                "c": .at(0.5, 0.5), "t": .at(0.5, 0), "tr": .at(1, 0), "r": .at(1, 0.5), "br": .at(1, 1),
-                "b": .at(0.5, 1), "bl": .at(0, 1), "l": .at(0, 0.5), "tl": .at(0, 0), "right-top": .at(1, 0),
-                "right-bottom": .at(1, 1), "left-bottom": .at(0, 1), "left-top": .at(0, 0),
-            ])
-    }
-}
-
 /// A value of `output`.
 enum OutputName: Hashable, Sendable {
     /// WebP where the client accepts it, else the format of the source.

@@ -141,12 +141,16 @@ extension ValueFormat where Value: Equatable {
     static func choice(_ names: KeyValuePairs<String, Value>, aliases: KeyValuePairs<String, Value> = [:])
         -> ValueFormat
     {
-        let values = Dictionary(names.map { $0 } + aliases.map { $0 }) { first, _ in first }
-        let spellings = names.map { $0 }
-        return ValueFormat(.choice(names.map(\.key), aliases: aliases.map(\.key))) {
+        choice(of: names.map { ($0.key, $0.value) }, aliases: aliases.map { ($0.key, $0.value) })
+    }
+
+    /// The same of names that are not literals.
+    static func choice(of names: [(String, Value)], aliases: [(String, Value)]) -> ValueFormat {
+        let values = Dictionary(names + aliases) { first, _ in first }
+        return ValueFormat(.choice(names.map(\.0), aliases: aliases.map(\.0))) {
             values[$0] ?? values[$0.lowercased()]
         } write: { value in
-            spellings.first { $0.value == value }?.key
+            names.first { $0.1 == value }?.0
         }
     }
 

@@ -17,7 +17,7 @@ public struct Mark: Transform, Hashable, Codable {
         case tile
 
         /// The part of the free space that lies to the left of the mark and above it; nil for `tile`.
-        var fractions: (x: Double, y: Double)? {
+        package var fractions: (x: Double, y: Double)? {
             switch self {
             case .center: (0.5, 0.5)
             case .top: (0.5, 0)

@@ -51,19 +51,3 @@ extension ValueFormat where Value == String {
         }
     }
 }
-
-extension ValueFormat where Value == Mark.Anchor {
-    /// The aliases are those of `a`.
-    fileprivate static var markAnchor: ValueFormat {
-        .choice(
-            [
-                "center": .center, "top": .top, "top-right": .topRight, "right": .right, "bottom-right": .bottomRight,
-                "bottom": .bottom, "bottom-left": .bottomLeft, "left": .left, "top-left": .topLeft, "tile": .tile,
-            ],
-            aliases: [
-                "c": .center, "t": .top, "tr": .topRight, "r": .right, "br": .bottomRight, "b": .bottom,
-                "bl": .bottomLeft, "l": .left, "tl": .topLeft, "right-top": .topRight, "right-bottom": .bottomRight,
-                "left-bottom": .bottomLeft, "left-top": .topLeft,
-            ])
-    }
-}
