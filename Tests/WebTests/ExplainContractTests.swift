@@ -10,10 +10,10 @@ import Yams
 
 /// Holds what `openapi.yaml` says of explanations and entries against the code.
 struct ExplainContractTests {
-    private let contract: Node
+    private let contract: Contract
 
     init() throws {
-        contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+        contract = try Contract()
     }
 
     private func names(_ path: String) throws -> [String] {

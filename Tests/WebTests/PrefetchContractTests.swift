@@ -9,10 +9,10 @@ import Yams
 
 /// Holds `openapi.yaml` against what prefetching takes and tells.
 struct PrefetchContractTests {
-    private let contract: Node
+    private let contract: Contract
 
     init() throws {
-        contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+        contract = try Contract()
     }
 
     private func schema(_ name: String) throws -> Node { try #require(contract["components"]?["schemas"]?[name]) }

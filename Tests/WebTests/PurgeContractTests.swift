@@ -14,11 +14,11 @@ import Yams
 
 /// Holds what `openapi.yaml` says of purges against their answers.
 struct PurgeContractTests {
-    private let contract: Node
+    private let contract: Contract
     private let purgeGrammar = PurgeGrammar()
 
     init() throws {
-        contract = try #require(try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+        contract = try Contract()
     }
 
     @Test func `the answer to a purge has the members of the contract`() throws {

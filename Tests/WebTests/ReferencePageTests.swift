@@ -14,8 +14,7 @@ struct ReferencePageTests {
         #expect(response.headers[.contentType] == "text/html; charset=utf-8")
         #expect(response.headers[.contentSecurityPolicy]?.contains("script") == false)
         let page = try await response.text()
-        let contract = try #require(
-            try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+        let contract = try Contract()
         for (path, item) in try #require(contract["paths"]?.mapping) {
             for method in try #require(item.mapping).keys.compactMap(\.string) where method != "parameters" {
                 #expect(page.contains("<code>\(method.uppercased()) \(path.string ?? "")</code>"))

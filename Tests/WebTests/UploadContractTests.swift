@@ -12,8 +12,7 @@ struct UploadContractTests {
     private let read: Node
 
     init() throws {
-        let contract = try #require(
-            try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)))
+        let contract = try Contract()
         operation = try #require(contract["paths"]?["/image"]?["post"])
         read = try #require(contract["paths"]?["/image"]?["get"])
     }
