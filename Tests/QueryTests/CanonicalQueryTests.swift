@@ -37,7 +37,8 @@ struct CanonicalQueryTests {
             "url=x&q=auto&target=low&max_bytes=900"
         ), ("url=x&output=png&q=auto&target=high", "url=x&output=png"),
         ("url=x&nl&ll&q=60&output=webp", "url=x&output=webp&nl=true"),
-        ("url=x&palette&output=webp", "url=x&output=webp"),
+        ("url=x&palette&output=webp", "url=x&output=webp"), ("url=x&l=9&af&output=webp", "url=x&output=webp"),
+        ("url=x&page=SMALLEST&af&l=09", "url=x&l=9&af=true&page=smallest"), ("url=x&page=1", "url=x"),
         ("url=x&passthrough=Auto&q=70", "url=x&q=70&passthrough=auto"), ("url=x&passthrough=off", "url=x"),
         ("url=x&passthrough=auto&output=avif", "url=x&output=avif"),
         ("url=x&passthrough=auto&il", "url=x&il=true"), ("url=x&passthrough=auto&palette", "url=x&palette=true"),

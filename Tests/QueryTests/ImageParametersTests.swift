@@ -176,10 +176,11 @@ struct ImageParametersTests {
         Row("nl", good: booleans, bad: ["yes"]),
         Row("palette", good: booleans, bad: ["yes", "256"]),
         Row("passthrough", good: ["auto", "off", "Auto"], bad: ["", nil, "on", "true"]),
+        Row("l", good: ["1", "9"], bad: ["0", "10"] + notWhole), Row("af", good: booleans, bad: ["yes"]),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
         Row("n", good: ["1", "256"], bad: ["0", "257", "-1"] + notWhole),
-        Row("page", good: ["1", "999"], bad: ["0", "-1"] + notWhole),
+        Row("page", good: ["1", "999", "largest", "Smallest"], bad: ["0", "-1", "largest2"] + notWhole),
         Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
         Row(
             "cache",

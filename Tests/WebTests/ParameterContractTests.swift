@@ -150,6 +150,7 @@ struct ParameterContractTests {
                 bad: ["", "k1.", String(repeating: "A", count: 43), "k1." + String(repeating: "A", count: 44), "k 1.A"]
             ),
             "q": (good: ["auto", "1", "75", "100"], bad: ["", "0", "05", "101", "AUTO", "7.5"]),
+            "page": (good: ["1", "999999999", "largest", "smallest"], bad: ["", "0", "-1", "1000000000", "last"]),
             "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1", "a.*"], bad: [".a", "a b", "a/b", ".*", "*", "a*"]),
             "bg": (

@@ -178,11 +178,11 @@ struct WsrvEndpointTests {
             var request: Request
             var dialect: Dialect?
         }
-        let text = try await site.respond("/explain?compat=wsrv&url=example.com/a.jpg&w=3&bg=8f00&l=9").text()
+        let text = try await site.respond("/explain?compat=wsrv&url=example.com/a.jpg&w=3&bg=8f00&loop=9").text()
         let told = try JSONDecoder().decode(Told.self, from: Data(text.utf8))
         #expect(told.request.canonical.contains("w=3&enlarge=true"))
         #expect(told.request.canonical.contains("bg=ff000088"))
-        #expect(told.dialect?.name == "wsrv" && told.dialect?.ignored.map(\.name) == ["l"])
+        #expect(told.dialect?.name == "wsrv" && told.dialect?.ignored.map(\.name) == ["loop"])
         let own = try await site.respond("/explain?url=http://example.com/a.jpg").text()
         #expect(try JSONDecoder().decode(Told.self, from: Data(own.utf8)).dialect == nil)
     }

@@ -110,14 +110,16 @@ struct WorkerJobTests {
             OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
             OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
             OutputOptions(maxQuality: 40), OutputOptions(maxBytes: 900, passthrough: .auto),
+            OutputOptions(format: .png, compression: 9, filtersRows: true),
         ]
         for output in options {
             var job = ImageJob.drawing(format: .png)
             job.output = output
+            job.pages.first = PageSelection.smallest
             job.efforts = EncoderEfforts(webp: 1, avif: 3, jxl: 5, png: 7)
             let wire = try #require(WireJob(job))
             let crossed = try #require(WireJob.decoding(wire.encoded).job(source: SharedBytes(job.source)))
-            #expect(crossed.output == output && crossed.efforts == job.efforts)
+            #expect(crossed.output == output && crossed.efforts == job.efforts && crossed.pages == job.pages)
         }
     }
 

@@ -151,7 +151,9 @@ extension WsrvDraft {
         query.put("il", isSet: interlaced)
         query.put("ll", isSet: lossless)
         if pages != -1 { query.put("n", "\(min(pages ?? 1, limits.maxFrames))") }
-        query.put("page", page.map { "\($0 + 1)" })
+        query.put("l", compression.map { "\(max($0, 1))" })
+        query.put("af", isSet: filtersRows)
+        query.put("page", page.map { $0 == -1 ? "largest" : $0 == -2 ? "smallest" : "\($0 + 1)" })
         query.put("encoding", encoding)
         query.put("maxage", days.map { "\($0)d" })
         query.put("filename", fileName.map { "\($0).*" })

@@ -57,8 +57,10 @@ struct WsrvDraft: Sendable {
     var lossless: Bool?
     /// -1 = all.
     var pages: Int?
-    /// Counted from 0.
+    /// Counted from 0; -1 = the largest, -2 = the smallest.
     var page: Int?
+    var compression: Int?
+    var filtersRows: Bool?
     var encoding: String?
     var days: Int?
     var fileName: String?

@@ -67,9 +67,7 @@ enum WsrvTable {
 
     /// The parameters of wsrv.nl that have no counterpart.
     static let unsupported = [
-        "af": "PNG filters are chosen by the server.", "l": "The setting png-effort applies to all PNG.",
-        "level": "The setting png-effort applies to all PNG.", "loop": "Animations keep their own loop count.",
-        "delay": "Animations keep their own delays.",
+        "loop": "Animations keep their own loop count.", "delay": "Animations keep their own delays.",
     ]
 
     private static let rows: [String: Row] = Dictionary(
@@ -150,7 +148,9 @@ enum WsrvTable {
         Row("q", ["quality"], \.quality) { WsrvValue.integer($0, in: 1...100) },
         Row("il", [], \.interlaced, WsrvValue.flag), Row("ll", ["lossless"], \.lossless, WsrvValue.flag),
         Row("n", ["pages"], \.pages) { WsrvValue.integer($0).flatMap { $0 == -1 || $0 > 0 ? $0 : nil } },
-        Row("page", [], \.page) { WsrvValue.integer($0, in: 0...100_000) },
+        Row("page", [], \.page) { WsrvValue.integer($0, in: -2...100_000) },
+        Row("l", ["level"], \.compression) { WsrvValue.integer($0, in: 0...9) },
+        Row("af", [], \.filtersRows, WsrvValue.flag),
         Row("encoding", [], \.encoding) { $0?.lowercased() == "base64" ? "base64" : nil },
         Row("maxage", [], \.days) { $0.flatMap(WsrvValue.days) },
         Row("filename", [], \.fileName) { $0.flatMap(WsrvValue.fileName) },

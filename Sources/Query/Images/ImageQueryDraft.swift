@@ -40,6 +40,8 @@ struct ImageQueryDraft: Sendable {
     var interlaced = OutputOptions().interlaced
     var palette = OutputOptions().palette
     var passthrough: Passthrough
+    var compression: Int?
+    var filtersRows = OutputOptions().filtersRows
     /// In CSS pixels, before `dpr`.
     var mark = Mark()
 
@@ -86,6 +88,7 @@ struct ImageQueryDraft: Sendable {
         mark = query.recipe.mark ?? Mark()
         palette = query.output.palette
         if query.output.supportsPassthrough { passthrough = query.output.passthrough }
+        (compression, filtersRows) = (query.output.compression, query.output.filtersRows)
     }
 
     /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
@@ -176,7 +179,7 @@ struct ImageQueryDraft: Sendable {
         return OutputOptions(
             format: format.outputFormat, quality: quality?.fixed, target: quality == .auto ? target : nil,
             maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
-            palette: palette, passthrough: passthrough,
+            palette: palette, compression: compression, filtersRows: filtersRows, passthrough: passthrough,
             details: (details ?? []).union(includesPosition ? .position : []))
     }
 }

@@ -96,6 +96,29 @@ enum QualityChoice: Hashable, Sendable {
     }
 }
 
+extension ValueFormat where Value == Int {
+    /// The number of a page, or ``PageSelection/largest`` or ``PageSelection/smallest``.
+    static var page: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^(largest|smallest|[1-9][0-9]{0,8})$",
+                expected: "an integer from 1 to 999999999, largest or smallest")
+        ) { text in
+            switch text.lowercased() {
+            case "largest": PageSelection.largest
+            case "smallest": PageSelection.smallest
+            default: Digits.integer(text).flatMap { $0 >= 1 ? $0 : nil }
+            }
+        } write: {
+            switch $0 {
+            case PageSelection.largest: "largest"
+            case PageSelection.smallest: "smallest"
+            default: "\($0)"
+            }
+        }
+    }
+}
+
 extension ValueFormat where Value == QualityChoice {
     static var quality: ValueFormat {
         ValueFormat(

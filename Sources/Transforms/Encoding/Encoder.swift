@@ -14,8 +14,8 @@ struct Encoder {
         interrupt: @escaping Interrupt
     ) {
         self.format = format
-        self.efforts = efforts
         self.options = options.resolved(for: format)
+        self.efforts = efforts.with(png: self.options.compression)
         self.interrupt = interrupt
     }
 
@@ -92,7 +92,7 @@ struct Encoder {
         case .png:
             [
                 "compression": .int(efforts.png), "interlace": interlaced, "palette": .bool(options.palette),
-                "strip": strip,
+                "filter": .int(options.filtersRows ? Self.allFilters : Self.noFilter), "strip": strip,
             ]
         case .webp where options.nearLossless:
             [
@@ -116,6 +116,9 @@ struct Encoder {
             [:]
         }
     }
+
+    /// `VIPS_FOREIGN_PNG_FILTER_NONE` and `VIPS_FOREIGN_PNG_FILTER_ALL`.
+    private static let (noFilter, allFilters) = (0x08, 0xF8)
 
     /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get

@@ -18,6 +18,11 @@ public struct EncoderEfforts: Hashable, Sendable {
         self.png = min(max(png, Self.pngRange.lowerBound), Self.pngRange.upperBound)
     }
 
+    /// The same efforts, with this one for PNG; nil = no other.
+    func with(png level: Int?) -> EncoderEfforts {
+        EncoderEfforts(webp: webp, avif: avif, jxl: jxl, png: level ?? png)
+    }
+
     package static let webpRange = 0...6
     package static let avifRange = 0...9
     package static let jxlRange = 3...9

@@ -24,6 +24,10 @@ public struct OutputOptions: Hashable, Sendable {
     public let passthrough: Passthrough
     /// Whether the other options permit that a source is the result.
     package let supportsPassthrough: Bool
+    /// The compression level of a PNG, 1…9; nil = that of the server's efforts.
+    public let compression: Int?
+    /// Whether each row of a PNG is filtered by what suits it, instead of not at all.
+    public let filtersRows: Bool
     /// The additional members of a document; only for `json`.
     public let details: ImageDetails
     /// What an animation becomes if ``format`` cannot be animated.
@@ -36,7 +40,8 @@ public struct OutputOptions: Hashable, Sendable {
         format: OutputFormat? = nil, quality: Int? = nil, maxQuality: Int? = nil, target: QualityTarget? = nil,
         maxBytes: Int? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
-        passthrough: Passthrough = .off, details: ImageDetails = [], animation: AnimationOutput = .firstFrame
+        compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
+        details: ImageDetails = [], animation: AnimationOutput = .firstFrame
     ) {
         let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
         self.animation = isStill ? animation : .firstFrame
@@ -65,6 +70,8 @@ public struct OutputOptions: Hashable, Sendable {
         supportsPassthrough =
             (isOpen || format.flatMap(SourceStripping.init) != nil) && !self.interlaced && !self.palette
         self.passthrough = supportsPassthrough ? passthrough : .off
+        self.compression = (format ?? .png) == .png ? compression : nil
+        self.filtersRows = filtersRows && (format ?? .png) == .png
         self.details = format == .json ? details : []
     }
 
@@ -78,6 +85,8 @@ public struct OutputOptions: Hashable, Sendable {
         if nearLossless { parts.append("nl") }
         if palette { parts.append("palette") }
         if passthrough != .off { parts.append("pass-\(passthrough.rawValue)") }
+        if let compression { parts.append("level-\(compression)") }
+        if filtersRows { parts.append("filters") }
         if !details.isEmpty { parts.append("\(details.rawValue)") }
         if animation != .firstFrame { parts.append(animation.rawValue) }
         return "\(name)(\(parts.joined(separator: ",")))"
@@ -101,7 +110,8 @@ public struct OutputOptions: Hashable, Sendable {
         OutputOptions(
             format: format, quality: quality, maxQuality: maxQuality ?? self.maxQuality, target: target,
             maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
-            palette: palette, passthrough: passthrough, details: details, animation: animation)
+            palette: palette, compression: compression, filtersRows: filtersRows, passthrough: passthrough,
+            details: details, animation: animation)
     }
 
     /// Whether a result may have this format.

@@ -130,7 +130,8 @@ extension OutputFormat {
     /// The processor time of encoding one pixel, on one core of a 2020 server, with all encodes that the options take.
     package func encodingNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
         let options = options.resolved(for: self)
-        return nanosecondsPerEncode(options) * efforts.relativeTime(of: self) * encodes(options)
+        return nanosecondsPerEncode(options) * efforts.with(png: options.compression).relativeTime(of: self)
+            * encodes(options)
     }
 
     private func nanosecondsPerEncode(_ options: OutputOptions) -> Double {

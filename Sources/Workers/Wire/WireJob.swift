@@ -23,6 +23,8 @@ struct WireJob: WireValue, Equatable {
     var interlaced = false
     var palette = false
     var passthrough = Passthrough.off
+    var compression: Int?
+    var filtersRows = false
     var efforts = EncoderEfforts()
     var details = 0
     var animation = AnimationOutput.firstFrame
@@ -52,6 +54,8 @@ struct WireJob: WireValue, Equatable {
         interlaced = job.output.interlaced
         palette = job.output.palette
         passthrough = job.output.passthrough
+        compression = job.output.compression
+        filtersRows = job.output.filtersRows
         efforts = job.efforts
         details = job.output.details.rawValue
         animation = job.output.animation
@@ -76,6 +80,8 @@ struct WireJob: WireValue, Equatable {
         try coder.code(&interlaced)
         try coder.code(&palette)
         try coder.code(choice: &passthrough)
+        try coder.code(&compression)
+        try coder.code(&filtersRows)
         try coder.code(&efforts)
         try coder.code(&details)
         try coder.code(choice: &animation)
@@ -92,7 +98,8 @@ struct WireJob: WireValue, Equatable {
             output: OutputOptions(
                 format: format, quality: quality, maxQuality: maxQuality, target: target, maxBytes: maxBytes,
                 lossless: lossless, nearLossless: nearLossless, interlaced: interlaced, palette: palette,
-                passthrough: passthrough, details: ImageDetails(rawValue: details), animation: animation),
+                compression: compression, filtersRows: filtersRows, passthrough: passthrough,
+                details: ImageDetails(rawValue: details), animation: animation),
             efforts: efforts, limits: limits)
         job.sharedSource = source
         job.sharedMark = mark

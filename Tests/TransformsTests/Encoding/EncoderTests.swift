@@ -76,6 +76,23 @@ struct EncoderTests {
 }
 
 struct EncoderOptionTests {
+    @Test func `A PNG has the level and the filters that are asked for, and the same pixels`() throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        func encoded(_ output: OutputOptions) throws -> ByteBuffer {
+            try produce(source, .box(200), output: output).body
+        }
+        let plain = try encoded(OutputOptions(format: .png))
+        let (quick, small) = (
+            try encoded(OutputOptions(format: .png, compression: 1)),
+            try encoded(OutputOptions(format: .png, compression: 9))
+        )
+        let filtered = try encoded(OutputOptions(format: .png, filtersRows: true))
+        #expect(quick.readableBytes > plain.readableBytes && small.readableBytes < plain.readableBytes)
+        #expect(filtered != plain)
+        for other in [quick, small, filtered] { #expect(try Pixels(other).samples == Pixels(plain).samples) }
+        #expect(try encoded(OutputOptions(format: .png, compression: 6)) == plain)
+    }
+
     @Test func `A palette makes a PNG of at most 256 colors that looks the same`() throws {
         let source = try Fixture.image("formats/photo.jpg")
         let whole = try produce(source, .box(200), output: OutputOptions(format: .png))

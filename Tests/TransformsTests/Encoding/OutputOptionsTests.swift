@@ -12,6 +12,8 @@ struct OutputOptionsTests {
         #expect(OutputOptions(format: .avif, interlaced: true) == OutputOptions(format: .avif))
         #expect(OutputOptions(format: .avif, nearLossless: true) == OutputOptions(format: .avif))
         #expect(OutputOptions(format: .webp, palette: true) == OutputOptions(format: .webp))
+        #expect(OutputOptions(format: .jpeg, compression: 9, filtersRows: true) == OutputOptions(format: .jpeg))
+        #expect(OutputOptions(compression: 9, filtersRows: true).resolved(for: .webp) == OutputOptions(format: .webp))
         #expect(OutputOptions(format: .png, target: .high) == OutputOptions(format: .png))
         #expect(OutputOptions(format: .jpeg, quality: 30, target: .low) == OutputOptions(format: .jpeg, target: .low))
         #expect(
@@ -43,9 +45,9 @@ struct OutputOptionsTests {
             OutputOptions(target: .medium), OutputOptions(target: .high), OutputOptions(maxBytes: 100),
             OutputOptions(target: .medium, maxBytes: 100), OutputOptions(quality: 50, maxBytes: 100),
             OutputOptions(nearLossless: true), OutputOptions(quality: 50, nearLossless: true),
-            OutputOptions(palette: true), OutputOptions(passthrough: .auto),
-            OutputOptions(format: .png, passthrough: .auto), OutputOptions(format: .png),
-            OutputOptions(format: .png, interlaced: true),
+            OutputOptions(palette: true), OutputOptions(compression: 9), OutputOptions(filtersRows: true),
+            OutputOptions(passthrough: .auto), OutputOptions(format: .png, passthrough: .auto),
+            OutputOptions(format: .png), OutputOptions(format: .png, interlaced: true),
             OutputOptions(format: .json), OutputOptions(format: .json, details: .color),
             OutputOptions(format: .json, details: [.color, .lqip]), OutputOptions(format: .blurHash),
         ]

@@ -27,8 +27,10 @@ extension ImageParameters {
                 "n", .integer(1...limits.maxFrames), \.query.pages.count,
                 .of(.encoding, .decode, .medium, "Number of frames or pages; by default all frames, or one page.")),
             Row(
-                "page", .integer(1...999_999_999), \.query.pages.first,
-                .of(.encoding, .decode, "First frame or page, counted from 1.")),
+                "page", .page, \.query.pages.first,
+                .of(
+                    .encoding, .decode,
+                    "First frame or page, counted from 1, or the `largest` or `smallest` page or image of an icon.")),
         ]
         return form + quality + pages
     }

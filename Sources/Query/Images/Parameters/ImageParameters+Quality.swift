@@ -34,5 +34,11 @@ extension ImageParameters {
                 .encoding, .encode,
                 "Whether a JPEG, PNG, WebP or GIF that no step changes is the result, without metadata, where encoding "
                     + "it again saves nothing. The default is a setting.")),
+        Row(
+            "l", .integer(EncoderEfforts.pngRange), \.compression,
+            .of(.encoding, .encode, .medium, "Compression level of a PNG; by default the setting `png-effort`.")),
+        Row(
+            "af", .boolean, \.filtersRows,
+            .of(.encoding, .encode, .medium, "PNG whose rows are filtered by what suits each of them.")),
     ]
 }

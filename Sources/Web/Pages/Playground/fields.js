@@ -61,9 +61,10 @@ const GROUPS = [
   ["Encoding", () => [
     fitting("target", "Target of automatic quality"), fitting("max_bytes", "Maximum bytes", "30000"), check("ll", "Lossless"),
     check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", "avif,webp"),
-    check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"),
-    choice("passthrough", "Source as the result", { "": "Server default", off: "Never", auto: "Where encoding saves nothing" }), text("n", "Number of frames or pages", "all", "number"),
-    text("page", "First frame or page", "1", "number"),
+    check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
+    fitting("af", "Filters of PNG rows"),
+    choice("passthrough", "Source as the result", { "": "Server default", off: "Never", auto: "Where encoding saves nothing" }),
+    text("n", "Number of frames or pages", "all", "number"), text("page", "First frame or page", "1"),
   ]],
   ["Caching and delivery", () => [
     choice("cache", "Cache mode", {
