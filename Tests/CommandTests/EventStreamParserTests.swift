@@ -32,5 +32,10 @@ import Testing
         let part = ByteBuffer(repeating: UInt8(ascii: "a"), count: 1 << 20)
         for _ in 0..<8 { _ = try parser.read(part) }
         #expect(throws: EventStreamParser.TooLong.self) { try parser.read(part) }
+        // Its lines count together.
+        parser = EventStreamParser()
+        let line = ByteBuffer(string: "data: " + String(repeating: "a", count: 1 << 20) + "\n")
+        for _ in 0..<7 { _ = try parser.read(line) }
+        #expect(throws: EventStreamParser.TooLong.self) { for _ in 0..<2 { _ = try parser.read(line) } }
     }
 }

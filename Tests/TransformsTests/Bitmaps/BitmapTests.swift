@@ -108,7 +108,7 @@ struct BitmapTests {
     @Test(
         arguments: [
             [5, 1, 0, 0, 5, 1, 0, 0, 4, 1], [5, 1, 0, 0, 5, 1], [5, 1, 0], [], [0, 2, 1], [0, 2, 6, 0], [0, 2, 0, 3],
-            [0, 9, 1, 1],
+            [0, 9, 1, 1], [0, 2, 6, 0, 0, 1], [0, 2, 0, 3, 0, 1], [3, 1, 0, 2, 3, 0, 0, 1],
         ] as [[UInt8]])
     func `Runs that end too early or leave the image are corrupt`(_ runs: [UInt8]) {
         let file = BitmapFile(
