@@ -44,7 +44,7 @@ def pastes_one(person: Person) -> None:
     shown = {
         f"https://img.example.com/unsafe/rs:fit:320:320/wm:0.5/plain/{LAKE}": ("imgproxy", "→ 320 × 213", "wm:0.5"),
         f"https://img.example.com/unsafe/200x200/{quote(LAKE, safe='')}": ("thumbor", "→ 200 × 200", ""),
-        f"https://wsrv.nl/?url={LAKE}&w=240&h=240&t=square&l=9": ("wsrv.nl", "→ 240 × 240", "l"),
+        f"https://wsrv.nl/?url={LAKE}&w=240&h=240&t=square&loop=2": ("wsrv.nl", "→ 240 × 240", "loop"),
     }
     for text, (service, result, rest) in shown.items():
         person.writes("#url", text)
