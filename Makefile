@@ -12,6 +12,7 @@ parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store)Tests
 
 # Some suites need a real object store.
 store = scripts/object-store run
+tests = scripts/repeat-failures.sh swift test
 
 # Calls within one file are faster than those into a shared Swift runtime, which then need not be installed either.
 optimized = swift build -c release --product darkroom $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) $(SWIFT_FLAGS)
@@ -59,10 +60,10 @@ run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 test: setup ## Build and run all tests, or those of one ROOM
 	swift build --product darkroom $(checked)
 ifeq ($(ROOM),)
-	swift test --parallel --filter '^$(parallel)\.' $(checked)
-	$(store) swift test --skip-build --no-parallel --skip '^$(parallel)\.' $(SWIFT_FLAGS)
+	$(tests) --parallel --filter '^$(parallel)\.' $(checked)
+	$(store) $(tests) --skip-build --no-parallel --skip '^$(parallel)\.' $(SWIFT_FLAGS)
 else
-	DARKROOM_TESTS=$(ROOM) $(if $(filter ObjectStorage,$(ROOM)),$(store)) swift test --no-parallel $(checked)
+	DARKROOM_TESTS=$(ROOM) $(if $(filter ObjectStorage,$(ROOM)),$(store)) $(tests) --no-parallel $(checked)
 endif
 
 sanitize: setup ## Run the concurrent suites under Thread Sanitizer, and the sandbox under Address Sanitizer
