@@ -37,6 +37,9 @@ static inline int darkroom_is_blocked(VipsOperation *operation) {
     return (VIPS_OPERATION_GET_CLASS(operation)->flags & VIPS_OPERATION_BLOCKED) != 0;
 }
 
+/// Whether the operation is a loader or a saver.
+static inline int darkroom_is_foreign(VipsOperation *operation) { return VIPS_IS_FOREIGN(operation); }
+
 static inline void darkroom_unref_outputs(VipsOperation *operation) {
     vips_object_unref_outputs(VIPS_OBJECT(operation));
 }

@@ -20,9 +20,11 @@ public struct VipsError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Reads and clears libvips' error buffer, right after `operation` failed.
     static func taken(after operation: String) -> VipsError {
-        let buffer = String(cString: vips_error_buffer())
-        vips_error_clear()
-        let line = buffer.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        // The buffer itself may change while it is read.
+        let buffer = vips_error_buffer_copy()
+        defer { g_free(buffer) }
+        let text = buffer.map { String(cString: $0) } ?? ""
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: "; ")
         return VipsError(operation: operation, message: String(line.prefix(400)))
     }
 }

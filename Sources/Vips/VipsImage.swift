@@ -14,7 +14,7 @@ public final class VipsImage: @unchecked Sendable {
     }
 
     deinit {
-        g_object_unref(pointer)
+        VipsRuntime.exclusively { g_object_unref(pointer) }
     }
 
     /// The width in pixels.

@@ -13,7 +13,7 @@ struct VipsOperation: ~Copyable {
         VipsRuntime.start()
         guard let pointer = vips_operation_new(name) else { throw .taken(after: name) }
         guard darkroom_is_blocked(pointer) == 0 else {
-            g_object_unref(pointer)
+            VipsRuntime.exclusively { g_object_unref(pointer) }
             throw VipsError(operation: name, message: "blocked")
         }
         self.name = name
@@ -21,8 +21,10 @@ struct VipsOperation: ~Copyable {
     }
 
     deinit {
-        darkroom_unref_outputs(pointer)
-        g_object_unref(pointer)
+        VipsRuntime.exclusively { [pointer] in
+            darkroom_unref_outputs(pointer)
+            g_object_unref(pointer)
+        }
     }
 
     func set(_ property: String, _ argument: VipsValue) throws(VipsError) {
@@ -54,7 +56,14 @@ struct VipsOperation: ~Copyable {
     /// Runs the operation. libvips may return another object for the same operation; outputs are read from that one.
     mutating func run() throws(VipsError) {
         var built: UnsafeMutablePointer<DarkroomCVips.VipsOperation>? = pointer
-        guard vips_cache_operation_buildp(&built) == 0, let built else { throw .taken(after: name) }
+        let failed =
+            if darkroom_is_foreign(pointer) != 0 {
+                // Loaders and savers compile no loops, and savers do all of their work here.
+                vips_cache_operation_buildp(&built)
+            } else {
+                VipsRuntime.exclusively { vips_cache_operation_buildp(&built) }
+            }
+        guard failed == 0, let built else { throw .taken(after: name) }
         pointer = built
     }
 

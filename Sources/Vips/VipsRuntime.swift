@@ -1,5 +1,6 @@
 import DarkroomCVips
 import Foundation
+import Synchronization
 
 /// The only global state: libvips itself, started once and locked down.
 ///
@@ -35,6 +36,17 @@ public enum VipsRuntime {
     /// Returns freed memory to the system (glibc `malloc_trim`). Blocks for up to a few hundred milliseconds; meant for
     /// memory pressure.
     package static func returnFreedPages() { darkroom_return_freed_pages() }
+
+    /// Builds operations or frees objects of libvips, on one thread at a time.
+    ///
+    /// libvips 8.14 compiles the inner loops of some operations with Orc when they are built, and frees the code with
+    /// the last reference to their results. Orc's table of code has no lock in version 0.4.33, that of Debian 12: two
+    /// threads at once corrupt the heap, or get the same memory for their code. Computing pixels needs no turn.
+    static func exclusively<Result>(_ body: () -> Result) -> Result {
+        turn.withLock { _ in body() }
+    }
+
+    private static let turn = Mutex(())
 
     private static let started: Bool = {
         darkroom_limit_malloc_arenas(2)
