@@ -53,27 +53,25 @@ struct BlockRounding<Row: SIMD & BitwiseCopyable & Sendable>: Sendable where Row
 
     private static var roundingOffset: Float { 12_582_912 }
 
-    /// Multiplies a block by a matrix on the left, and by its transpose on the right.
+    /// Multiplies a block by a matrix on the right, and by its transpose on the left.
     private func transform(
         _ block: UnsafeMutableBufferPointer<Row>, by matrix: [Row], _ transpose: [Row],
         _ other: UnsafeMutableBufferPointer<Row>
     ) {
-        let side = Row.scalarCount
-        matrix.withUnsafeBufferPointer { matrix in
-            for row in 0..<side {
-                let samples = block[row]
-                var sum = matrix[0] * samples[0]
-                for index in 1..<side { sum += matrix[index] * samples[index] }
-                other[row] = sum
-            }
-        }
-        transpose.withUnsafeBufferPointer { transpose in
-            for row in 0..<side {
-                let factors = transpose[row]
-                var sum = other[0] * factors[0]
-                for index in 1..<side { sum += other[index] * factors[index] }
-                block[row] = sum
-            }
+        matrix.withUnsafeBufferPointer { Self.multiply(UnsafeBufferPointer(block), $0, into: other) }
+        transpose.withUnsafeBufferPointer { Self.multiply($0, UnsafeBufferPointer(other), into: block) }
+    }
+
+    @inline(__always)
+    private static func multiply(
+        _ left: UnsafeBufferPointer<Row>, _ right: UnsafeBufferPointer<Row>,
+        into product: UnsafeMutableBufferPointer<Row>
+    ) {
+        for row in 0..<Row.scalarCount {
+            let factors = left[row]
+            var sum = right[0] * factors[0]
+            for index in 1..<Row.scalarCount { sum += right[index] * factors[index] }
+            product[row] = sum
         }
     }
 }
