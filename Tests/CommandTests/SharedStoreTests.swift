@@ -18,7 +18,7 @@ struct SharedStoreTests {
         return try await DarkroomProcess(
             serving: [
                 "--port", "0", "--cache-dir", cache.path, "--log-level", "notice", "--allow-networks", "127.0.0.0/8",
-                "--admin-token", Self.token, "--purge-poll", "100ms",
+                "--admin-token", Self.token, "--purge-poll", "100ms", "--shared-store-timeout", "10s",
             ] + location.flags(folder: folder) + flags, environment: location.credentials)
     }
 

@@ -40,8 +40,10 @@ struct ConditionalRequestTests {
     }
 
     @Test func `bytes after a 304 on its connection have no effect`() async throws {
+        // One write: bytes that come after the next request are a response to it.
+        let both = "HTTP/1.1 304 Not Modified\r\n\r\nHTTP/1.1 200 OK\r\n\r\nevil"
         try await withOrigin {
-            $0.fields["if-none-match"] == nil ? [.respond()] : [.notModified(), .send("HTTP/1.1 200 OK\r\n\r\nevil")]
+            $0.fields["if-none-match"] == nil ? [.respond()] : [.send(both)]
         } _: { client, origin async throws in
             #expect(try await client.revalidate(origin.url(), of: origin.url()).isNotModified)
             #expect(try await String(buffer: client.fetch(origin.url()).body) == "picture")
