@@ -123,7 +123,7 @@ struct Encoder {
     /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "5"
+    static let defaultsRevision = "6"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -36,6 +36,31 @@ struct StripeComparison {
         }
     }
 
+    /// The share of squares of four pixels that are of one color, by a quarter of the rows.
+    func plainShare(inStripesAt tops: [Int]) -> Double {
+        var (plain, all) = (0, 0)
+        for top in tops {
+            for row in stride(from: 0, to: Self.side, by: 8) {
+                for column in stride(from: columns.lowerBound, to: columns.upperBound, by: 2) {
+                    plain += isPlain((top + row) * rowBytes + column * bands) ? 1 : 0
+                    all += 1
+                }
+            }
+        }
+        return Double(plain) / Double(max(all, 1))
+    }
+
+    /// Whether a pixel, the one to its right and the two below them are equal.
+    private func isPlain(_ pixel: Int) -> Bool {
+        for sample in pixel..<pixel + bands {
+            let value = samples[sample]
+            guard value == samples[sample + bands], value == samples[sample + rowBytes],
+                value == samples[sample + rowBytes + bands]
+            else { return false }
+        }
+        return true
+    }
+
     /// Means of four pixels each, transparent ones on white.
     private func read(from top: Int, into planes: [Plane]) {
         if bands == 3 {

@@ -32,7 +32,7 @@ struct QualityChooserTests {
 
     @Test(arguments: formats)
     func `An image with detail needs a higher quality than one without`(_ format: OutputFormat) throws {
-        let smooth = try Drawing.image(256, 192) { x, y in [UInt8(x / 2 + 40), UInt8(y / 2 + 60), 120] }
+        let smooth = try Drawing.image(256, 192) { x, y in [UInt8(x), UInt8(y), 120] }
         var generator = SplitMix(seed: 1)
         let busy = try Drawing.image(256, 192) { x, y in
             let on: UInt8 = (x / 3 + y / 5) % 2 == 0 ? 70 : 140
@@ -42,6 +42,16 @@ struct QualityChooserTests {
             try produce(drawing.png(), output: OutputOptions(format: format, target: .medium)).quality?.value ?? 0
         }
         #expect(qualities[0] < qualities[1])
+    }
+
+    @Test(arguments: formats, [QualityTarget.low, .medium, .high])
+    func `A drawing has at least the default quality`(_ format: OutputFormat, _ target: QualityTarget) throws {
+        let chart = try Drawing.image(320, 192) { x, y in
+            if x % 40 < 3 || y % 32 < 2 { return [20, 30, 40] }
+            return y > 190 - x / 2 ? [200, 60, 30] : [250, 250, 250]
+        }
+        let quality = try produce(chart.png(), output: OutputOptions(format: format, target: target)).quality?.value
+        #expect(try #require(quality) >= #require(format.defaultQuality))
     }
 
     @Test func `An animation is judged by its first and its middle frame, and keeps all`() throws {
@@ -95,6 +105,20 @@ struct StripeComparisonTests {
         let samples = (0..<Self.side * Self.side).flatMap { pixel($0 % Self.side, $0 / Self.side) }
         return samples.withUnsafeBytes { bytes in
             StripeComparison(samples: bytes, width: Self.side, bands: bands).similarity(inStripesAt: [0, 32]).features
+        }
+    }
+
+    @Test(arguments: [(3, 0.0), (3, 0.25), (4, 0.5), (4, 1)])
+    func `Squares of one color count as plain, and no others`(bands: Int, share: Double) {
+        let changes = { (x: Int, y: Int) in Double(x) >= Double(Self.side) * share && x % 2 == 1 && y % 2 == 1 }
+        let samples = (0..<Self.side * Self.side).flatMap { index -> [UInt8] in
+            var pixel: [UInt8] = Array([9, 8, 7, 255].prefix(bands))
+            if changes(index % Self.side, index / Self.side) { pixel[bands - 1] -= 1 }
+            return pixel
+        }
+        samples.withUnsafeBytes { bytes in
+            let comparison = StripeComparison(samples: bytes, width: Self.side, bands: bands)
+            #expect(comparison.plainShare(inStripesAt: [0, 32]) == share)
         }
     }
 
