@@ -6,6 +6,7 @@ of the same pixels. Needs vips (Debian: libvips-tools).
 
 import argparse
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from ssimulacra2 import compute_ssimulacra2
+
+# libvips' tools warn of each AVIF otherwise.
+os.environ["VIPS_WARNING"] = "0"
 
 SETTINGS = ["fixed", "high", "medium", "low"]
 
