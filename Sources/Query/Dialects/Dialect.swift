@@ -25,8 +25,11 @@ package enum Dialect: String, CaseIterable, Sendable {
     ///
     /// - Parameter standard: The dialect of queries that do not name theirs.
     package static func parameters(of text: String, standard: Dialect) throws(InvalidParameter) -> QueryString {
+        let strict = Result { () throws(InvalidParameter) in try QueryString(parsing: text) }
+        // Nearly all requests, which need not be read twice.
+        if case .success(let query) = strict, of(query, standard: standard) == .darkroom { return query }
         let lenient = QueryString(decodingLeniently: text)
-        guard of(lenient, standard: standard) == .wsrv else { return try QueryString(parsing: text) }
+        guard of(lenient, standard: standard) == .wsrv else { return try strict.get() }
         return lenient.firstOfEachName
     }
 }
