@@ -110,6 +110,33 @@ struct PrefetchRunTests {
         #expect(access.sentence("http://a", hasToken: true) == "http://a: No token.")
         #expect(access.sentence("http://a", hasToken: false).hasSuffix("or name a file with --token-file."))
     }
+
+    @Test func `A job that is being started when the run is canceled is known, so that it can be canceled too`() async {
+        let (arrivals, arrive) = AsyncStream<Void>.makeStream()
+        let (answers, answer) = AsyncStream<PrefetchJobState>.makeStream()
+        let job = Self.job(.running)
+        let server = PrefetchRun.Server { _ throws(PrefetchFailure) in
+            arrive.yield()
+            for await state in answers { return state }
+            throw .connection("canceled")
+        } watch: { _, _ throws(PrefetchFailure) in
+            throw .connection("canceled")
+        }
+        let run = PrefetchRun(server, clock: PauseClock())
+        let work = Task { () async -> PrefetchRun.Failure? in
+            do throws(PrefetchRun.Failure) {
+                try await run.run(PrefetchList("x")) { _ in }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        for await _ in arrivals { break }
+        work.cancel()
+        answer.yield(job)
+        #expect(await work.value == .canceled)
+        #expect(run.job == job.id)
+    }
 }
 
 /// A clock that passes by itself and records how long it was slept on.

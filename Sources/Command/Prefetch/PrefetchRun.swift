@@ -74,7 +74,7 @@ struct PrefetchRun: Sendable {
     ) async throws(Failure) {
         for batch in list.batches() {
             let job: PrefetchJobState
-            do throws(PrefetchFailure) { job = try await server.start(batch) } catch {
+            do throws(PrefetchFailure) { job = try await start(batch) } catch {
                 guard case .refused(_, let detail, let member) = error, let line = batch.line(ofMember: member) else {
                     throw .server(error)
                 }
@@ -90,6 +90,17 @@ struct PrefetchRun: Sendable {
             }
             guard last.state == .done else { throw .canceled }
         }
+    }
+
+    /// Starts a job. Cancellation does not interrupt the request: the server may have taken the job, which can be canceled
+    /// only when its identifier is known.
+    private func start(_ batch: PrefetchList.Batch) async throws(PrefetchFailure) -> PrefetchJobState {
+        let request = Task { [server] () async -> Result<PrefetchJobState, PrefetchFailure> in
+            do throws(PrefetchFailure) { return .success(try await server.start(batch)) } catch {
+                return .failure(error)
+            }
+        }
+        return try await request.value.get()
     }
 
     /// The last state of a job. Opens the event stream again where it ends early.
