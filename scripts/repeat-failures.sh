@@ -13,6 +13,7 @@ trap 'rm -f "$log"' EXIT
 status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
     echo "The failures above were:"
-    grep -E ' recorded an issue |^↳|Fatal error|corrupt' "$log" | tail -n 20
+    # Swift Testing's issues, and the last words of a process that crashed. Names of tests may contain any word.
+    grep -E '^✘|^↳|^error:|Fatal error|^(malloc|free|realloc|corrupted|double free|munmap_chunk)' "$log" | tail -n 40
 fi
 exit "$status"
