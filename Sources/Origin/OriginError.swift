@@ -44,7 +44,8 @@ public enum OriginError: Error, Hashable, Sendable {
         case host
         /// The port is not on the allow-list.
         case port
-        /// The host is, or resolves to, an address that is not public and not allowed (`destination_ip_prohibited`).
+        /// The host is an address that is neither public nor allowed (`destination_ip_prohibited`). A name that leads
+        /// to one is unreachable, like a name that has none.
         case address
         /// The local path may leave the root, or does not lead to a plain file.
         case path
@@ -66,7 +67,7 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// The stage at which a request to an origin failed.
     public enum Stage: Hashable, Sendable {
-        /// The name has no address (`dns_error`).
+        /// The name has no address, or one that is neither public nor allowed (`dns_error`).
         case dns
         /// The host refused the connection (`connection_refused`).
         case refused
@@ -154,7 +155,7 @@ extension OriginError.Stage: CustomStringConvertible {
     /// The error as a sentence for clients.
     public var description: String {
         switch self {
-        case .dns: "The origin's name could not be resolved."
+        case .dns: "The origin's name leads to no address that this server may use."
         case .refused: "The origin refused the connection."
         case .connect: "The connection to the origin failed."
         case .tls: "The TLS handshake with the origin failed."

@@ -31,7 +31,7 @@ public struct OriginRequest: Sendable {
     /// thread; must return at once and must not call a fetcher. Default: does nothing.
     public var onProgress: @Sendable (PartialOriginal) -> Void = { _ in }
     /// The client that the download is for. Among downloads of equal priority, the client with the fewest running ones
-    /// goes first. The empty string counts as one client.
+    /// goes first, and lookups of names are limited per client. The empty string counts as one client.
     public var client = ""
 
     /// A request whose priority may change while it waits.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomOrigin
 
+@Suite(.timeLimit(.minutes(1)))
 struct DownloadLimiterTests {
     /// Downloads that report their start and run until they are finished by name.
     private final class Downloads: Sendable {
@@ -106,6 +107,42 @@ struct DownloadLimiterTests {
         _ = await downloads.enqueue("polite", client: "polite")
         await downloads.expectStarts(["polite", "greedy 3", "greedy 4", "greedy 5"], after: "greedy 1", &starts)
         downloads.finish("greedy 2")
+    }
+
+    @Test func `downloads of one client that hang at a host leave its last slot to others`() async {
+        let downloads = Downloads(downloadsPerHost: 3, maxDownloads: 9)
+        var starts = downloads.started.makeAsyncIterator()
+        for name in ["hanging 1", "hanging 2"] {
+            _ = downloads.run(name, client: "greedy")
+            #expect(await starts.next() == name)
+        }
+        let third = await downloads.enqueue("hanging 3", client: "greedy")
+        _ = downloads.run("polite", client: "polite")
+        #expect(await starts.next() == "polite")
+        let second = await downloads.enqueue("polite 2", client: "polite")
+        for name in ["hanging 1", "polite"] { downloads.finish(name) }
+        #expect(await starts.next() == "polite 2")
+        downloads.finish("hanging 2")
+        #expect(await starts.next() == "hanging 3")
+        for name in ["hanging 3", "polite 2"] { downloads.finish(name) }
+        #expect(await third.value)
+        #expect(await second.value)
+    }
+
+    @Test func `downloads of one client leave an eighth of all slots to others`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 8)
+        var starts = downloads.started.makeAsyncIterator()
+        for number in 1...7 {
+            _ = downloads.run("\(number)", host: "\(number)", client: "greedy")
+            #expect(await starts.next() == "\(number)")
+        }
+        let eighth = await downloads.enqueue("8", host: "8", client: "greedy")
+        _ = downloads.run("polite", host: "p", client: "polite")
+        #expect(await starts.next() == "polite")
+        for name in (1...7).map(String.init) + ["polite"] { downloads.finish(name) }
+        #expect(await starts.next() == "8")
+        downloads.finish("8")
+        #expect(await eighth.value)
     }
 
     @Test func `a priority that rises while waiting counts when a slot comes free`() async {

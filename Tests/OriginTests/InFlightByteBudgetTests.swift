@@ -56,7 +56,7 @@ struct InFlightByteBudgetTests {
     }
 
     @Test func `If only running downloads hold bytes, the oldest one exceeds the budget`() async throws {
-        let (first, second) = (budget.makeReservation(), budget.makeReservation())
+        let (first, second) = (budget.makeReservation(for: "a"), budget.makeReservation(for: "b"))
         _ = reserve(60, first)
         _ = reserve(40, second)
         let more = reserve(60, second)
@@ -67,6 +67,30 @@ struct InFlightByteBudgetTests {
         first.finish(bytes: 90)
         // Finished but still in use: its bytes are released without more reservations.
         #expect(try await more.state == .pending)
+    }
+
+    @Test func `One client's downloads leave a quarter to others`() async throws {
+        let large = (0..<3).map { _ in budget.makeReservation(for: "greedy") }
+        #expect(try await reserve(40, large[0]).state == .granted)
+        #expect(try await reserve(30, large[1]).state == .granted)
+        let third = reserve(20, large[2])
+        #expect(try await third.state == .pending)
+        // What waits for its own client's share keeps nobody waiting.
+        let other = budget.makeReservation(for: "polite")
+        #expect(try await reserve(25, other).state == .granted)
+        large[1].finish(bytes: 5)
+        #expect(try await third.state == .granted)
+        #expect(budget.usedBytes == 90)
+    }
+
+    @Test func `The oldest of a client's running downloads goes on beyond the share, or none of them would end`()
+        async throws
+    {
+        let (first, second) = (budget.makeReservation(for: "a"), budget.makeReservation(for: "a"))
+        _ = reserve(40, first)
+        _ = reserve(35, second)
+        #expect(try await reserve(45, second).state == .pending)
+        #expect(try await reserve(60, first).state == .granted)
     }
 
     @Test func `A single download is granted any number of bytes`() async throws {
@@ -139,11 +163,16 @@ struct InFlightByteBudgetTests {
             let count = [0: 200_000, 1: 250_000][request.index] ?? 50_000
             return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"), .send(body(count))]
         } _: { client, origin in
-            let held = try await client.fetch(try origin.url("/held"))
-            let url = try origin.url("/waits")
-            let waiting = Task { try await client.fetch(url) }
+            func request(_ path: String) throws -> OriginRequest {
+                var request = OriginRequest(url: try origin.url(path))
+                request.client = path
+                return request
+            }
+            let held = try await client.fetch(try request("/held"))
+            let second = try request("/waits")
+            let waiting = Task { try await client.fetch(second) }
             while origin.requests.count < 2 { await Task.yield() }
-            async let next = client.fetch(try origin.url("/next"))
+            async let next = client.fetch(try request("/next"))
             while origin.requests.count < 3 { await Task.yield() }
             waiting.cancel()
             await #expect(throws: OriginError.cancelled) { try await waiting.value }

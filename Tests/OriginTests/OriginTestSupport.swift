@@ -13,16 +13,18 @@ import Testing
 /// Answers from a table; the n-th question for a name gets its n-th answer, the last one indefinitely.
 final class ScriptedResolver: NameResolver {
     private let table: [String: [[String]]]
-    private let asked = Mutex<[String]>([])
+    private let asked = Mutex<[(name: String, client: String)]>([])
 
     init(_ table: [String: [[String]]] = [:]) { self.table = table }
 
-    var questions: [String] { asked.withLock { $0 } }
+    var questions: [String] { asked.withLock { $0.map(\.name) } }
+    /// The clients of the questions.
+    var clients: [String] { asked.withLock { $0.map(\.client) } }
 
-    func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
+    func addresses(of name: String, for client: String) async throws(OriginError) -> [IPAddress] {
         let earlier = asked.withLock { asked in
-            defer { asked.append(name) }
-            return asked.count { $0 == name }
+            defer { asked.append((name, client)) }
+            return asked.count { $0.name == name }
         }
         guard let answers = table[name], !answers.isEmpty else { throw .unreachable(.dns) }
         return answers[min(earlier, answers.count - 1)].compactMap(IPAddress.init)
@@ -37,7 +39,7 @@ final class HangingResolver: NameResolver {
 
     init() { (questions, question) = AsyncStream.makeStream() }
 
-    func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
+    func addresses(of name: String, for client: String) async throws(OriginError) -> [IPAddress] {
         question.yield()
         // A stream without elements or an end: only cancellation ends the wait.
         let (silence, writer) = AsyncStream<Never>.makeStream()

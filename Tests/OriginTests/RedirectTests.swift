@@ -59,7 +59,7 @@ struct RedirectTests {
         arguments: [
             ("http://10.0.0.1/", .notAllowed(.address)), ("http://169.254.169.254/latest/", .notAllowed(.address)),
             ("http://[::ffff:10.0.0.1]/", .notAllowed(.address)), ("//0x0a000001/", .notAllowed(.address)),
-            ("http://93.184.215.14:22/", .notAllowed(.port)), ("http://private.test/", .notAllowed(.address)),
+            ("http://93.184.215.14:22/", .notAllowed(.port)), ("http://private.test/", .unreachable(.dns)),
             ("file:///etc/passwd", .badRedirect(.invalidLocation)),
             ("local:///etc/passwd", .badRedirect(.invalidLocation)),
             ("http://a b/", .badRedirect(.invalidLocation)),

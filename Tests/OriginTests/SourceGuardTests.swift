@@ -21,7 +21,7 @@ struct SourceGuardTests {
             _ = try await client.fetch(origin.url(host: "rebind.test"))
             #expect(resolver.questions == ["rebind.test"])
             #expect(origin.requests.map { $0.fields["host"] } == ["rebind.test:\(origin.port)"])
-            #expect(try await client.failure(of: origin.url(host: "rebind.test")) == .notAllowed(.address))
+            #expect(try await client.failure(of: origin.url(host: "rebind.test")) == .unreachable(.dns))
             #expect(origin.requests.count == 1)
         }
     }
@@ -33,8 +33,8 @@ struct SourceGuardTests {
         try await withOrigin(resolver: resolver) { _ in
             [.respond()]
         } _: { client, origin async throws in
-            #expect(try await client.failure(of: origin.url(host: "mixed.test")) == .notAllowed(.address))
-            #expect(try await client.failure(of: origin.url(host: "six.test")) == .notAllowed(.address))
+            #expect(try await client.failure(of: origin.url(host: "mixed.test")) == .unreachable(.dns))
+            #expect(try await client.failure(of: origin.url(host: "six.test")) == .unreachable(.dns))
             #expect(origin.connectionCount == 0)
         }
     }
@@ -77,11 +77,12 @@ struct SourceGuardTests {
     @Test(
         "host and port are checked before any lookup if that suffices",
         arguments: [
-            ("http://listed.test/", [], nil), ("http://listed.test:81/", [], .port), ("http://other.test/", [], .host),
-            ("http://listed.test:81/", ["10.0.0.0/8"], .port), ("http://inside.test:81/", ["10.0.0.0/8"], nil),
-            ("http://inside.test/", [], .address),
-        ] as [(String, [String], OriginError.Denial?)])
-    func policies(text: String, networks: [String], expected: OriginError.Denial?) async throws {
+            ("http://listed.test/", [], nil), ("http://listed.test:81/", [], .notAllowed(.port)),
+            ("http://other.test/", [], .notAllowed(.host)),
+            ("http://listed.test:81/", ["10.0.0.0/8"], .notAllowed(.port)),
+            ("http://inside.test:81/", ["10.0.0.0/8"], nil), ("http://inside.test/", [], .unreachable(.dns)),
+        ] as [(String, [String], OriginError?)])
+    func policies(text: String, networks: [String], expected: OriginError?) async throws {
         let resolver = ScriptedResolver(["listed.test": [["9.9.9.9"]], "inside.test": [["10.0.0.1"]]])
         let vetting = SourceGuard(
             hosts: HostPolicy(allowHosts: ["listed.*", "inside.*"]),
@@ -91,9 +92,11 @@ struct SourceGuardTests {
             _ = try await vetting.vet(url)
             #expect(expected == nil)
         } catch {
-            #expect(error == expected.map { .notAllowed($0) })
+            #expect(error == expected)
         }
-        #expect(resolver.questions.isEmpty == (expected == .host || expected == .port && networks.isEmpty))
+        #expect(
+            resolver.questions.isEmpty
+                == (expected == .notAllowed(.host) || expected == .notAllowed(.port) && networks.isEmpty))
     }
 
     @Test func `a connection to an address other than the vetted one is closed before it is used`() async throws {
@@ -111,21 +114,18 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `the system's resolver knows localhost and no impossible name`() async throws {
-        let resolver = SystemResolver()
-        let addresses = try await resolver.addresses(of: "localhost")
-        #expect(!addresses.isEmpty && addresses.allSatisfy { [.v4(0x7f00_0001), .v6(1)].contains($0) })
-        // No label is longer than 63 bytes, so that no server is asked.
-        let impossible = String(repeating: "x", count: 64) + ".invalid"
-        await #expect(throws: OriginError.unreachable(.dns)) { try await resolver.addresses(of: impossible) }
-    }
-
-    @Test func `a canceled lookup is abandoned`() async throws {
-        let resolver = SystemResolver()
-        let lookUp = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await resolver.addresses(of: "localhost")
+    @Test func `lookups are for the client of the download, also behind redirects`() async throws {
+        let resolver = ScriptedResolver(["first.test": [["127.0.0.1"]], "second.test": [["127.0.0.1"]]])
+        try await withOrigin(resolver: resolver) { request in
+            guard request.target == "/" else { return [.respond()] }
+            let port = request.fields["host"]?.split(separator: ":").last ?? ""
+            return [.redirect(to: "http://second.test:\(port)/there")]
+        } _: { client, origin async throws in
+            var request = OriginRequest(url: try origin.url(host: "first.test"))
+            request.client = "visitor"
+            _ = try await client.fetch(request)
+            #expect(resolver.questions == ["first.test", "second.test"])
+            #expect(resolver.clients == ["visitor", "visitor"])
         }
-        await #expect(throws: OriginError.cancelled) { try await lookUp.value }
     }
 }

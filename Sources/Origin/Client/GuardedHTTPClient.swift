@@ -55,7 +55,8 @@ public struct GuardedHTTPClient: OriginFetching {
         self.jitter = jitter
         self.logger = logger
         sourceGuard = SourceGuard(
-            hosts: settings.hosts, addresses: settings.addresses, resolver: resolver, mapped: settings.mappedSources)
+            hosts: settings.hosts, addresses: settings.addresses, resolver: resolver, mapped: settings.mappedSources,
+            logger: logger)
         limits = DownloadLimits(settings, circuits: circuits, clock: clock)
         transport = PinnedTransport(settings: settings, budget: limits.budget, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
@@ -127,7 +128,7 @@ public struct GuardedHTTPClient: OriginFetching {
         -> PinnedTransport.Reply
     {
         progress.enter(.resolving)
-        let addresses = try await sourceGuard.vet(hop.url, deadline: progress.deadline)
+        let addresses = try await sourceGuard.vet(hop.url, for: hop.client, deadline: progress.deadline)
         var failure = OriginError.unreachable(.connect)
         for address in addresses.prefix(Self.maxAddressesTried) {
             do throws(ExchangeFailure) {

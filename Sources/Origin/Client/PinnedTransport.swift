@@ -51,7 +51,7 @@ struct PinnedTransport: Sendable {
         guard let host = hop.url.host, let request = makeRequest(hop.url, host: host, headers: headers.all) else {
             throw ExchangeFailure(.invalidURL(.invalidHost))
         }
-        let reservation = budget.makeReservation()
+        let reservation = budget.makeReservation(for: hop.client)
         let collector = ResponseCollector(
             maxSourceBytes: settings.maxSourceBytes, isConditional: !hop.conditions.isEmpty, reservation: reservation,
             phases: phases, onProgress: hop.onProgress)
@@ -133,5 +133,13 @@ extension HTTPClient.Configuration {
                 .flatMap { PinnedTransport.enlargeReads(of: channel) }
                 .flatMap { InterimResponseFilter.install(on: channel) }
         }
+    }
+}
+
+extension IPAddress {
+    /// The address of a connected or bound socket, or nil for a Unix domain socket.
+    init?(_ socketAddress: SocketAddress) {
+        guard let text = socketAddress.ipAddress else { return nil }
+        self.init(text)
     }
 }

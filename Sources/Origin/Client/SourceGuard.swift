@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import Logging
 
 /// Decides for each hop whether a source may be requested and at which addresses.
 struct SourceGuard: Sendable {
@@ -7,21 +8,30 @@ struct SourceGuard: Sendable {
     let resolver: any NameResolver
     /// Sources whose hosts and ports need not be listed. Their addresses are checked like all others.
     var mapped = SourceMap()
+    var logger = Logger(label: "darkroom.origin")
 
     /// Returns the addresses to connect to, best first, at least one. The name is resolved here and nowhere else.
+    /// A resolver may remember addresses: they are checked anew at each use.
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
-    /// mixing public and private addresses gains an attacker nothing.
+    /// mixing public and private addresses gains an attacker nothing. Such a name fails like one that has no address:
+    /// the names of an internal network cannot be told from others. The log has the difference.
     ///
-    /// - Parameter deadline: ends the lookup.
-    func vet(_ url: SourceURL, deadline: Deadline = Deadline()) async throws(OriginError) -> [IPAddress] {
+    /// - Parameters:
+    ///   - client: the client that the lookup is for.
+    ///   - deadline: ends the lookup.
+    func vet(
+        _ url: SourceURL, for client: String = "", deadline: Deadline = Deadline()
+    ) async throws(OriginError) -> [IPAddress] {
         guard let host = url.host, let port = url.port else { throw .invalidURL(.emptyHost) }
         let isMapped = mapped.contains(url)
         if !isMapped, let refusal = refusal(of: host, port) { throw refusal }
-        let found = try await resolve(host, deadline)
+        let found = try await resolve(host, client, deadline)
         guard !found.isEmpty else { throw .unreachable(.dns) }
-        if let refusal = refusal(of: found, port, isMapped: isMapped) { throw refusal }
-        return found
+        guard let refusal = refusal(of: found, port, isMapped: isMapped) else { return found }
+        guard case .name(let name) = host, !name.isLocalhost, refusal == .notAllowed(.address) else { throw refusal }
+        logger.info("a name leads to an address that is not allowed", metadata: ["host": "\(name)"])
+        throw .unreachable(.dns)
     }
 
     /// The error that ``vet(_:)`` would throw, as far as it is known without a lookup.
@@ -45,13 +55,23 @@ struct SourceGuard: Sendable {
         return isListed ? nil : .notAllowed(.port)
     }
 
-    private func resolve(_ host: SourceURL.Host, _ deadline: Deadline) async throws(OriginError) -> [IPAddress] {
+    private func resolve(
+        _ host: SourceURL.Host, _ client: String, _ deadline: Deadline
+    ) async throws(OriginError) -> [IPAddress] {
         switch host {
         case .address(let address): [address]
         case .name(let name):
             try await deadline.run { [resolver] () async throws(OriginError) in
-                try await resolver.addresses(of: name)
+                try await resolver.addresses(of: name, for: client)
             }
         }
+    }
+}
+
+extension String {
+    /// Whether the name means this machine everywhere (RFC 6761 §6.3), so that refusing it tells nothing.
+    fileprivate var isLocalhost: Bool {
+        let name = hasSuffix(".") ? String(dropLast()) : self
+        return name == "localhost" || name.hasSuffix(".localhost")
     }
 }

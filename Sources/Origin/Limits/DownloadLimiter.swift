@@ -5,10 +5,11 @@ import Synchronization
 /// A free slot goes to the highest priority at that moment, then to the client with the fewest running downloads, and
 /// then by ``DownloadOrder``. A host at its limit does not delay downloads from other hosts. No download starts while
 /// the byte budget is exhausted.
+///
+/// The last slot of a host is only for clients that have none of its slots, and an eighth of all slots only for clients
+/// that have none at all: sources that hang keep the client waiting that requests them, and no others.
 final class DownloadLimiter: Sendable {
     private let queues: Mutex<Queues>
-    private let downloadsPerHost: Int
-    private let maxDownloads: Int
     private let budget: InFlightByteBudget
     private let didQueue: @Sendable () -> Void
 
@@ -18,11 +19,10 @@ final class DownloadLimiter: Sendable {
         budget: InFlightByteBudget = InFlightByteBudget(budgetBytes: .max),
         didQueue: @escaping @Sendable () -> Void = {}
     ) {
-        self.downloadsPerHost = max(1, downloadsPerHost)
-        self.maxDownloads = max(1, maxDownloads)
         self.budget = budget
         self.didQueue = didQueue
-        queues = Mutex(Queues(order: order))
+        queues = Mutex(
+            Queues(downloadsPerHost: max(1, downloadsPerHost), maxDownloads: max(1, maxDownloads), order: order))
         budget.onRelease { [weak self] in self?.startWaiting() }
     }
 
@@ -71,9 +71,7 @@ final class DownloadLimiter: Sendable {
     }
 
     private func admit(_ waiter: Waiter, to host: String, in queues: inout Queues) -> Bool {
-        if queues.running < maxDownloads, queues.hosts[host, default: HostQueue()].running < downloadsPerHost,
-            !budget.isFull
-        {
+        if !budget.isFull, queues.hasSlot(at: host, for: waiter.client) {
             queues.start(at: host, for: waiter.client)
             return true
         }
@@ -89,8 +87,7 @@ final class DownloadLimiter: Sendable {
     /// Gives the free slots to the waiters that are next.
     private func startWaiting() {
         while let next = queues.withLock({ queues -> Waiter? in
-            guard queues.running < maxDownloads, !budget.isFull else { return nil }
-            return queues.popNext(downloadsPerHost: downloadsPerHost)
+            budget.isFull ? nil : queues.popNext()
         }) {
             next.continuation.resume(returning: true)
         }
@@ -106,21 +103,49 @@ private struct Waiter {
 }
 
 private struct HostQueue {
-    var running = 0
+    /// The number of running downloads of each client.
+    var clients = RunningDownloads()
     /// In order of arrival.
     var waiting: [Waiter] = []
 }
 
-private struct Queues {
-    var running = 0
-    var hosts: [String: HostQueue] = [:]
-    /// The number of running downloads of each client.
+/// The number of running downloads, together and of each client.
+private struct RunningDownloads {
+    private(set) var count = 0
     private var clients: [String: Int] = [:]
+
+    subscript(client: String) -> Int { clients[client] ?? 0 }
+
+    mutating func start(_ client: String) {
+        count += 1
+        clients[client, default: 0] += 1
+    }
+
+    mutating func stop(_ client: String) {
+        count -= 1
+        clients[client] = clients[client].flatMap { $0 > 1 ? $0 - 1 : nil }
+    }
+}
+
+private struct Queues {
+    private var running = RunningDownloads()
+    var hosts: [String: HostQueue] = [:]
+    private let downloadsPerHost: Int
+    private let maxDownloads: Int
     private let order: DownloadOrder
     private var lastTicket: UInt64 = 0
 
-    init(order: DownloadOrder) {
+    init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder) {
+        self.downloadsPerHost = downloadsPerHost
+        self.maxDownloads = maxDownloads
         self.order = order
+    }
+
+    /// Whether a download may start now.
+    func hasSlot(at host: String, for client: String) -> Bool {
+        let ofHost = hosts[host]?.clients ?? RunningDownloads()
+        return running.count < maxDownloads - (running[client] == 0 ? 0 : maxDownloads / 8)
+            && ofHost.count < downloadsPerHost - (ofHost[client] == 0 ? 0 : 1)
     }
 
     mutating func nextTicket() -> UInt64 {
@@ -129,15 +154,13 @@ private struct Queues {
     }
 
     mutating func start(at host: String, for client: String) {
-        running += 1
-        hosts[host, default: HostQueue()].running += 1
-        clients[client, default: 0] += 1
+        running.start(client)
+        hosts[host, default: HostQueue()].clients.start(client)
     }
 
     mutating func stop(at host: String, for client: String) {
-        running -= 1
-        hosts[host]?.running -= 1
-        clients[client] = clients[client].flatMap { $0 > 1 ? $0 - 1 : nil }
+        running.stop(client)
+        hosts[host]?.clients.stop(client)
         dropIfIdle(host)
     }
 
@@ -147,12 +170,13 @@ private struct Queues {
         return hosts[host]?.waiting.remove(at: index)
     }
 
-    /// Gives a slot to the first waiter of all hosts below their limit.
-    mutating func popNext(downloadsPerHost: Int) -> Waiter? {
+    /// Gives a slot to the first waiter that may have one.
+    mutating func popNext() -> Waiter? {
+        guard running.count < maxDownloads else { return nil }
         var first: (host: String, rank: Rank)?
-        for (host, queue) in hosts where queue.running < downloadsPerHost {
-            for waiter in queue.waiting {
-                let rank = Rank(of: waiter, running: clients[waiter.client] ?? 0, order: order)
+        for (host, queue) in hosts where queue.clients.count < downloadsPerHost {
+            for waiter in queue.waiting where hasSlot(at: host, for: waiter.client) {
+                let rank = Rank(of: waiter, running: running[waiter.client], order: order)
                 if first.map({ $0.rank < rank }) ?? true { first = (host, rank) }
             }
         }
@@ -162,7 +186,7 @@ private struct Queues {
     }
 
     private mutating func dropIfIdle(_ host: String) {
-        if let queue = hosts[host], queue.running == 0, queue.waiting.isEmpty { hosts[host] = nil }
+        if let queue = hosts[host], queue.clients.count == 0, queue.waiting.isEmpty { hosts[host] = nil }
     }
 }
 

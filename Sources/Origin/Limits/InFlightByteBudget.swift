@@ -6,8 +6,12 @@ import Synchronization
 /// A download reserves bytes before it reads them: its announced length at once, or step by step without one. Its
 /// connection is not read until the reservation is granted, the oldest download first. If only running downloads hold
 /// bytes, waiting would never end, so the oldest one proceeds and may exceed the budget by the size of one download.
+///
+/// The downloads of one client hold at most three quarters of the budget, by the same rules, or a single one more: who
+/// requests from slow origins, or sends slowly, does not keep the others waiting.
 final class InFlightByteBudget: Sendable {
     private struct Entry {
+        let client: String
         var bytes = 0
         var isFinished = false
         /// The pending request: the total that the download waits for.
@@ -17,13 +21,25 @@ final class InFlightByteBudget: Sendable {
     private struct State {
         var entries: [Int: Entry] = [:]
         var usedBytes = 0
+        /// The bytes of the clients that hold any.
+        private(set) var clientBytes: [String: Int] = [:]
         /// The number of entries with a pending request.
         var pending = 0
         var lastNumber = 0
         var onRelease: (@Sendable () -> Void)?
+
+        /// Adds bytes to those that an entry holds.
+        mutating func add(_ bytes: Int, to number: Int) {
+            guard let client = entries[number]?.client else { return }
+            entries[number]?.bytes += bytes
+            usedBytes += bytes
+            let held = clientBytes[client, default: 0] + bytes
+            clientBytes[client] = held == 0 ? nil : held
+        }
     }
 
     let budgetBytes: Int
+    private var maxClientBytes: Int { max(budgetBytes / 4 * 3, 1) }
     private let state = Mutex(State())
 
     init(budgetBytes: Int) {
@@ -40,10 +56,12 @@ final class InFlightByteBudget: Sendable {
     func onRelease(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.onRelease = call } }
 
     /// An empty reservation for a new download. Its bytes are released when the last reference to it ends.
-    func makeReservation() -> ByteReservation {
+    ///
+    /// - Parameter client: whom the download is for; the empty string counts as one client.
+    func makeReservation(for client: String = "") -> ByteReservation {
         let number = state.withLock { state in
             state.lastNumber += 1
-            state.entries[state.lastNumber] = Entry()
+            state.entries[state.lastNumber] = Entry(client: client)
             return state.lastNumber
         }
         return ByteReservation(self, number: number)
@@ -68,29 +86,32 @@ final class InFlightByteBudget: Sendable {
     private func grantAtOnce(_ bytes: Int, for number: Int, _ state: inout State) -> Bool {
         guard state.pending == 0, let entry = state.entries[number], !entry.isFinished else { return false }
         let more = max(bytes - entry.bytes, 0)
-        guard state.usedBytes + more <= budgetBytes else { return false }
-        state.usedBytes += more
-        state.entries[number]?.bytes += more
+        guard state.usedBytes + more <= budgetBytes, isWithinShare(entry, more, state) else { return false }
+        state.add(more, to: number)
         return true
+    }
+
+    /// Whether a client that is granted more bytes for a download keeps within its share, or has only this one.
+    private func isWithinShare(_ entry: Entry, _ more: Int, _ state: borrowing State) -> Bool {
+        let held = state.clientBytes[entry.client] ?? 0
+        return held == entry.bytes || held + more <= maxClientBytes
     }
 
     /// Ends the download. The bytes that it leaves stay reserved.
     fileprivate func finish(_ number: Int, bytes: Int) {
         change { state in
-            guard var entry = state.entries[number] else { return nil }
-            defer { state.entries[number] = entry }
-            state.usedBytes += bytes - entry.bytes
-            entry.bytes = bytes
-            entry.isFinished = true
+            guard let entry = state.entries[number] else { return nil }
+            state.add(bytes - entry.bytes, to: number)
+            state.entries[number]?.isFinished = true
             if entry.request != nil { state.pending -= 1 }
-            return entry.request.take()?.promise
+            return state.entries[number]?.request.take()?.promise
         }
     }
 
     fileprivate func release(_ number: Int) {
         change { state in
+            state.add(-(state.entries[number]?.bytes ?? 0), to: number)
             let entry = state.entries.removeValue(forKey: number)
-            state.usedBytes -= entry?.bytes ?? 0
             if entry?.request != nil { state.pending -= 1 }
             return entry?.request?.promise
         }
@@ -111,16 +132,29 @@ final class InFlightByteBudget: Sendable {
         var granted: [EventLoopPromise<Void>] = []
         let running = state.entries.filter { !$0.value.isFinished }.keys.sorted()
         let mayExceed = running.count == state.entries.count ? running.first : nil
+        let ofTheirClients = oldestOfClients(state)
         for number in running {
             guard let entry = state.entries[number], let request = entry.request else { continue }
             let more = max(request.bytes - entry.bytes, 0)
+            // Who waits for the share of their own client does not keep others waiting.
+            guard isWithinShare(entry, more, state) || ofTheirClients[entry.client] == number else { continue }
             guard state.usedBytes + more <= budgetBytes || number == mayExceed else { break }
-            state.usedBytes += more
-            state.entries[number] = Entry(bytes: entry.bytes + more)
+            state.add(more, to: number)
+            state.entries[number]?.request = nil
             state.pending -= 1
             granted.append(request.promise)
         }
         return granted
+    }
+
+    /// The oldest downloads of the clients that hold bytes only of running ones. They may exceed their client's share.
+    private func oldestOfClients(_ state: borrowing State) -> [String: Int] {
+        var oldest: [String: Int] = [:]
+        for (number, entry) in state.entries where !entry.isFinished {
+            oldest[entry.client] = min(oldest[entry.client] ?? number, number)
+        }
+        for entry in state.entries.values where entry.isFinished { oldest[entry.client] = nil }
+        return oldest
     }
 }
 

@@ -21,8 +21,10 @@ package struct UploadBudget: Sendable {
     package var usedBytes: Int { budget.usedBytes }
 
     /// A collector for the bytes of one source.
-    package func makeCollector() -> UploadCollector {
-        UploadCollector(reservation: budget.makeReservation(), maxBytes: maxSourceBytes)
+    ///
+    /// - Parameter client: who sends them. One client holds at most three quarters of the budget, or a single upload.
+    package func makeCollector(for client: String) -> UploadCollector {
+        UploadCollector(reservation: budget.makeReservation(for: client), maxBytes: maxSourceBytes)
     }
 }
 

@@ -82,8 +82,8 @@ package struct ObjectSources: OriginFetching {
         read.ifNoneMatch = request.conditions[.ifNoneMatch]
         read.ifModifiedSince = request.conditions[.ifModifiedSince]
         let collector = ObjectCollector(
-            maxSourceBytes: maxSourceBytes, reservation: limits.budget.makeReservation(), phases: progress,
-            eventLoop: eventLoopGroup.next(), onProgress: request.onProgress)
+            maxSourceBytes: maxSourceBytes, reservation: limits.budget.makeReservation(for: request.client),
+            phases: progress, eventLoop: eventLoopGroup.next(), onProgress: request.onProgress)
         let requestedAt = Date()
         progress.enter(.response)
         let result: Result<ObjectReadResult, ObjectStorageError>

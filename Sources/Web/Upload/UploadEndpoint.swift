@@ -36,7 +36,8 @@ struct UploadEndpoint: Sendable {
         let query = try query(of: authorization, request.headers)
         // Everything but the body is checked before the client is asked for the body.
         var imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
-        let reader = UploadReader(form: try UploadForm(request.headers), budget: budget)
+        let reader = UploadReader(
+            form: try UploadForm(request.headers), budget: budget, client: context.client)
         try reader.checkLength(request.headers)
         if let error = image.refusalOfUpload(imageRequest) { throw image.problem(error, of: query) }
 

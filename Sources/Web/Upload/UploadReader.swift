@@ -10,6 +10,8 @@ import Tracing
 struct UploadReader: Sendable {
     let form: UploadForm
     let budget: UploadBudget
+    /// Who sends the image.
+    let client: String
 
     private var maxBodyBytes: Int { form.maxBodyBytes(maxSourceBytes: budget.maxSourceBytes) }
 
@@ -32,7 +34,7 @@ struct UploadReader: Sendable {
     }
 
     private func collect(_ body: RequestBody, announced: Int?) async throws(Problem) -> SourceData {
-        var collector = budget.makeCollector()
+        var collector = budget.makeCollector(for: client)
         var form = form
         var received = 0
         var pieces = body.makeAsyncIterator()

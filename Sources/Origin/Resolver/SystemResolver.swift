@@ -1,0 +1,135 @@
+public import DarkroomNetwork
+import Synchronization
+
+/// The operating system's resolver, `getaddrinfo`, on threads of its own: it honors `/etc/hosts` and `nsswitch.conf`.
+///
+/// Names whose servers never answer do not delay others: lookups of one registered domain run on at most four threads,
+/// and lookups for one client on at most half of them. Calls for the same name share a lookup. Addresses are remembered
+/// for 5 s, failures for 2 s, and lookups that hung for 10 s. ``SourceGuard`` checks addresses at each use.
+///
+/// A lookup that hangs is abandoned at the timeout. It occupies its thread until the system gives up.
+public final class SystemResolver: NameResolver {
+    /// Starts a lookup and returns at once. The completion is called once, on any thread, with no addresses if the
+    /// lookup failed.
+    typealias LookUp = @Sendable (_ name: String, _ completion: @escaping @Sendable ([IPAddress]) -> Void) -> Void
+    private typealias Caller = CheckedContinuation<LookupSchedule.Answer, Never>
+
+    private struct State {
+        var schedule: LookupSchedule
+        /// By number of the call.
+        var callers: [Int: Caller] = [:]
+        var lastCall = 0
+
+        mutating func nextCall() -> Int {
+            lastCall += 1
+            return lastCall
+        }
+
+        mutating func removeCallers(_ calls: [Int]) -> [Caller] {
+            calls.compactMap { callers.removeValue(forKey: $0) }
+        }
+    }
+
+    private let state: Mutex<State>
+    private let timeouts: DeadlineTimer
+    private let queueTimeouts: DeadlineTimer
+    private let lookUp: LookUp
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let didEnter: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - threads: the most concurrent lookups. A thread ends with its lookup. Default: 64.
+    ///   - timeout: the time limit of one call. At most 2 s of it are spent waiting for a thread. Default: 5 s.
+    public convenience init(threads: Int = 64, timeout: Duration = .seconds(5)) {
+        var limits = LookupLimits()
+        limits.threads = max(1, threads)
+        self.init(limits: limits, timeout: timeout)
+    }
+
+    /// - Parameters:
+    ///   - clock: measures the timeouts.
+    ///   - didEnter: called whenever a call has begun to wait.
+    init(
+        limits: LookupLimits, timeout: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        lookUp: @escaping LookUp = AddressLookup.onThread, didEnter: @escaping @Sendable () -> Void = {}
+    ) {
+        state = Mutex(State(schedule: LookupSchedule(limits: limits)))
+        timeouts = DeadlineTimer(timeout, clock: clock)
+        queueTimeouts = DeadlineTimer(min(timeout, .seconds(2)), clock: clock)
+        self.lookUp = lookUp
+        self.now = now
+        self.didEnter = didEnter
+    }
+
+    /// Returns all addresses that `getaddrinfo` finds, in its order (RFC 6724).
+    ///
+    /// - Throws: ``OriginError/timedOut(_:)`` with `resolving` if the name's servers do not answer or did not recently;
+    ///   with `waiting` if no thread was free for the client or domain, or if too many calls wait.
+    public func addresses(of name: String, for client: String = "") async throws(OriginError) -> [IPAddress] {
+        let (call, answer) = state.withLock { ($0.nextCall(), $0.schedule.remembered(name, at: now())) }
+        if let answer { return try answer.get() }
+        let timeout = timeouts.begin { [weak self] in self?.giveUp(call, name) }
+        let queueTimeout = queueTimeouts.begin { [weak self] in self?.leaveQueue(call, name) }
+        defer {
+            timeouts.end(timeout)
+            queueTimeouts.end(queueTimeout)
+        }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { enter(call, name, client, $0) }
+        } onCancel: {
+            cancel(call, name)
+        }.get()
+    }
+
+    /// The number of calls that wait.
+    var callCount: Int { state.withLock(\.schedule.callCount) }
+
+    private func enter(_ call: Int, _ name: String, _ client: String, _ caller: Caller) {
+        let step = state.withLock { state -> LookupSchedule.Step in
+            // Canceled before the call was added: `cancel` found nothing to remove.
+            if Task.isCancelled { return .answered(.failure(.cancelled)) }
+            let step = state.schedule.add(call, for: name, client: client, at: now())
+            if step == .start || step == .wait { state.callers[call] = caller }
+            return step
+        }
+        switch step {
+        case .answered(let answer): return caller.resume(returning: answer)
+        case .start: start(name)
+        case .wait: break
+        }
+        didEnter()
+    }
+
+    private func cancel(_ call: Int, _ name: String) {
+        let caller = state.withLock { state in
+            state.schedule.remove(call, for: name) ? state.callers.removeValue(forKey: call) : nil
+        }
+        caller?.resume(returning: .failure(.cancelled))
+    }
+
+    private func leaveQueue(_ call: Int, _ name: String) {
+        let caller = state.withLock { state in
+            state.schedule.remove(call, for: name, ifQueued: true) ? state.callers.removeValue(forKey: call) : nil
+        }
+        caller?.resume(returning: .failure(.timedOut(.waiting)))
+    }
+
+    private func giveUp(_ call: Int, _ name: String) {
+        let callers = state.withLock { $0.removeCallers($0.schedule.giveUp(call, for: name, at: now())) }
+        for caller in callers { caller.resume(returning: .failure(.timedOut(.resolving))) }
+    }
+
+    private func start(_ name: String) {
+        lookUp(name) { [self] addresses in finish(name, addresses) }
+    }
+
+    private func finish(_ name: String, _ addresses: [IPAddress]) {
+        let (callers, answer) = state.withLock { state in
+            let (calls, answer) = state.schedule.finish(name, addresses, at: now())
+            return (state.removeCallers(calls), answer)
+        }
+        for caller in callers { caller.resume(returning: answer) }
+        while let next = state.withLock({ $0.schedule.startNext(at: now()) }) { start(next) }
+    }
+}

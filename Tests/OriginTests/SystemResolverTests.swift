@@ -1,0 +1,150 @@
+import Synchronization
+import Testing
+
+@testable import DarkroomNetwork
+@testable import DarkroomOrigin
+
+/// Lookups that a test answers. Names that end in `.good` are answered at once.
+private final class ScriptedLookups: Sendable {
+    static let addresses = [IPAddress.v4(0x7f00_0001)]
+
+    private let completions = Mutex<[String: @Sendable ([IPAddress]) -> Void]>([:])
+    private let names = Mutex<[String]>([])
+    /// Yields whenever a call has begun to wait.
+    let entries: AsyncStream<Void>
+    private let entry: AsyncStream<Void>.Continuation
+
+    init() { (entries, entry) = AsyncStream.makeStream() }
+
+    /// The names that were looked up, in order.
+    var started: [String] { names.withLock { $0 } }
+
+    func resolver(
+        clock: any Clock<Duration> = SteppedClock(), _ change: (inout LookupLimits) -> Void = { _ in }
+    ) -> SystemResolver {
+        var limits = LookupLimits()
+        change(&limits)
+        return SystemResolver(
+            limits: limits, clock: clock, lookUp: { [self] in start($0, $1) }, didEnter: { [entry] in entry.yield() })
+    }
+
+    private func start(_ name: String, _ completion: @escaping @Sendable ([IPAddress]) -> Void) {
+        names.withLock { $0.append(name) }
+        if name.hasSuffix(".good") { return completion(Self.addresses) }
+        completions.withLock { $0[name] = completion }
+    }
+
+    func answer(_ name: String, _ addresses: [IPAddress] = ScriptedLookups.addresses) {
+        completions.withLock { $0.removeValue(forKey: name) }?(addresses)
+    }
+
+    /// Starts calls, each of which waits when this returns.
+    func callWaiting(_ resolver: SystemResolver, _ calls: [(name: String, client: String)]) async -> [Call] {
+        var entries = entries.makeAsyncIterator()
+        var tasks: [Call] = []
+        for (name, client) in calls {
+            tasks.append(Call { await resolver.result(of: name, client) })
+            await entries.next()
+        }
+        return tasks
+    }
+}
+
+private typealias Call = Task<LookupSchedule.Answer, Never>
+
+extension SystemResolver {
+    fileprivate func result(of name: String, _ client: String = "") async -> LookupSchedule.Answer {
+        do throws(OriginError) {
+            return .success(try await addresses(of: name, for: client))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct SystemResolverTests {
+    private let lookups = ScriptedLookups()
+
+    @Test func `The system knows localhost and no impossible name`() async throws {
+        let resolver = SystemResolver()
+        let addresses = try await resolver.addresses(of: "localhost")
+        #expect(!addresses.isEmpty && addresses.allSatisfy { [.v4(0x7f00_0001), .v6(1)].contains($0) })
+        // No label is longer than 63 bytes, so that no server is asked.
+        let impossible = String(repeating: "x", count: 64) + ".invalid"
+        await #expect(throws: OriginError.unreachable(.dns)) { try await resolver.addresses(of: impossible) }
+    }
+
+    @Test func `A canceled call neither waits nor starts a lookup`() async throws {
+        let resolver = lookups.resolver()
+        let call = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await resolver.result(of: "a.test")
+        }
+        #expect(await call.value == .failure(.cancelled))
+        #expect(lookups.started.isEmpty && resolver.callCount == 0)
+    }
+
+    @Test func `Concurrent calls share a lookup, one may be canceled, and its addresses are remembered`() async throws {
+        let resolver = lookups.resolver()
+        let calls = await lookups.callWaiting(resolver, [("a.test", "x"), ("a.test", "y"), ("a.test", "x")])
+        calls[0].cancel()
+        #expect(await calls[0].value == .failure(.cancelled))
+        lookups.answer("a.test")
+        for call in calls.dropFirst() { #expect(await call.value == .success(ScriptedLookups.addresses)) }
+        #expect(await resolver.result(of: "a.test") == .success(ScriptedLookups.addresses))
+        #expect(lookups.started == ["a.test"])
+    }
+
+    @Test func `Remembered addresses are checked at each use`() async throws {
+        let resolver = lookups.resolver()
+        let url = try SourceURL(parsing: "http://a.good/")
+        let loopback = AddressPolicy(allowNetworks: [try CIDR(parsing: "127.0.0.0/8")])
+        let lenient = SourceGuard(hosts: HostPolicy(), addresses: loopback, resolver: resolver)
+        #expect(try await lenient.vet(url) == ScriptedLookups.addresses)
+        let strict = SourceGuard(hosts: HostPolicy(), addresses: AddressPolicy(), resolver: resolver)
+        await #expect(throws: OriginError.unreachable(.dns)) { try await strict.vet(url) }
+        #expect(lookups.started == ["a.good"])
+    }
+
+    @Test func `A hundred names that never answer do not delay another client's name`() async {
+        let resolver = lookups.resolver()
+        let calls = (1...100).map { (name: "www.evil\($0).test", client: "attacker") }
+        let hung = await lookups.callWaiting(resolver, calls)
+        #expect(lookups.started.count == 32)
+        #expect(await resolver.result(of: "img.good", "visitor") == .success(ScriptedLookups.addresses))
+        for call in hung { call.cancel() }
+        for call in hung { #expect(await call.value == .failure(.cancelled)) }
+        #expect(resolver.callCount == 0)
+    }
+
+    @Test func `A lookup is given up at the timeout, its name then fails at once, and a late answer is used`() async {
+        let clock = SteppedClock()
+        var sleeps = clock.sleeps.makeAsyncIterator()
+        let resolver = lookups.resolver(clock: clock)
+        let calls = await lookups.callWaiting(resolver, [("a.test", ""), ("a.test", "")])
+        // Both timers sleep.
+        for _ in 1...2 { _ = await sleeps.next() }
+        clock.advance(to: .seconds(5))
+        for call in calls { #expect(await call.value == .failure(.timedOut(.resolving))) }
+        #expect(await resolver.result(of: "a.test") == .failure(.timedOut(.resolving)))
+        lookups.answer("a.test")
+        #expect(await resolver.result(of: "a.test") == .success(ScriptedLookups.addresses))
+        #expect(lookups.started == ["a.test"])
+    }
+
+    @Test func `A call that gets no thread leaves the queue after two seconds, others get the next free one`() async {
+        let clock = SteppedClock()
+        var sleeps = clock.sleeps.makeAsyncIterator()
+        let resolver = lookups.resolver(clock: clock) { $0.threads = 1 }
+        let calls = await lookups.callWaiting(resolver, [("a.test", ""), ("b.test", "")])
+        for _ in 1...2 { _ = await sleeps.next() }
+        clock.advance(to: .seconds(2))
+        #expect(await calls[1].value == .failure(.timedOut(.waiting)))
+        let next = await lookups.callWaiting(resolver, [("c.good", "")])
+        lookups.answer("a.test", [])
+        #expect(await calls[0].value == .failure(.unreachable(.dns)))
+        #expect(await next[0].value == .success(ScriptedLookups.addresses))
+        #expect(lookups.started == ["a.test", "c.good"])
+    }
+}
