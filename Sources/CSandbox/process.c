@@ -84,10 +84,16 @@ static int becomes_single_threaded(void) {
     return 0;
 }
 
-int darkroom_fork(int socket, int ruleset) {
+int darkroom_fork(int socket, int ruleset, const char *name) {
     if (!becomes_single_threaded()) return -EBUSY;
+    // The child inherits its name, so that it never has another.
+    char own_name[16] = "";
+    prctl(PR_GET_NAME, own_name, 0, 0, 0);
+    prctl(PR_SET_NAME, name, 0, 0, 0);
     long process = fork_sibling();
-    if (process < 0) return -errno;
+    int failure = errno;
+    if (process != 0) prctl(PR_SET_NAME, own_name, 0, 0, 0);
+    if (process < 0) return -failure;
     if (process > 0) return (int)process;
     // The lower one first: neither number may be closed before it is copied.
     if (dup2(socket, 3) < 0 || (ruleset >= 0 && dup2(ruleset, 4) < 0)) _exit(1);

@@ -10,7 +10,7 @@ int darkroom_send(
 }
 ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descriptor) { return -ENOSYS; }
 int darkroom_spawn(const char *path, char *const arguments[], char *const environment[], int socket) { return -ENOSYS; }
-int darkroom_fork(int socket, int ruleset) { return -ENOSYS; }
+int darkroom_fork(int socket, int ruleset, const char *name) { return -ENOSYS; }
 int darkroom_process_descriptor(pid_t process) { return -ENOSYS; }
 int64_t darkroom_processor_milliseconds(pid_t process) { return -ENOSYS; }
 int darkroom_bind_to_parent(pid_t parent, const char *name) { return -ENOSYS; }

@@ -2,9 +2,11 @@
 #ifndef DARKROOM_CVIPS_SHIM_H
 #define DARKROOM_CVIPS_SHIM_H
 
+#include <dlfcn.h>
 #include <gio/gio.h>
 #include <pango/pangocairo.h>
 #include <vips/vips.h>
+#include <zlib.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -70,11 +72,22 @@ static inline int darkroom_inflate(
     return result == G_CONVERTER_FINISHED ? 1 : result == G_CONVERTER_CONVERTED ? 0 : -1;
 }
 
-/// Makes `out` an image in memory like `in`, but `height` rows high; -1 if there is no memory for it.
+/// Bytes behind the last pixel of an image in memory that libvips may read and write. The vector code of libvips 8.15
+/// and later stores whole vectors, up to 15 bytes too much; libvips gives its own buffers the same 63 bytes.
+#define DARKROOM_SPARE_BYTES 63
+
+/// Makes `out` an image in memory like `in`, but `height` rows high; -1 if there is no memory for it. Behind the last
+/// row there are at least DARKROOM_SPARE_BYTES.
 static inline int darkroom_allocate(VipsImage *in, VipsImage *out, int height) {
     if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) return -1;
+    guint64 row = VIPS_IMAGE_SIZEOF_LINE(out);
+    guint64 rows = (guint64)height + (DARKROOM_SPARE_BYTES + row - 1) / row;
+    if (rows > G_MAXINT) return -1;
+    // libvips allocates whole rows.
+    out->Ysize = (int)rows;
+    int failed = vips_image_write_prepare(out);
     out->Ysize = height;
-    return vips_image_write_prepare(out);
+    return failed;
 }
 
 /// Computes every row of `in` on the calling thread, directly into the rows of `out` from `top` on; -1 if that fails or
@@ -100,6 +113,61 @@ static inline int darkroom_render(
 /// Whether the pixels are in memory already.
 static inline int darkroom_is_rendered(VipsImage *image) {
     return image->dtype == VIPS_IMAGE_SETBUF || image->dtype == VIPS_IMAGE_SETBUF_FOREIGN;
+}
+
+/// Whether a function of libheif that takes a compression format returns true for it; true without such a library.
+///
+/// libheif has plug-ins for codecs, which libvips loads when it starts. The library itself belongs to a module of
+/// libvips, so it may not be linked here.
+static inline int darkroom_heif_has(const char *function, int compression) {
+    void *library = dlopen("libheif.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) library = dlopen("libheif.1.dylib", RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) return 1;
+    int (*has)(int) = (int (*)(int))dlsym(library, function);
+    int answer = has ? has(compression) != 0 : 1;
+    dlclose(library);
+    return answer;
+}
+
+/// A function of this process's libraries, which the headers may not declare; NULL if there is none.
+static inline void *darkroom_function(const char *name) {
+    void *process = dlopen(NULL, RTLD_LAZY);
+    void *function = dlsym(process, name);
+    dlclose(process);
+    return function;
+}
+
+/// The name of the instructions that libvips' vector code runs on this processor, such as `AVX2`; NULL before libvips
+/// 8.15, or without vector code.
+static inline const char *darkroom_vector_target(void) {
+    gint64 (*supported)(void) = (gint64(*)(void))darkroom_function("vips_vector_get_supported_targets");
+    const char *(*name)(gint64) = (const char *(*)(gint64))darkroom_function("vips_vector_target_name");
+    gint64 targets = supported && name ? supported() : 0;
+    // Highway numbers the best one lowest.
+    return targets ? name(targets & -targets) : NULL;
+}
+
+/// Whether a library of this name is loaded in this process.
+static inline int darkroom_is_loaded(const char *name) {
+    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library) dlclose(library);
+    return library != NULL;
+}
+
+/// Reads the settings and lists of fonts. Unlike a font map of Pango, this starts no thread.
+static inline void darkroom_load_fonts(void) {
+    // Fontconfig is a library of Pango's. Its headers need not be installed.
+    int (*initialize)(void) = (int (*)(void))darkroom_function("FcInit");
+    if (initialize) initialize();
+}
+
+/// Calls back with the name of each family of fonts.
+static inline void darkroom_list_fonts(void (*add)(const char *, void *), void *context) {
+    PangoFontFamily **families = NULL;
+    int count = 0;
+    pango_font_map_list_families(pango_cairo_font_map_get_default(), &families, &count);
+    for (int index = 0; index < count; index++) add(pango_font_family_get_name(families[index]), context);
+    g_free(families);
 }
 
 /// Lays out plain text at 72 dots per inch, as libvips' own `text` does; -1 if there are no fonts.

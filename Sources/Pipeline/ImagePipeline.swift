@@ -142,6 +142,7 @@ public final class ImagePipeline: Sendable {
         for request: ImageRequest, reporter: ImageTaskReporter?
     ) async throws(PipelineError) -> ImageResponse {
         var stopwatch = Stopwatch()
+        try requireAllowedSources(of: request)
         if let follower, follower.isBehind { await follower.poll() }
         let request = resolve(request, reporter: reporter)
         var response: ImageResponse
@@ -165,6 +166,16 @@ public final class ImagePipeline: Sendable {
         }
         response.timings.total = stopwatch.lap()
         return response
+    }
+
+    /// Throws if the source or the mark may not be contacted, as far as that is known without resolving a name. What a
+    /// cache has of it counts for nothing: it may have been stored under other settings.
+    private func requireAllowedSources(of request: ImageRequest) throws(PipelineError) {
+        let origin = resolver.fetcher.fetch.origin
+        if request.data == nil, let refusal = origin.refusal(of: request.source) { throw PipelineError(refusal) }
+        if let mark = request.ofMark, let refusal = origin.refusal(of: mark.source) {
+            throw PipelineError(refusal).ofMark
+        }
     }
 
     private func imageWithinTimeout(
@@ -217,6 +228,7 @@ public final class ImagePipeline: Sendable {
         request.source = fallback
         request.fallback = nil
         do throws(PipelineError) {
+            try requireAllowedSources(of: request)
             var resolved = resolve(request, reporter: failed.reporter, mark: failed.mark)
             resolved.deadline = failed.deadline
             var response = try await resolver.image(for: resolved)

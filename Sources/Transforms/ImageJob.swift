@@ -36,6 +36,9 @@ public struct ImageJob: Sendable {
     public var efforts: EncoderEfforts
     /// The limits on source and result.
     public var limits: PixelLimits
+    /// The ``ImagePlan/expectedWork`` of the job's plan; nil = unknown. A worker process that takes far longer is
+    /// stopped.
+    package var expectedWork: Double?
 
     /// A job that by default uses no cache, default pages, fast resampling, the source's own format and default limits.
     public init(
@@ -63,18 +66,21 @@ public struct ImageJob: Sendable {
 
 /// The frames of an animation, or pages of a document, that are used.
 public struct PageSelection: Hashable, Codable, Sendable {
-    /// The first one used, counted from 1, or ``largest`` or ``smallest``.
+    /// The first one used, counted from 1, or ``primary``, ``largest`` or ``smallest``.
     public var first: Int
     /// How many are used; nil = all of an animation, one of a document.
     public var count: Int?
 
+    /// In place of a number: the image that a HEIC or AVIF file names as its primary one, wherever it lies in the file;
+    /// the first page of other formats.
+    public static let primary = 0
     /// In place of a number: the first page or icon image with the most pixels.
     public static let largest = -1
     /// In place of a number: the first page or icon image with the fewest pixels.
     public static let smallest = -2
 
-    /// All of an animation, or the first page of a document by default.
-    public init(first: Int = 1, count: Int? = nil) {
+    /// All of an animation, or the primary page of a document by default.
+    public init(first: Int = PageSelection.primary, count: Int? = nil) {
         self.first = first
         self.count = count
     }

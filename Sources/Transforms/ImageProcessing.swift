@@ -82,6 +82,8 @@ public struct ProcessedImage: Sendable {
 public indirect enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     /// The bytes are in none of the supported source formats.
     case unsupported
+    /// The source is in a supported format for which this machine has no decoder.
+    case missingDecoder(SourceFormat)
     /// The source is damaged, truncated, or not what it claims to be.
     case corrupt(String)
     /// The source exceeds a limit, according to its header.

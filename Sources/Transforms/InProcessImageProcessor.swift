@@ -13,10 +13,12 @@ public struct InProcessImageProcessor: ImageProcessing {
     public func process(
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {
-        try process(PreparedJob(job), interrupt: interrupt)
+        let prepared = try PreparedJob(job)
+        _ = try prepared.plan()
+        return try process(prepared, interrupt: interrupt)
     }
 
-    /// Processes a job whose header has been read.
+    /// Processes a job whose header has been read and that has been planned, which refuses what is too expensive.
     package func process(
         _ prepared: PreparedJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {

@@ -69,7 +69,8 @@ extension VipsImage {
                 raw.baseAddress, raw.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)
         }
         guard let made else { throw .taken(after: "fromBytes") }
-        return VipsImage(taking: made)
+        // libvips' copy has no spare bytes.
+        return try VipsImage(taking: made).applying("copy").rendered()
     }
 
     /// All samples, row by row, bands interleaved, in the image's own sample format.

@@ -37,13 +37,32 @@ public enum VipsRuntime {
     /// memory pressure.
     package static func returnFreedPages() { darkroom_return_freed_pages() }
 
-    /// Builds operations or frees objects of libvips, on one thread at a time.
+    /// How libvips computes several pixels at once.
+    package enum VectorUnit: String, Sendable {
+        case orc = "Orc"
+        case highway = "Highway"
+    }
+
+    /// Orc until libvips 8.14. Later versions have Highway, or are built with Orc all the same.
+    package static let vectorUnit: VectorUnit = {
+        start()
+        return darkroom_is_loaded("liborc-0.4.so.0") != 0 || darkroom_is_loaded("liborc-0.4.0.dylib") != 0
+            ? .orc : .highway
+    }()
+
+    /// The vector unit, with the instructions of the processor that it uses where libvips reports them: `Orc`,
+    /// `Highway (AVX2)`, …
+    package static var vectorDescription: String {
+        vectorUnit.rawValue + (darkroom_vector_target().map { " (\(String(cString: $0)))" } ?? "")
+    }
+
+    /// Builds operations or frees objects of libvips; with Orc, on one thread at a time.
     ///
-    /// libvips 8.14 compiles the inner loops of some operations with Orc when they are built, and frees the code with
-    /// the last reference to their results. Orc's table of code has no lock in version 0.4.33, that of Debian 12: two
-    /// threads at once corrupt the heap, or get the same memory for their code. Computing pixels needs no turn.
+    /// libvips compiles the inner loops of some operations with Orc when they are built, and frees the code with the
+    /// last reference to their results. Orc's table of code has no lock in version 0.4.33 (Debian 12): two threads at
+    /// once corrupt the heap, or get the same memory for their code. Pixels are computed without this lock.
     static func exclusively<Result>(_ body: () -> Result) -> Result {
-        turn.withLock { _ in body() }
+        vectorUnit == .orc ? turn.withLock { _ in body() } : body()
     }
 
     private static let turn = Mutex(())

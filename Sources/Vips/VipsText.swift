@@ -37,6 +37,23 @@ public struct VipsText: Sendable {
         return failed == 0 ? Measure(width: Int(across), height: Int(down), missingGlyphs: Int(missing)) : nil
     }
 
+    /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which a layout may do.
+    package static func loadFontSettings() { darkroom_load_fonts() }
+
+    /// The names of the families of fonts that texts can have, sorted, with fontconfig's aliases. May start a thread.
+    package static var fontFamilies: [String] {
+        VipsRuntime.start()
+        var names: [String] = []
+        withUnsafeMutablePointer(to: &names) { names in
+            darkroom_list_fonts(
+                { name, names in
+                    guard let name else { return }
+                    names?.assumingMemoryBound(to: [String].self).pointee.append(String(cString: name))
+                }, names)
+        }
+        return names.sorted()
+    }
+
     /// Draws the text on transparency, as sRGB with alpha.
     ///
     /// - Parameters:

@@ -53,6 +53,7 @@ struct Endpoints: Sendable {
     /// Answer hits, and refuse requests under overload, in front of the routes.
     var fastResponders: [any FastResponder] = []
     var playground = PlaygroundEndpoint(WebConfiguration())
+    var contract = ContractEndpoint(without: [])
     /// Describes the source of an IIIF image, which alone counts as an image; nil = both do.
     var describeSource: (@Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse)?
 
@@ -73,7 +74,7 @@ struct Endpoints: Sendable {
 
     /// The routes that every listener has, without access control.
     private var commonRoutes: [Route] {
-        HealthEndpoint(observability: observability).routes + ContractEndpoint.routes
+        HealthEndpoint(observability: observability).routes + contract.routes
             + ProblemPages(ProblemKind.all).routes
     }
 
@@ -158,6 +159,7 @@ extension Endpoints {
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
+        contract = ContractEndpoint(without: configuration.limits.unwritable)
         self.observability = observability
         fastResponders = [
             hits,

@@ -19,6 +19,11 @@ package struct WorkerConfiguration: Sendable {
     /// How long inputs that killed a worker are refused; zero disables the quarantine. Default: 1 hour.
     package var quarantine: Duration
 
+    /// Processor time that every job may take, whatever was expected of it.
+    var processorAllowance = Duration.seconds(1)
+    /// The factor by which a job may exceed its expected processor time, besides its allowance.
+    var processorFactor = 4.0
+
     /// Time that a worker has to stop after its job is canceled.
     package var grace = Duration.milliseconds(500)
     /// Time after which an idle worker exits, unless it is the last one or holds decoded images.
@@ -47,6 +52,15 @@ package struct WorkerConfiguration: Sendable {
 
     /// Maximum number of workers, the spare included.
     var processes: Int { workers + 1 }
+
+    /// The processor time after which the worker of a job is stopped.
+    ///
+    /// - Parameters:
+    ///   - expectedWork: in milliseconds.
+    ///   - limit: the most that may be expected of a job, in milliseconds. No budget is more than twice as much.
+    func processorBudget(expectedWork: Double, limit: Int) -> Duration {
+        processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
+    }
 
     /// The setup of all workers.
     var setup: WorkerSetup {

@@ -75,7 +75,8 @@ package struct WorkerImageProcessor: ImageProcessing {
             else { return nil }
             return wire.image(reply.memory?.copy() ?? reply.body, of: job)
         }
-        return try answer(to: job, goesOn: true, interrupt: interrupt, read: read) { .process($0) }
+        let budget = job.expectedWork.map { processorBudget(of: job, expectedWork: $0) }
+        return try answer(to: job, within: budget, goesOn: true, interrupt: interrupt, read: read) { .process($0) }
     }
 
     package func plan(
@@ -85,7 +86,13 @@ package struct WorkerImageProcessor: ImageProcessing {
             guard case .plan(let plan) = reply.message.outcome, plan.isPlausible else { return nil }
             return plan
         }
-        return try answer(to: job, goesOn: false, interrupt: interrupt, read: read) { .plan($0) }
+        let budget = processorBudget(of: job, expectedWork: job.workOfReadingHeader)
+        return try answer(to: job, within: budget, goesOn: false, interrupt: interrupt, read: read) { .plan($0) }
+    }
+
+    private func processorBudget(of job: ImageJob, expectedWork: Double) -> Duration {
+        pool.configuration.processorBudget(
+            expectedWork: expectedWork, limit: job.limits.maxProcessingMilliseconds)
     }
 
     package func withdraw(_ job: ImageJob) {
@@ -96,10 +103,12 @@ package struct WorkerImageProcessor: ImageProcessing {
 
     /// Has a worker answer a request about a job. `read` returns nil for a reply that no honest worker sends.
     ///
-    /// - Parameter goesOn: whether a worker that has planned the job is told to go on instead.
+    /// - Parameters:
+    ///   - budget: the processor time after which the worker is stopped; nil = none.
+    ///   - goesOn: whether a worker that has planned the job is told to go on instead.
     private func answer<Answer>(
-        to job: ImageJob, goesOn: Bool, interrupt: @escaping Interrupt, read: (Reply) -> Answer?,
-        request: (WireJob) -> WorkerRequest
+        to job: ImageJob, within budget: Duration?, goesOn: Bool, interrupt: @escaping Interrupt,
+        read: (Reply) -> Answer?, request: (WireJob) -> WorkerRequest
     ) throws(ImageProcessingError) -> Answer {
         if let error = pool.quarantineError(for: job) { throw error }
         guard let wire = WireJob(job) else { throw Self.customTransforms }
@@ -109,7 +118,7 @@ package struct WorkerImageProcessor: ImageProcessing {
             let result: Result<Answer, ImageProcessingError>
             if !worker.isPlanned, inputs == nil { inputs = try sealedInputs(of: job, for: worker) }
             do throws(WorkerCall.Failure) {
-                let call = pool.call(worker.process, interrupt: interrupt)
+                let call = pool.call(worker.process, interrupt: interrupt, processorBudget: budget)
                 let reply =
                     try worker.isPlanned
                     ? call.send(.go) : call.send(request(wire), with: inputs?.source, mark: inputs?.mark)
@@ -163,6 +172,12 @@ package struct WorkerImageProcessor: ImageProcessing {
             error = .tooLarge(
                 "The image needs more memory than the limit of \(pool.configuration.memoryBytes) bytes per worker; "
                     + "request a smaller one.")
+            subject = job.unboundedSource ?? subject
+        case .overtime(let duration):
+            error = .tooLarge(
+                "The image was stopped after \(duration / .seconds(1)) s of processor time, far more than its size "
+                    + "suggests.")
+            subject = job.unboundedSource ?? subject
         case .unresponsive(let duration):
             error = .interrupted
             // An interruption early in the job came from the client and says nothing about the job.
@@ -186,6 +201,15 @@ package struct WorkerImageProcessor: ImageProcessing {
 }
 
 extension ImageJob {
+    /// The expected work of reading the header: an SVG, and the directory of other formats, is read whole.
+    fileprivate var workOfReadingHeader: Double { Double(sharedSource.count) * 25e-6 }
+
+    /// The source, if nothing in the job but its content can take very long: a drawing.
+    fileprivate var unboundedSource: Quarantine.Subject? {
+        guard sharedMark == nil, SourceFormat(sniffing: source)?.isVector ?? false else { return nil }
+        return identity.map { .content($0) }
+    }
+
     /// What crashed a worker: the source or, if the mark may be at fault, no more than this work.
     fileprivate var suspect: Quarantine.Subject? {
         sharedMark == nil ? identity.map { .content($0) } : workIdentity.map { .work($0) }

@@ -8,6 +8,8 @@ package struct WorkerStatistics: Equatable, Sendable {
         case hung
         /// Killed because it exceeded its memory limit.
         case memory
+        /// Killed because its job took far more processor time than expected.
+        case overtime
         /// Killed because its reply violated the protocol.
         case protocolViolation = "protocol"
         /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth.

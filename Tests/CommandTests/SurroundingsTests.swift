@@ -24,6 +24,19 @@ struct SurroundingsTests {
         #expect(try await server(cache: folder).image(origin.url(), "w=20").cacheStatus.contains("detail=disk"))
     }
 
+    @Test func `A limit of open files that no server can work with stops the start`() throws {
+        let process = Process()
+        let errors = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "ulimit -n 64; exec \"$0\" serve --port 0", DarkroomProcess.binary.path]
+        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
+        process.standardError = errors
+        try process.run()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(DarkroomProcess.wait(process) == 78)
+        #expect(text.contains("may open only 64 files"))
+    }
+
     @Test func `A cache folder that is deleted at run time is created again`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()

@@ -55,7 +55,7 @@ extension GuardedHTTPClient.Settings {
 
 /// Resolves every name to this machine.
 struct LoopbackResolver: NameResolver {
-    func addresses(of name: String) async throws(OriginError) -> [IPAddress] {
+    func addresses(of name: String, for client: String) async throws(OriginError) -> [IPAddress] {
         [IPAddress("127.0.0.1")].compactMap(\.self)
     }
 }

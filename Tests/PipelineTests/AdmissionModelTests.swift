@@ -156,7 +156,8 @@ private struct AdmissionDuel {
         let isHeavy = Int.random(in: 0..<3, using: &random) == 0
         return JobWeight(
             bytes: Int.random(in: isHeavy ? 50...150 : 1...40, using: &random),
-            work: Double.random(in: 1...200, using: &random))
+            work: Double.random(in: 1...200, using: &random),
+            isUnpredictable: Int.random(in: 0..<5, using: &random) == 0)
     }
 
     // MARK: Comparison

@@ -49,6 +49,60 @@ final class AdmissionTests {
         }
     }
 
+    // MARK: Long jobs
+
+    private func arrive(work: Double, isUnpredictable: Bool = false) {
+        lastNumber += 1
+        let weight = JobWeight(bytes: 1, work: work, isUnpredictable: isUnpredictable)
+        _ = admission.admit(Admission.Job(number: lastNumber, urgency: Urgency(.normal), weight: weight), at: start)
+    }
+
+    @Test(arguments: [(threads: 1, long: 1), (2, 1), (3, 2), (8, 7)])
+    func `Long jobs leave a thread to others if there are two`(threads: Int, long: Int) {
+        admission = Self.admission(threads: threads)
+        for number in 0..<20 { arrive(work: number.isMultiple(of: 2) ? 5000 : 1, isUnpredictable: number % 2 == 1) }
+        #expect((0..<20).compactMap { _ in next() }.count == long)
+        arrive(work: 50)
+        #expect(next() == (threads > 1 ? 21 : nil))
+    }
+
+    @Test func `A long job that waits for a thread does not keep short ones from theirs, however many overtake it`() {
+        admission = Self.admission(threads: 2)
+        arrive(work: 5000)
+        arrive(work: 5000)
+        #expect(next() == 1)
+        for number in 3...60 {
+            arrive(work: 50)
+            #expect(next() == number)
+            admission.finish(number, tookSeconds: 0.05)
+        }
+        admission.finish(1, tookSeconds: 5)
+        #expect(next() == 2)
+    }
+
+    @Test func `The time of drawings does not make other jobs look hopeless`() {
+        let before = admission.throughput.seconds(JobWeight(bytes: 1, work: 50))
+        for number in 1...20 {
+            arrive(work: 50, isUnpredictable: true)
+            #expect(next() == number)
+            admission.finish(number, tookSeconds: 3)
+        }
+        #expect(admission.throughput.seconds(JobWeight(bytes: 1, work: 50)) == before)
+    }
+
+    @Test func `A job that proves long when it is weighed waits for another long one`() {
+        admission = Self.admission(threads: 2)
+        arrive(work: 5000)
+        arrive(bytes: nil)
+        let started = Set([next(), next()])
+        #expect(started == [1, 2])
+        let runs = admission.weighed(2, JobWeight(bytes: 1, work: 5000))
+        #expect(!runs)
+        #expect(next() == nil)
+        admission.finish(1, tookSeconds: 5)
+        #expect(next() == 2)
+    }
+
     // MARK: Order
 
     @Test func `Jobs of higher priority go first, then older jobs`() {

@@ -51,7 +51,9 @@ struct ExplanationTests {
         let explanation = try await explain(bench, fetch: true)
         #expect(plan(explanation)?.size == PixelSize(width: 20, height: 15))
         #expect(explanation.format == .png)
-        #expect(explanation.limits.map(\.setting) == ["max-source-pixels", "max-output-side", "max-output-pixels"])
+        #expect(
+            explanation.limits.map(\.setting)
+                == ["max-source-pixels", "max-output-side", "max-output-pixels", "max-processing-time"])
         #expect(explanation.freshness.evaluation.reason == .miss)
         #expect(bench.origin.fetches.value == 1)
         #expect(bench.disk.count == 0)
@@ -205,7 +207,7 @@ struct ExplanationTests {
         let bench = try Bench(.control("max-age=100"))
         try await bench.ask()
         await bench.settle()
-        bench.processing.damage(page: 1)
+        bench.processing.damage(page: PageSelection.primary)
         var request = try bench.request(width: 9)
         _ = try? await bench.pipeline.image(for: request)
         await #expect(throws: PipelineError.self) { _ = try await explain(bench, width: 9) }

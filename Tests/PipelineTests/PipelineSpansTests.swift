@@ -74,7 +74,7 @@ struct PipelineSpansTests {
 
     @Test func `Processing that fails is an error of its span, and has no stages`() async throws {
         let bench = try Bench()
-        bench.processing.damage(page: 1)
+        bench.processing.damage(page: PageSelection.primary)
         _ = try await withTracer(tracer) { try await bench.failure() }
         #expect(spans()["process"]?.status?.code == .error)
         #expect(spans()["process"]?.attributes.get("error.type") == .string("corrupt"))

@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomTransforms
 import HTTPTypes
 import Testing
 
@@ -100,7 +101,7 @@ struct RaceTests {
     @Test(arguments: ["a", nil])
     func `A confirmation does not store content that has not been decoded`(etag: String?) async throws {
         let bench = try Bench(.control("max-age=60", etag: etag))
-        bench.processing.damage(page: 1)
+        bench.processing.damage(page: PageSelection.primary)
         let goOn = bench.processing.holdNext()
         let first = Task { try await bench.failure() }
         await bench.processing.runs.reaches(1)

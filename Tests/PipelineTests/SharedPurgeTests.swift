@@ -40,6 +40,18 @@ struct SharedPurgeTests {
         #expect(try await cluster.node().tier() == .shared)
     }
 
+    @Test(arguments: ["7fffffffffffffff", "00000e677d21fdbf", "ffffffffffffffff", "-000000000000001"])
+    func `A purge that says it is from the far future is ignored`(time: String) async throws {
+        let cluster = try Self.cluster()
+        let node = await cluster.node()
+        try await node.ask()
+        await node.store.flush()
+        cluster.bucket["1/p/\(time)-0000000000000001-l"] = ByteBuffer(string: "forged")
+        #expect(await node.pipeline.carryOutPurges())
+        #expect(try await node.tier() == .memory)
+        #expect(try await cluster.node().tier() == .shared)
+    }
+
     @Test(arguments: [
         PurgeTarget.prefix("http://example.org/"), .host("example.org"), .tag("winter"),
     ])

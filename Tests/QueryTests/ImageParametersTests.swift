@@ -91,7 +91,7 @@ struct ImageParametersTests {
         Row("con", good: ["-300", "0", "100", "300"], bad: ["-301", "301"] + notWhole),
         Row("sat", good: ["0", "1", "1.5", "10"], bad: ["10.1", "", nil] + notNumbers),
         Row("hue", good: ["0", "180", "359"], bad: ["360", "-1"] + notWhole),
-        Row("gam", good: [nil, "", "1", "2.2", "3"], bad: ["0.9", "3.1"] + notNumbers),
+        Row("gam", good: [nil, "", "0.3", "1", "2.2", "3"], bad: ["0.2", "3.1"] + notNumbers),
         Row("tint", good: colors, bad: notColors),
         Row(
             "duotone", good: ["1e3a8a,fde68a", "navy,gold", "%23fff,000", "f008,RED", "red%2Cblue"],

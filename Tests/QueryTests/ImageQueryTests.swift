@@ -21,7 +21,8 @@ struct ImageQueryTests {
     @Test(arguments: [
         "&bri=0", "&con=0", "&sat=1.0", "&hue=0", "&gam=1", "&ro=0", "&orient=auto", "&dpr=2", "&dpr=1", "&fit=cover",
         "&a=top", "&a=focal&fpx=0.1", "&enlarge=true", "&enlarge=false", "&we", "&we=false", "&resample=linear",
-        "&flip=false", "&flop=0", "&ll=false", "&il=false", "&output=auto", "&page=1", "&bg=0000", "&bg=transparent",
+        "&flip=false", "&flop=0", "&ll=false", "&il=false", "&output=auto", "&page=primary", "&bg=0000",
+        "&bg=transparent",
         "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false", "&fpx=0.5&fpy=0.5",
     ])
     func `a value that does nothing by itself is as good as absent`(query: String) throws {
@@ -71,6 +72,7 @@ struct ImageQueryTests {
         ("&w=100", "&w=100&enlarge"), ("&w=100", "&w=100&resample=linear"), ("&blur", "&blur=1"),
         ("&sharp", "&sharp=1"),
         ("&flip", "&flop"), ("&orient=none", "&orient=auto"), ("&output=auto", "&output=jpg"), ("&n=1", "&page=1"),
+        ("", "&page=1"),
         ("&n=1", "&n=2"), ("&page=2", "&page=3"), ("&bg=fff", "&bg=fffe"), ("&sat=0", "&filt=greyscale"),
         ("&page=largest", "&page=smallest"), ("&page=largest", ""), ("&l=9", ""), ("&af", ""),
         ("&q=50", "&q=51"), ("&q=auto", ""), ("&q=auto", "&q=auto&target=high"), ("&max_bytes=900", ""),

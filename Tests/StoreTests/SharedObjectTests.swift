@@ -34,6 +34,16 @@ struct SharedObjectTests {
         #expect(object.body.buffer == body)
     }
 
+    @Test(arguments: [Int64.min, -1, 253_402_300_800_000, .max])
+    func `An object whose time or order is impossible is not read`(_ time: Int64) {
+        let body = ByteBuffer(string: "the body of an image")
+        var (late, high) = (Self.head(body), Self.head(body))
+        late.writtenAt = time
+        high.record = SharedRecord(order: time, metadata: ByteBuffer())
+        #expect(Self.decode(SharedObject.encode(late, body), partBytes: 50) == nil)
+        #expect(Self.decode(SharedObject.encode(high, body), partBytes: 50) == nil)
+    }
+
     @Test func `No change of a single byte goes unnoticed`() {
         let body = ByteBuffer(string: "the body of an image")
         let object = SharedObject.encode(Self.head(body), body)

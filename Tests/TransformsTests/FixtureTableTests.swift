@@ -13,7 +13,8 @@ struct FixtureTableTests {
         #expect(header.frames == row.frames)
         let frames = row.samples.map(\.frame).max().map { $0 + 1 } ?? 1
         for frame in 0..<frames {
-            let result = try produce(row.bytes(), pages: PageSelection(first: frame + 1, count: 1))
+            let result = try produce(
+                row.bytes(), pages: PageSelection(first: frame == 0 ? PageSelection.primary : frame + 1, count: 1))
             #expect(result.size == row.upright)
             let pixels = try Pixels(result.body)
             for sample in row.samples where sample.frame == frame {
@@ -60,10 +61,12 @@ struct FixtureTableTests {
             let table = (try? Fixture.table(Fixture.root.appendingPathComponent("images.tsv"))) ?? []
             return table.map { cells in
                 let sides = (cells["upright"] ?? "").split(separator: "x").compactMap { Int($0) }
+                let path = cells["path"] ?? ""
                 return Row(
-                    path: cells["path"] ?? "", format: cells["format"] ?? "",
+                    path: path, format: cells["format"] ?? "",
                     upright: sides.count == 2 ? PixelSize(width: sides[0], height: sides[1]) : nil,
-                    frames: cells["frames"].flatMap(Int.init) ?? 1, outcome: cells["outcome"] ?? "",
+                    frames: cells["frames"].flatMap(Int.init) ?? 1,
+                    outcome: Fixture.expectedOfThisLibvips[path] ?? cells["outcome"] ?? "",
                     tolerance: cells["tolerance"].flatMap(Int.init) ?? 0,
                     samples: (cells["samples"] ?? "").split(separator: " ").compactMap { Sample($0) })
             }

@@ -5,7 +5,8 @@ import Testing
 @testable import DarkroomVips
 
 struct ThreadTests {
-    @Test func `Threads take turns to build operations and to free images, and compute pixels at any time`() throws {
+    @Test(.enabled(if: VipsRuntime.vectorUnit == .orc))
+    func `With Orc, threads take turns to build operations and free images, and compute pixels at any time`() throws {
         let source = try VipsImage.build("black", ["width": 600, "height": 600, "bands": 3]).rendered()
         let blurred = try source.applying("gaussblur", ["sigma": 9])
         let unused = Mutex<VipsImage?>(try source.applying("reducev", ["vshrink": 1.7]))

@@ -36,7 +36,8 @@ struct IIIFTests {
             requests.all.withLock { $0.append(request) }
             if request.source.path.hasSuffix("none.jpg") { throw .notFound(status: 404) }
             let space = request.source.path.hasSuffix("gray.jpg") ? "grey" : "rgb"
-            let document = #"{"upright_width":600,"upright_height":400,"color_space":"\#(space)"}"#
+            let width = request.source.path.hasSuffix("lying.jpg") ? Int.max : 600
+            let document = #"{"upright_width":\#(width),"upright_height":400,"color_space":"\#(space)"}"#
             return .stub(body: request.output.format == .json ? document : "bytes")
         }
     }
@@ -56,6 +57,16 @@ struct IIIFTests {
         let response = try await site(try configuration()).respond("/iiif/shop:a%2Fb.jpg")
         #expect(response.status == .seeOther)
         #expect(response.headers[.location] == "https://img.example.com/iiif/shop:a%2Fb.jpg/info.json")
+        #expect(response.headers[.cacheControl] == "public, max-age=3600")
+    }
+
+    @Test func `no cache keeps a URI whose host a client has chosen`() async throws {
+        let site = site(try configuration { $0.publicURL = nil })
+        #expect(try await site.respond(Self.image + "/info.json").headers[.cacheControl] == "no-store")
+        #expect(try await site.respond(Self.image).headers[.location] == Self.image + "/info.json")
+        let image = try await site.respond(Self.image + "/full/max/0/default.jpg")
+        #expect(image.headers[.cacheControl] != "no-store")
+        #expect(image.headers[.init("Link")!]?.contains("<\(Self.image)/full/") == true)
     }
 
     @Test func `the document describes the image and the server`() async throws {
@@ -86,6 +97,11 @@ struct IIIFTests {
         #expect(document["rights"] == nil)
         let gray = try await site(try configuration()).respond("/iiif/shop:gray.jpg/info.json")
         #expect(try await self.document(gray)["extraQualities"] as? [String] == ["gray", "bitonal"])
+    }
+
+    @Test func `an impossible size from a compromised worker is an error, not a crash`() async throws {
+        let problem = try await site(try configuration()).problem("/iiif/shop:lying.jpg/info.json")
+        #expect(problem.status == 500)
     }
 
     @Test func `the document is plain JSON where the client prefers it, with an entity tag of its own`() async throws {
@@ -198,7 +214,7 @@ struct IIIFTests {
 
     @Test func `a host that no URI can have is refused`() async throws {
         let configuration = try configuration { $0.publicURL = nil }
-        let head = HTTPRequest(method: .get, scheme: "http", authority: "a>b", path: Self.image)
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "a>b", path: Self.image + "/info.json")
         let response = try await site(configuration).responder.respond(
             to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
         #expect(response.status == .badRequest)

@@ -81,7 +81,7 @@ struct ImageEndpointTests {
         let requests = asked.withLock { $0 }
         #expect(requests.map(\.source.canonical) == Array(repeating: "https://example.com/a.jpg?x=1", count: 2))
         #expect(requests.map(\.recipe.box.width) == [40, 40])
-        #expect(requests.map(\.pages.first) == [2, 1])
+        #expect(requests.map(\.pages.first) == [2, PageSelection.primary])
         #expect(requests.map(\.output) == [OutputOptions(format: .webp, quality: 50), OutputOptions(format: .png)])
     }
 

@@ -227,7 +227,7 @@ struct SupervisionTests {
     }
 
     @Test func `A process with several threads is not forked`() {
-        #expect(darkroom_fork(0, -1) == -EBUSY)
+        #expect(darkroom_fork(0, -1, "test") == -EBUSY)
     }
 
     @Test func `A worker that never comes up is an error`() async throws {
@@ -236,5 +236,18 @@ struct SupervisionTests {
                 _ = try await WorkerSite(.testing { $0.executable = executable })
             }
         }
+    }
+}
+
+struct WorkerForkTests {
+    @Test func `A zygote that cannot fork names the threads in the way`() throws {
+        let reply = WorkerFork(process: -Int(EBUSY), threads: ["[pango] fontcon", "gmain"])
+        let read = try WorkerFork.decoding(reply.encoded)
+        let error = #expect(throws: WorkerStartError.self) { try read.worker() }
+        #expect(
+            error.map { "\($0)" }?.contains(
+                "a library has started threads in it that do not end: '[pango] fontcon', 'gmain'") == true)
+        #expect(throws: WorkerStartError.self) { try WorkerFork(process: -Int(ENOMEM)).worker() }
+        #expect(try WorkerFork(process: 7).worker() == 7)
     }
 }

@@ -19,7 +19,7 @@ struct WireCoderTests {
     private static func replies() throws -> [WorkerReply] {
         let failures: [ImageProcessingError] = [
             .unsupported, .corrupt("a"), .tooLarge("b"), .interrupted, .transformFailed("c"), .encodingFailed("d"),
-            .badParameter(TransformError(parameter: "e", reason: "f")),
+            .badParameter(TransformError(parameter: "e", reason: "f")), .missingDecoder(.heic),
         ]
         let outcomes: [WorkerReply.Outcome] =
             failures.map { .failure($0) } + [

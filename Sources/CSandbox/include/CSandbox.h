@@ -28,8 +28,8 @@ int darkroom_spawn(const char *path, char *const arguments[], char *const enviro
 /// Forks a process that becomes a child of the caller's parent, with `socket` as descriptor 3 and, unless negative, `ruleset` as
 /// descriptor 4; beyond these it has only the standard streams. It leads its own process group. Returns its process id to the
 /// caller and 0 to the child. Refuses with -EBUSY if the caller has more than one thread: the child would have one only, and
-/// wait forever for the others.
-int darkroom_fork(int socket, int ruleset);
+/// wait forever for the others. The child's name in /proc is `name` from its first step on.
+int darkroom_fork(int socket, int ruleset, const char *name);
 /// Returns a descriptor that is readable once the process has exited (pidfd_open(2)).
 int darkroom_process_descriptor(pid_t process);
 /// Returns the CPU time of the process in milliseconds.

@@ -40,13 +40,21 @@ struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the versions of Darkroom, libvips and the codecs, and the supported formats.")
 
+    @Flag(help: "Also print the vector instructions in use, the fonts, and codecs that are missing.") var verbose =
+        false
+
     func run() {
-        let report = InstalledCodecs()
+        let report = InstalledCodecs.current
         print("darkroom \(Darkroom.release)")
         print("libvips \(report.libvips)")
         for codec in report.codecs { print(codec) }
         print("reads \(report.readable.map(\.rawValue).joined(separator: ", "))")
         print("writes \(report.writable.map(\.rawValue).joined(separator: ", "))")
+        guard verbose else { return }
+        print("computes with \(report.vectorUnit)")
+        let fonts = InstalledCodecs.fontFamilies
+        print(fonts.isEmpty ? "has no fonts" : "has the fonts \(fonts.joined(separator: ", "))")
+        for codec in report.missing { print("lacks \(codec): install \(codec.remedy)") }
     }
 }
 

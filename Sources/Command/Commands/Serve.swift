@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomTransforms
 import DarkroomWeb
 import Foundation
 import Tracing
@@ -27,6 +28,8 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
         } catch {
             throw error.report()
         }
+        let fault = InstalledCodecs.current.fault ?? DescriptorLimit.fault
+        if let fault { throw SettingError(fault).report() }
         let server = ImageServer(settings)
         InstrumentationSystem.bootstrap(server.instrument)
         do {

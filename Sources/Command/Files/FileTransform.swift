@@ -17,7 +17,7 @@ struct FileQueries: Sendable {
             queries = [format: query]
         } else {
             var queries: [OutputFormat: FileQuery] = [:]
-            for format in OutputFormat.allCases where !format.isText && format.isAvailable {
+            for format in InstalledCodecs.current.writable {
                 queries[format] = try FileQuery(parameters + [("output", format.rawValue)])
             }
             self.queries = queries
@@ -42,6 +42,7 @@ extension ImageProcessingError {
     var sentence: String {
         switch self {
         case .unsupported: "The input is not an image in a supported format."
+        case .missingDecoder(let format): "The input cannot be read: \(MissingCodec.decoder(format).reason)."
         case .corrupt(let reason): "The input is corrupt or truncated (\(reason))."
         case .tooLarge(let reason): reason
         case .badParameter(let error): "\(error.parameter): \(error.reason)."

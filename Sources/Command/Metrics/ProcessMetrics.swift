@@ -52,9 +52,14 @@ struct ProcessMetrics: Sendable {
     }
 
     private static let build = MetricFamily(
-        "darkroom_build_info", .gauge, help: "1, labeled with the versions of Darkroom and of libvips.",
+        "darkroom_build_info", .gauge,
+        help: "1, labeled with the versions of Darkroom, libvips and its codecs, and the vector instructions in use.",
         [
             .init(
-                SeriesLabels([("version", Darkroom.release), ("libvips", InstalledCodecs.libvipsVersion)]), .number(1))
+                SeriesLabels([
+                    ("version", Darkroom.release), ("libvips", InstalledCodecs.libvipsVersion),
+                    ("simd", InstalledCodecs.current.vectorUnit),
+                    ("codecs", InstalledCodecs.current.codecs.joined(separator: ", ")),
+                ]), .number(1))
         ])
 }

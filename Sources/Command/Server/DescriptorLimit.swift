@@ -15,6 +15,17 @@ struct DescriptorLimit {
         return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : nil
     }
 
+    /// The fewest descriptors that a server can work with: workers, caches and connections have some each.
+    private static let minimum = 256
+
+    /// Why the server cannot start with this process's limit; nil if it can.
+    static var fault: String? {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0, limit.rlim_max < minimum else { return nil }
+        return "This process may open only \(limit.rlim_max) files, and a server needs \(minimum) or more: raise the "
+            + "limit ('ulimit -Hn', or LimitNOFILE= of the systemd unit)."
+    }
+
     /// Raises the soft limit to the hard limit.
     static func raised(logger: Logger) -> DescriptorLimit {
         var limit = rlimit()

@@ -4,6 +4,7 @@ import DarkroomMetrics
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomQuery
 import DarkroomStore
 import DarkroomTracing
 import DarkroomTransforms
@@ -114,6 +115,20 @@ struct ImageServer {
         ]
         for row in rows { metadata[row.name] = "\(row.text(in: settings.values))" }
         logger.info("limits of this process", metadata: metadata)
+        logMissingCodecs()
+    }
+
+    private func logMissingCodecs() {
+        let missing = InstalledCodecs.current.missing
+        guard !missing.isEmpty else { return }
+        let unused = settings.formats.formats.formats.filter(InstalledCodecs.current.unwritable.contains)
+        logger.warning(
+            "codecs are missing: images in these formats are refused, and none are offered",
+            metadata: [
+                "missing": "\(missing.map(\.description).joined(separator: ", "))",
+                "install": "\(missing.map(\.remedy).joined(separator: ", "))",
+                "unused-formats": "\(unused.isEmpty ? "none" : unused.map(\.rawValue).joined(separator: ","))",
+            ])
     }
 
     private func caches(_ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend) -> Caches {
@@ -186,6 +201,10 @@ struct ImageServer {
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
     private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
+        let unwritable = InstalledCodecs.current.unwritable
+        configuration.limits.unwritable = unwritable
+        configuration.negotiation.unwritable =
+            FormatList(FormatList.candidates.filter(unwritable.contains)) ?? FormatList()
         configuration.clientLimits.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
             settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)
         return configuration

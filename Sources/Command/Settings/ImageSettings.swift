@@ -26,6 +26,12 @@ struct LimitSettings: SettingTheme {
     let maxOutputPixels = Setting(
         "max-output-pixels", .integer(1...4_000_000_000), default: PixelLimits().maxOutputPixels,
         help: "Maximum number of pixels of an output image.")
+    let maxProcessingTime = Setting(
+        "max-processing-time", .duration(), default: .milliseconds(PixelLimits().maxProcessingMilliseconds),
+        help: """
+            Maximum processor time that an image is expected to take, as estimated from its header. More is refused \
+            with the parameter to lower. An image that takes far more time than expected is stopped and quarantined.
+            """)
 }
 
 struct ProcessingSettings: SettingTheme {

@@ -64,7 +64,8 @@ extension Settings {
         PixelLimits(
             maxSourcePixels: self.limits.maxSourcePixels, maxAnimationPixels: self.limits.maxAnimationPixels,
             maxFrames: self.limits.maxFrames, maxOutputSide: self.limits.maxOutputSide,
-            maxOutputPixels: self.limits.maxOutputPixels)
+            maxOutputPixels: self.limits.maxOutputPixels,
+            maxProcessingMilliseconds: Int(self.limits.maxProcessingTime / .milliseconds(1)))
     }
 
     /// How much time encoders spend.

@@ -146,7 +146,12 @@ struct UndecodableContent: Sendable {
     }
 
     /// Whether the request would fail too. An unsupported format fails whichever pages are requested.
-    func concerns(_ request: ResolvedRequest) -> Bool { error == .unsupported || pages == request.input.pages }
+    func concerns(_ request: ResolvedRequest) -> Bool {
+        switch error {
+        case .unsupported, .missingDecoder: true
+        default: pages == request.input.pages
+        }
+    }
 
     /// The same content with the origin's current metadata.
     func with(_ record: SourceRecord) -> UndecodableContent {

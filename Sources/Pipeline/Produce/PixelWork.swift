@@ -2,6 +2,7 @@ import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
 import NIOCore
+import Synchronization
 
 /// Runs image jobs on the pixel threads.
 struct PixelWork: Sendable {
@@ -37,7 +38,12 @@ struct PixelWork: Sendable {
     /// - Returns: the result, and the time on the thread.
     func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> (ProcessedImage, Duration) {
         let processing = processing
-        let weigh = { @Sendable in processing.weight(of: job, interrupt: $0) }
+        let expectedWork = Mutex<Double?>(nil)
+        let weigh = { @Sendable (interrupt: @escaping @Sendable () -> Bool) in
+            let plan = try? processing.plan(job, interrupt: interrupt)
+            expectedWork.withLock { $0 = plan?.expectedWork }
+            return JobWeight(of: plan, sourceBytes: job.sharedSource.count)
+        }
         let setAside = { @Sendable in processing.withdraw(job) }
         let spans = PixelSpans(urgency)
         do throws(PipelineError) {
@@ -46,6 +52,8 @@ struct PixelWork: Sendable {
                 spans?.startProcessing()
                 var stopwatch = Stopwatch()
                 do throws(ImageProcessingError) {
+                    var job = job
+                    job.expectedWork = expectedWork.withLock(\.self)
                     let image = try processing.process(job, interrupt: interrupt)
                     let duration = stopwatch.lap()
                     spans?.finish(image)

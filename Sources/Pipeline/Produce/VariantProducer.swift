@@ -94,7 +94,7 @@ struct VariantProducer: Sendable {
             speed.record(result.0, as: request.input.output)
             return result
         } catch {
-            if error == .corrupt || error == .unsupported { record(error, of: original, for: request) }
+            if error.isOfContent { record(error, of: original, for: request) }
             throw error
         }
     }

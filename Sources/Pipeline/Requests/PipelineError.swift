@@ -19,6 +19,8 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case tooLarge(String)
     /// The source is not an image in a supported format.
     case unsupported
+    /// This machine has no decoder for the source's format.
+    case missingDecoder(SourceFormat)
     /// The source is damaged or truncated.
     case corrupt
     /// The origin could not be reached, or its response was not an image.
@@ -94,6 +96,7 @@ extension PipelineError {
         self =
             switch error {
             case .unsupported: .unsupported
+            case .missingDecoder(let format): .missingDecoder(format)
             case .corrupt: .corrupt
             case .tooLarge(let reason): .tooLarge(reason)
             case .badParameter(let error): .badParameter(error)
@@ -109,10 +112,18 @@ extension PipelineError {
     /// The error of a request whose mark failed like this.
     var ofMark: PipelineError {
         switch self {
-        case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .corrupt, .originFailed, .originTimedOut,
-            .originUnavailable, .remembered, .loop:
+        case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed,
+            .originTimedOut, .originUnavailable, .remembered, .loop:
             .mark(self)
         case .badParameter, .notCached, .timedOut, .overloaded, .cancelled, .failed, .mark: self
+        }
+    }
+
+    /// Whether the same bytes would fail again.
+    var isOfContent: Bool {
+        switch self {
+        case .unsupported, .missingDecoder, .corrupt: true
+        default: false
         }
     }
 
@@ -121,7 +132,7 @@ extension PipelineError {
     var permitsStale: Bool {
         switch cause {
         case .originFailed(let failure): failure.receivedStatus.map { $0 >= 500 } ?? true
-        case .originTimedOut, .originUnavailable, .corrupt, .unsupported: true
+        case .originTimedOut, .originUnavailable, .corrupt, .unsupported, .missingDecoder: true
         default: false
         }
     }
@@ -129,7 +140,9 @@ extension PipelineError {
     /// Whether the request's fallback is used: the source failed, rather than the request or this server.
     var permitsFallback: Bool {
         switch cause {
-        case .notFound, .tooLarge, .unsupported, .corrupt, .originFailed, .originTimedOut, .originUnavailable: true
+        case .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed, .originTimedOut,
+            .originUnavailable:
+            true
         default: false
         }
     }

@@ -33,7 +33,7 @@ extension ImageRequest {
     var ofMark: ImageRequest? {
         guard let mark else { return nil }
         var request = ImageRequest(
-            source: mark, pages: PageSelection(first: 1, count: 1), output: OutputOptions(format: .color),
+            source: mark, pages: PageSelection(count: 1), output: OutputOptions(format: .color),
             priority: priority, cache: data == nil ? cache : cache.besideData)
         request.cache.waitsForDisk = false
         request.client = client

@@ -5,7 +5,7 @@
 ///
 /// A job is weighed by the thread that takes it, because that reads the source's header. Until then it counts as a job
 /// of mean weight. A job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of
-/// times.
+/// times. Long jobs never occupy the last thread, so that the others do not wait for their end.
 struct Admission {
     /// The resources of the queue.
     struct Capacity: Hashable, Sendable {
@@ -58,6 +58,8 @@ struct Admission {
     private(set) var waiting: WaitingJobs
     /// The memory of the running waiting.
     private(set) var runningBytes = 0
+    /// The number of long jobs that run.
+    private var runningLong = 0
     private var running: [Int: Running] = [:]
     private(set) var shares = FairShares()
     private(set) var throughput = ThroughputEstimate()
@@ -120,7 +122,7 @@ struct Admission {
             let rank = rank(job)
             if mayStart(job) {
                 if first.map({ rank < $0.rank }) ?? true { first = (job, rank) }
-            } else if job.timesOvertaken >= Self.maxOvertakings {
+            } else if lacksMemory(job), job.timesOvertaken >= Self.maxOvertakings {
                 exhausted = exhausted.map { min($0, rank) } ?? rank
             }
         }
@@ -150,7 +152,9 @@ struct Admission {
     mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
-        if wasCompleted { throughput.record(weight, tookSeconds: seconds) }
+        if weight.isLong { runningLong -= 1 }
+        // The time of a drawing says nothing about other jobs, and would make them look hopeless.
+        if wasCompleted, !weight.isUnpredictable { throughput.record(weight, tookSeconds: seconds) }
         correctShare(of: done.client, bySeconds: seconds - done.seconds)
     }
 
@@ -186,8 +190,21 @@ struct Admission {
 
     private func mayStart(_ job: Job) -> Bool { job.weight.map(fits) ?? true }
 
-    private func fits(_ weight: JobWeight) -> Bool {
+    private func fits(_ weight: JobWeight) -> Bool { leavesThread(weight) && hasMemory(weight) }
+
+    private func hasMemory(_ weight: JobWeight) -> Bool {
         runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
+    }
+
+    /// Whether a thread is left for other jobs if this one runs, or there is only one thread.
+    private func leavesThread(_ weight: JobWeight) -> Bool {
+        !weight.isLong || runningLong == 0 || runningLong < capacity.threads - 1
+    }
+
+    /// Whether memory is all that a job waits for. Others may overtake a long job that waits for a thread as often as
+    /// they like: it starts when the long job before it ends, whatever they do.
+    private func lacksMemory(_ job: Job) -> Bool {
+        job.weight.map { leavesThread($0) && !hasMemory($0) } ?? false
     }
 
     private mutating func takeJob(_ number: Int) -> Step {
@@ -199,7 +216,7 @@ struct Admission {
 
     private mutating func recordOvertaking(by job: Job) {
         let mine = rank(job)
-        for other in waiting.weighed.compactMap({ waiting[$0] }) where !mayStart(other) && rank(other) < mine {
+        for other in waiting.weighed.compactMap({ waiting[$0] }) where lacksMemory(other) && rank(other) < mine {
             waiting.recordOvertaking(of: other.number)
         }
     }
@@ -210,6 +227,7 @@ struct Admission {
         shares.charge(client, seconds: seconds)
         waiting.shareChanged(of: client, shares)
         runningBytes += job.weight?.bytes ?? 0
+        if job.weight?.isLong ?? false { runningLong += 1 }
         running[job.number] = Running(job: job, client: client, seconds: seconds)
     }
 

@@ -7,23 +7,29 @@ struct JobWeight: Hashable, Sendable {
     var bytes: Int
     /// Time, in the units of `ImagePlan.expectedWork`.
     var work: Double
+    /// Whether it may take far longer than estimated.
+    var isUnpredictable = false
 
     /// The cost of reading a header.
     static let header = JobWeight(bytes: 0, work: 0.1)
 
     /// An upper bound that is beyond any machine but keeps sums within an `Int`.
     fileprivate static let maximum = JobWeight(bytes: 1 << 48, work: 1e9)
+
+    /// Whether the job may take long enough to delay others noticeably: about a second.
+    var isLong: Bool { work >= 1000 || isUnpredictable }
 }
 
-extension ImageProcessing {
-    /// Estimates a job's cost from its source's header. A job that cannot be planned is given the least weight: it
-    /// fails for the same reason as soon as it runs.
-    func weight(of job: ImageJob, interrupt: @escaping @Sendable () -> Bool) -> JobWeight {
-        let minimum = JobWeight(bytes: job.sharedSource.count, work: JobWeight.header.work)
-        guard let plan = try? plan(job, interrupt: interrupt) else { return minimum }
-        return JobWeight(
-            bytes: min(max(plan.estimatedMemoryBytes, minimum.bytes), JobWeight.maximum.bytes),
-            work: min(max(plan.expectedWork, minimum.work), JobWeight.maximum.work))
+extension JobWeight {
+    /// The weight of a planned job. A job that cannot be planned is given the least weight: it fails for the same
+    /// reason as soon as it runs.
+    init(of plan: ImagePlan?, sourceBytes: Int) {
+        let work = max(plan?.expectedWork ?? 0, JobWeight.header.work)
+        self.init(
+            bytes: min(max(plan?.estimatedMemoryBytes ?? 0, sourceBytes), JobWeight.maximum.bytes),
+            work: min(work, JobWeight.maximum.work),
+            // A short drawing may contain any amount of work.
+            isUnpredictable: plan?.sourceFormat.isVector ?? false)
     }
 }
 

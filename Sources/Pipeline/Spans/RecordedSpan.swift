@@ -60,7 +60,7 @@ extension PipelineError: SpanFailure {
         case .notAllowed: "not_allowed"
         case .notFound(let status): status.map(String.init) ?? "not_found"
         case .tooLarge: "too_large"
-        case .unsupported: "unsupported"
+        case .unsupported, .missingDecoder: "unsupported"
         case .corrupt: "corrupt"
         case .originFailed(let failure), .originTimedOut(let failure):
             failure.proxyError?.rawValue ?? failure.receivedStatus.map(String.init) ?? "_OTHER"

@@ -21,7 +21,7 @@ package enum Dialect: String, CaseIterable, Sendable {
     }
 
     /// The parameters behind a `?`. wsrv.nl takes a percent sign that encodes nothing for itself, as in `w=50%`, and
-    /// the first of repeated parameters.
+    /// the first of repeated parameters, unless the query is signed.
     ///
     /// - Parameter standard: The dialect of queries that do not name theirs.
     package static func parameters(of text: String, standard: Dialect) throws(InvalidParameter) -> QueryString {
@@ -30,7 +30,8 @@ package enum Dialect: String, CaseIterable, Sendable {
         if case .success(let query) = strict, of(query, standard: standard) == .darkroom { return query }
         let lenient = QueryString(decodingLeniently: text)
         guard of(lenient, standard: standard) == .wsrv else { return try strict.get() }
-        return lenient.firstOfEachName
+        // Of a signed query, every parameter is what was signed: the authorizer refuses repeated ones.
+        return lenient.contains(AccessParameters.signature.name) ? lenient : lenient.firstOfEachName
     }
 }
 

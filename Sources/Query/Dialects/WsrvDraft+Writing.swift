@@ -100,7 +100,8 @@ extension WsrvDraft {
     // MARK: Colors
 
     private func writeColors(to query: inout QueryString) {
-        query.put("bg", background?.hex)
+        // A gray image has a gray background there.
+        query.put("bg", (filter == "greyscale" ? background?.gray : background)?.hex)
         if fit == .contain { query.put("cbg", (canvasBackground ?? .transparent).hex) }
         query.put("bri", brightness.map(String.init))
         query.put("mod", lightness.map(ValueSchema.plain))

@@ -68,11 +68,13 @@ enum WsrvValue {
         number(text, in: 0...10_000).map { min($0, Saturation.factors.upperBound) }
     }
 
-    /// Without a value, or outside the range, the default correction; none for 0.
+    /// The reciprocal, because wsrv.nl darkens with exponents of 1 to 3. Without a value, or outside that range, the
+    /// default exponent counts; none for 0.
     static func gamma(_ text: String?) -> Double? {
         let number = number(text) ?? -1
         guard number != 0 else { return nil }
-        return Gamma.exponents.contains(number) ? number : Gamma.defaultExponent
+        let exponent = (1...3).contains(number) ? number : Gamma.defaultExponent
+        return (10_000 / exponent).rounded() / 10_000
     }
 
     /// A standard deviation.

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+package import DarkroomTransforms
 
 /// The format of the result (IIIF Image API 3.0 §4.5).
 package struct IIIFFormat: Hashable, Sendable {
@@ -13,6 +13,11 @@ package struct IIIFFormat: Hashable, Sendable {
         IIIFFormat(name: "tif", output: .tiff), IIIFFormat(name: "avif", output: .avif),
         IIIFFormat(name: "jxl", output: .jxl),
     ]
+
+    /// Those that a server can write.
+    package static func all(without unwritable: Set<OutputFormat>) -> [IIIFFormat] {
+        all.filter { !unwritable.contains($0.output) }
+    }
 
     private init(name: String, output: OutputFormat) {
         self.name = name

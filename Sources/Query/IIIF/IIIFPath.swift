@@ -35,8 +35,10 @@ package struct IIIFImagePath: Hashable, Sendable {
     let quality: IIIFQuality
     let format: IIIFFormat
 
-    /// - Parameters: the segments behind the identifier, percent-decoded.
-    package init(region: String, size: String, rotation: String, file: String) throws(InvalidParameter) {
+    /// Reads the segments behind the identifier, percent-decoded.
+    package init(
+        region: String, size: String, rotation: String, file: String, limits: QueryLimits = QueryLimits()
+    ) throws(InvalidParameter) {
         self.region = try IIIFRegion(region)
         self.size = try IIIFSize(size)
         self.rotation = try IIIFRotation(rotation)
@@ -44,6 +46,7 @@ package struct IIIFImagePath: Hashable, Sendable {
         let dot = file.lastIndex(of: ".") ?? file.endIndex
         quality = try IIIFQuality(parsing: String(file[..<dot]))
         format = try IIIFFormat(parsing: String(file[dot...].dropFirst()))
+        try limits.requireWritable(format.output, parameter: "format")
     }
 }
 
@@ -90,7 +93,7 @@ extension IIIFImagePath {
         rotation.apply(to: &recipe)
         recipe.filter = quality.filter
         let query = ImageQuery(
-            url: source, recipe: recipe, pages: PageSelection(first: 1, count: 1),
+            url: source, recipe: recipe, pages: PageSelection(count: 1),
             output: OutputOptions(format: format.output))
         let size = IIIFSize.canonical(scaled, of: rectangle.size, within: limits)
         return IIIFImage(

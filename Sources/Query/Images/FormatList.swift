@@ -40,6 +40,12 @@ package struct FormatList: Hashable, Sendable {
 
     package func contains(_ format: OutputFormat) -> Bool { (0..<count).contains { self[$0] == format } }
 
+    /// The list without some formats.
+    package func removing(_ formats: FormatList) -> FormatList {
+        guard !formats.isEmpty, !isEmpty else { return self }
+        return FormatList(self.formats.filter { !formats.contains($0) }) ?? self
+    }
+
     /// Appends the format at a place of another list, which this one must not have yet.
     mutating func append(_ format: OutputFormat) {
         if let bits = Self.bits(format) { append(bits) }

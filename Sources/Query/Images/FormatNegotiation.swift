@@ -29,6 +29,7 @@ package enum FormatNegotiation {
     /// - Parameter list: The formats that may be chosen.
     package static func reason(for query: ImageQuery, accept: String?, of list: FormatList) -> String {
         guard query.isNegotiated else { return "The parameter 'output' asks for it." }
+        guard !list.isEmpty else { return "This server has no encoder for other formats than the source's own." }
         let names = { (list: FormatList) in list.formats.map(\.mediaType).joined(separator: ", ") }
         let accepted = accepted(accept, of: list)
         return accepted.isEmpty

@@ -118,7 +118,7 @@ struct ImageQueryDraft: Sendable {
         }
         try resolveMask(&query.recipe)
         try resolveText(&query.recipe)
-        query.output = try output()
+        query.output = try output(limits)
         query.recipe.mark = try resolvedMark(limits)
         return query
     }
@@ -164,7 +164,8 @@ struct ImageQueryDraft: Sendable {
         }
     }
 
-    private func output() throws(InvalidParameter) -> OutputOptions {
+    private func output(_ limits: QueryLimits) throws(InvalidParameter) -> OutputOptions {
+        if case .format(let format) = format { try limits.requireWritable(format, parameter: "output") }
         if case .format(let format) = format, format.isText, !query.placeholders.isEmpty {
             throw InvalidParameter(
                 "placeholder",

@@ -11,6 +11,8 @@ package struct QueryLimits: Hashable, Sendable {
     package var defaultResampling: Resampling
     /// The default of `passthrough`.
     package var defaultPassthrough: Passthrough
+    /// The formats for which the server has no encoder.
+    package var unwritable: Set<OutputFormat> = []
 
     package init(
         maxOutputSide: Int = 8192, maxFrames: Int = 256, defaultResampling: Resampling = .fast,
@@ -20,6 +22,16 @@ package struct QueryLimits: Hashable, Sendable {
         self.maxFrames = maxFrames
         self.defaultResampling = defaultResampling
         self.defaultPassthrough = defaultPassthrough
+    }
+}
+
+extension QueryLimits {
+    /// Throws if the server has no encoder for the format.
+    func requireWritable(_ format: OutputFormat, parameter: String) throws(InvalidParameter) {
+        guard unwritable.contains(format) else { return }
+        throw InvalidParameter(
+            parameter,
+            "Parameter '\(parameter)' cannot be \(format.rawValue): \(MissingCodec.encoder(format).reason).")
     }
 }
 

@@ -97,14 +97,15 @@ enum QualityChoice: Hashable, Sendable {
 }
 
 extension ValueFormat where Value == Int {
-    /// The number of a page, or ``PageSelection/largest`` or ``PageSelection/smallest``.
+    /// The number of a page, or ``PageSelection/primary``, ``PageSelection/largest`` or ``PageSelection/smallest``.
     static var page: ValueFormat {
         ValueFormat(
             .text(
-                pattern: "^(largest|smallest|[1-9][0-9]{0,8})$",
-                expected: "an integer from 1 to 999999999, largest or smallest")
+                pattern: "^(primary|largest|smallest|[1-9][0-9]{0,8})$",
+                expected: "an integer from 1 to 999999999, primary, largest or smallest")
         ) { text in
             switch text.lowercased() {
+            case "primary": PageSelection.primary
             case "largest": PageSelection.largest
             case "smallest": PageSelection.smallest
             default: Digits.integer(text).flatMap { $0 >= 1 ? $0 : nil }
@@ -113,6 +114,7 @@ extension ValueFormat where Value == Int {
             switch $0 {
             case PageSelection.largest: "largest"
             case PageSelection.smallest: "smallest"
+            case PageSelection.primary: "primary"
             default: "\($0)"
             }
         }
@@ -134,17 +136,24 @@ extension ValueFormat where Value == QualityChoice {
 }
 
 extension ValueFormat where Value == OutputName {
-    static var output: ValueFormat {
-        .choice(
-            [
-                "auto": .negotiated, "origin": .origin, "jpg": .format(.jpeg), "png": .format(.png),
-                "webp": .format(.webp), "avif": .format(.avif), "gif": .format(.gif), "jxl": .format(.jxl),
-                "tiff": .format(.tiff), "json": .format(.json), "blurhash": .format(.blurHash),
-                "thumbhash": .format(.thumbHash),
-                "color": .format(.color), "lqip": .format(.lqip),
-            ],
-            aliases: ["jpeg": .format(.jpeg), "tif": .format(.tiff)])
+    /// - Parameter unwritable: formats that the schema leaves out. They are read all the same, since an error sentence
+    ///   can say more about them than about an unknown name.
+    static func output(without unwritable: Set<OutputFormat>) -> ValueFormat {
+        let all = choice(of: outputNames, aliases: outputAliases)
+        guard !unwritable.isEmpty else { return all }
+        let isOffered = { (name: (String, OutputName)) in name.1.outputFormat.map { !unwritable.contains($0) } ?? true }
+        let offered = choice(of: outputNames.filter(isOffered), aliases: outputAliases.filter(isOffered))
+        return ValueFormat(offered.schema, read: all.read, write: all.write)
     }
+
+    private static let outputNames: [(String, OutputName)] = [
+        ("auto", .negotiated), ("origin", .origin), ("jpg", .format(.jpeg)), ("png", .format(.png)),
+        ("webp", .format(.webp)), ("avif", .format(.avif)), ("gif", .format(.gif)), ("jxl", .format(.jxl)),
+        ("tiff", .format(.tiff)), ("json", .format(.json)), ("blurhash", .format(.blurHash)),
+        ("thumbhash", .format(.thumbHash)), ("color", .format(.color)), ("lqip", .format(.lqip)),
+    ]
+
+    private static let outputAliases: [(String, OutputName)] = [("jpeg", .format(.jpeg)), ("tif", .format(.tiff))]
 }
 
 extension ValueFormat where Value == ImageDetails {

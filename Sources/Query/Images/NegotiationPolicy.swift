@@ -8,6 +8,8 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package var saveDataQuality: Int?
     /// Whether `Sec-CH-DPR` and `Sec-CH-Width` set the size of images whose URL does not.
     package var usesClientHints: Bool
+    /// The formats for which the server has no encoder. They are never chosen, even where a query lists them.
+    package var unwritable = FormatList()
 
     package init(
         formats: FormatList = FormatList([.webp]) ?? FormatList(), saveDataQuality: Int? = nil,
@@ -26,13 +28,16 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package func preferences(of query: ImageQuery, accept: String?, saveData: String?) -> ClientPreferences {
         var preferences = ClientPreferences()
         if query.isNegotiated {
-            preferences.formats = FormatNegotiation.accepted(accept, of: query.formats ?? formats)
+            preferences.formats = FormatNegotiation.accepted(accept, of: choices(for: query))
         }
         if let saveDataQuality, query.hasDefaultQuality, let saveData, saveData.isOn {
             preferences.maxQuality = saveDataQuality
         }
         return preferences
     }
+
+    /// The formats that an image may have besides its own, the preferred one first.
+    package func choices(for query: ImageQuery) -> FormatList { (query.formats ?? formats).removing(unwritable) }
 
     /// The names of the request fields that the image depends on, as `Vary` lists them; nil = none.
     package func vary(of query: ImageQuery) -> String? {

@@ -30,7 +30,8 @@ package struct PurgeLog: Sendable {
             guard name.hasPrefix(SharedName.purges) else { return nil }
             let parts = name.dropFirst(SharedName.purges.count).split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
-                let time = Int64(parts[0], radix: 16), time >= 0, let number = UInt64(parts[1], radix: 16),
+                let time = Int64(parts[0], radix: 16), SharedObject.times.contains(time),
+                let number = UInt64(parts[1], radix: 16),
                 ["l", "s"].contains(parts[2])
             else { return nil }
             (self.time, self.number, isLasting) = (time, number, parts[2] == "l")
@@ -63,12 +64,13 @@ package struct PurgeLog: Sendable {
         try await store.bucket.write(name.text, SharedObject.encode(head, ByteBuffer()), within: limit)
     }
 
-    /// The purges since this time, oldest first; nil = all.
+    /// The purges since this time, oldest first; nil = all. Those from the future are left out: none can be a server's.
     package func names(since time: Int64?, within limit: Duration) async throws(ObjectStorageError) -> [Name] {
         let start = time.map { SharedName.purges + RecordVersion.digits(UInt64(max($0, 0))) }
         let names = try await store.bucket.list(
             SharedName.purges, after: start, maxKeys: Self.maxPurges, within: limit)
-        return names.compactMap { Name($0) }
+        let latest = store.milliseconds + SharedObject.clockTolerance
+        return names.compactMap { Name($0) }.filter { $0.time <= latest }
     }
 
     /// More purges are not kept for so long that one listing would not do.

@@ -17,7 +17,7 @@ struct SharedObject: Sendable {
     struct Head: Hashable, Sendable {
         var kind: Kind
         var key: EntryKey
-        /// When the object was written, in milliseconds since 1970.
+        /// When the object was written, in milliseconds since 1970, one of ``SharedObject/times``.
         var writtenAt: Int64
         /// The record that the object was made with, or is.
         var record: SharedRecord
@@ -33,6 +33,12 @@ struct SharedObject: Sendable {
     static let leadBytes = mark.count + MemoryLayout<UInt32>.size
     /// No head is longer: the fields of a response and its address are bounded.
     static let maxHeadBytes = 512 << 10
+    /// The times and orders of objects: the years 1970 to 9999. What an object states is not trusted, and arithmetic on
+    /// these cannot overflow.
+    static let times = Int64(0)...253_402_300_799_999
+    /// How far an object's time and order may be ahead of this server's. With less, clocks that differ would make
+    /// objects unreadable; with none, one object from the far future would outdate all others for good.
+    static let clockTolerance = Int64(86_400_000)
     /// What is prepared for an announced body, which need not come.
     static let maxExpectedBytes = 1 << 20
 
@@ -72,6 +78,11 @@ struct SharedObject: Sendable {
 }
 
 extension SharedObject.Head {
+    /// Whether the object may have been written by now.
+    ///
+    /// - Parameter now: the store's time in milliseconds since 1970.
+    func isPlausible(at now: Int64) -> Bool { max(writtenAt, record.order) <= now + SharedObject.clockTolerance }
+
     /// Decodes the lead and the head that follows it; nil if they are damaged.
     init?(_ bytes: ByteBuffer) {
         let protected = bytes.readableBytes - StoreKey.byteCount
@@ -85,7 +96,8 @@ extension SharedObject.Head {
             let writtenAt = bytes.readInteger(as: Int64.self), let order = bytes.readInteger(as: Int64.self),
             let record = bytes.readSized(), let metadata = bytes.readSized(),
             let bodyBytes = bytes.readInteger(as: UInt64.self).flatMap(Int.init(exactly:)),
-            let bodyDigest = bytes.readKey(), bytes.readableBytes == StoreKey.byteCount
+            let bodyDigest = bytes.readKey(), bytes.readableBytes == StoreKey.byteCount,
+            SharedObject.times.contains(writtenAt), SharedObject.times.contains(order)
         else { return nil }
         self.init(
             kind: kind, key: EntryKey(source: source, entry: entry), writtenAt: writtenAt,

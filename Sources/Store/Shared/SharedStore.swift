@@ -177,7 +177,8 @@ extension SharedStore {
             counts.countDamage()
             return nil
         }
-        guard let object = reader.finish(), object.head.kind == kind, object.head.key == key
+        guard let object = reader.finish(), object.head.kind == kind, object.head.key == key,
+            object.head.isPlausible(at: milliseconds)
         else {
             counts.countDamage()
             return nil

@@ -54,6 +54,13 @@ public struct Color: Hashable, Codable, Sendable {
         }.joined()
     }
 
+    /// The gray of the same luminance (weights of Rec. 709) and alpha.
+    package var gray: Color {
+        let weighted = zip(rgb, [0.2126, 0.7152, 0.0722]).map { $0 * $1 }
+        let level = UInt8(weighted.reduce(0, +).rounded())
+        return Color(red: level, green: level, blue: level, alpha: alpha)
+    }
+
     /// The same color without transparency.
     var opaque: Color { Color(red: red, green: green, blue: blue) }
     /// Red, green and blue as libvips takes them.

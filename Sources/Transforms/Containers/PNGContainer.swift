@@ -1,3 +1,4 @@
+import DarkroomVips
 import NIOCore
 
 /// The chunks of a PNG file (PNG 3rd edition, §5), as far as needed to leave out those that draw nothing.
@@ -41,7 +42,9 @@ enum PNGContainer {
 
         /// Whether the checksum is that of type and content.
         var isIntact: Bool {
-            let checksum = bytes.withUnsafeReadableBytes { Checksum.crc32($0.dropFirst(4).dropLast(4)) }
+            let checksum = bytes.withUnsafeReadableBytes {
+                Checksum.crc32(UnsafeRawBufferPointer(rebasing: $0[4..<($0.count - 4)]))
+            }
             return bytes.getInteger(at: bytes.writerIndex - 4, as: UInt32.self) == checksum
         }
     }
@@ -83,15 +86,4 @@ enum PNGContainer {
     private static let transparency: UInt32 = 0x7452_4E53
     private static let pixels: UInt32 = 0x4944_4154
     private static let end: UInt32 = 0x4945_4E44
-}
-
-/// The checksum of chunks (PNG 3rd edition, Annex D).
-private enum Checksum {
-    static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0) { table[Int(($0 ^ UInt32($1)) & 0xFF)] ^ ($0 >> 8) }
-    }
-
-    private static let table: [UInt32] = (0..<256).map { byte in
-        (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 0 ? value >> 1 : 0xEDB8_8320 ^ (value >> 1) }
-    }
 }

@@ -50,7 +50,7 @@ struct MarkSource: Sendable {
     private func job(_ size: PixelSize) -> ImageJob {
         let box = Box(width: size.width, height: size.height)
         return ImageJob(
-            source: bytes, pages: PageSelection(first: 1, count: 1),
+            source: bytes, pages: PageSelection(count: 1),
             chain: TransformChain([Orient(.auto), Resize(box: box, fit: .fill, enlarge: true), ToSRGB()]),
             limits: limits)
     }

@@ -10,17 +10,21 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     public var maxOutputSide: Int
     /// Pixels of the result; 50 million by default.
     public var maxOutputPixels: Int
+    /// The expected processor time of the work on one image in milliseconds (``ImagePlan/expectedWork``); 10,000 by
+    /// default.
+    public var maxProcessingMilliseconds: Int
 
     /// Limits with these defaults.
     public init(
         maxSourcePixels: Int = 60_000_000, maxAnimationPixels: Int = 120_000_000, maxFrames: Int = 256,
-        maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000
+        maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000, maxProcessingMilliseconds: Int = 10_000
     ) {
         self.maxSourcePixels = maxSourcePixels
         self.maxAnimationPixels = maxAnimationPixels
         self.maxFrames = maxFrames
         self.maxOutputSide = maxOutputSide
         self.maxOutputPixels = maxOutputPixels
+        self.maxProcessingMilliseconds = maxProcessingMilliseconds
     }
 
     /// Refuses a source whose used frames are too large or too many. A single frame may be too large if the decoder
@@ -65,5 +69,41 @@ public struct PixelLimits: Hashable, Codable, Sendable {
                     reason: "the image would have to be enlarged to \(size) pixels on the way; at most "
                         + "\(maxOutputPixels) pixels are allowed"))
         }
+    }
+
+    /// Refuses work that is expected to take too long, and names the parameter that shortens it most.
+    ///
+    /// - Parameters:
+    ///   - work: the expected processor time in milliseconds.
+    ///   - decoding: the part of it that no parameter but the number of frames shortens.
+    ///   - frames: the frames of the source that are used.
+    func check(
+        work: Double, decoding: Double, frames: Int, output: OutputOptions
+    ) throws(ImageProcessingError) {
+        let limit = Double(maxProcessingMilliseconds)
+        guard work > limit else { return }
+        let seconds = { (milliseconds: Double) in
+            milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
+        }
+        guard decoding <= limit || frames > 1 else {
+            throw .tooLarge(
+                "Decoding the source would take about \(seconds(decoding)) of processor time; at most "
+                    + "\(seconds(limit)) are spent on an image.")
+        }
+        let (parameter, advice) =
+            if frames > 1 {
+                ("n", "ask for fewer frames with n, or for a smaller w or h")
+            } else if output.maxBytes != nil {
+                ("max_bytes", "leave out max_bytes, or ask for a smaller w or h")
+            } else if output.lossless {
+                ("ll", "leave out ll, or ask for a smaller w or h")
+            } else {
+                ("w", "ask for a smaller w or h")
+            }
+        throw .badParameter(
+            TransformError(
+                parameter: parameter,
+                reason: "the image would take about \(seconds(work)) of processor time; at most \(seconds(limit)) are "
+                    + "allowed, so \(advice)"))
     }
 }

@@ -28,15 +28,20 @@ enum SVGSource {
         return inflated.plain
     }
 
-    /// libvips reports 1 for a side that is too long for it. Drawn at a thousandth of its size, such a side is
-    /// reported.
-    static func naturalSize(_ stated: PixelSize, of document: ByteBuffer) throws(VipsError) -> PixelSize {
+    /// libvips reports 1 for a side that is too long for it, and its true length at a smaller scale. Version 8.15 and
+    /// later refuse a scale at which the other side vanishes.
+    static func naturalSize(_ stated: PixelSize, of document: ByteBuffer) -> PixelSize {
         guard min(stated.width, stated.height) == 1 else { return stated }
-        return try VipsLoader.svg.withImage(of: document, ["scale": 0.001]) { small in
-            PixelSize(
-                width: stated.width == 1 && small.width > 1 ? small.width * 1000 : stated.width,
-                height: stated.height == 1 && small.height > 1 ? small.height * 1000 : stated.height)
+        var size = stated
+        for divisor in [10, 100, 1000] where size == stated {
+            let small = try? VipsLoader.svg.withImage(of: document, ["scale": .double(1 / Double(divisor))]) { image in
+                (width: image.width, height: image.height)
+            }
+            guard let small else { continue }
+            if stated.width == 1, small.width > 1 { size.width = small.width * divisor }
+            if stated.height == 1, small.height > 1 { size.height = small.height * divisor }
         }
+        return size
     }
 
     private static let maxSniffedBytes = 65_536

@@ -27,6 +27,15 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         self = format
     }
 
+    /// As people write it, such as `JPEG XL`.
+    public var name: String {
+        switch self {
+        case .webp: "WebP"
+        case .jxl: "JPEG XL"
+        case .jpeg, .png, .gif, .avif, .heic, .tiff, .svg, .bmp, .ico: rawValue.uppercased()
+        }
+    }
+
     /// Whether its frames form an animation; the pages of other formats are separate images.
     public var isAnimation: Bool { self == .gif || self == .webp }
 
@@ -34,8 +43,11 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     var hasPagesOfDifferentSizes: Bool { self == .tiff || self == .heic || self == .avif }
 
     /// The loader's options for the header of a page, which is that of the file in other formats.
+    ///
+    /// - Parameter page: counted from 1; ``PageSelection/primary`` leaves the choice to the loader, which takes the
+    ///   primary image of a HEIC or AVIF file.
     func options(forPage page: Int) -> KeyValuePairs<String, VipsValue> {
-        page > 1 && hasPagesOfDifferentSizes
+        page >= 1 && hasPagesOfDifferentSizes
             ? ["access": "sequential", "page": .int(page - 1)] : ["access": "sequential"]
     }
 
@@ -44,6 +56,9 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
 
     /// Whether the decoder leaves it to us to apply the EXIF orientation.
     var statesOrientation: Bool { self != .avif && self != .heic && self != .ico }
+
+    /// Whether this machine can decode it.
+    public var isAvailable: Bool { InstalledCodecs.current.readable.contains(self) }
 
     /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
     var loader: VipsLoader? {

@@ -20,10 +20,12 @@ public struct SourceHeader: Hashable, Sendable {
     /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
     /// interlaced PNG, WebP with lossless parts.
     let needsWholeSource: Bool
+    /// The time that the filters of a vector image take for each pixel that it is drawn at, in nanoseconds.
+    let filterNanosecondsPerPixel: Double
 
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a gzipped SVG.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
-        try self.init(of: source, page: 1, maxPages: 1)
+        try self.init(of: source, page: PageSelection.primary, maxPages: 1)
     }
 
     /// Reads the header of the frame or page that ``PageSelection/first`` names.
@@ -31,14 +33,21 @@ public struct SourceHeader: Hashable, Sendable {
     /// - Parameter maxPages: the most pages that are compared for the largest or smallest; more are `.tooLarge`.
     init(of source: ByteBuffer, page: Int, maxPages: Int) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
-        if format == .png, PNGChunks.exceedsSource(source) { throw .corrupt("PNG ends inside a chunk") }
+        guard format.isAvailable else { throw .missingDecoder(format) }
+        if format == .png {
+            if PNGChunks.exceedsSource(source) { throw .corrupt("PNG ends inside a chunk") }
+            if PNGChunks.hasWrongChecksum(source, beforePixels: true) { throw .corrupt("PNG with a wrong checksum") }
+        }
         let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: page) : nil
         let reader = try SourceReader(of: source, format, entry: entry)
         var header = try Self.read(reader, format)
         header.entry = entry
-        header.page = max(page, 1)
-        if format.hasPagesOfDifferentSizes, header.frames > 1, page != 1 {
+        if !format.hasPagesOfDifferentSizes {
+            header.page = max(page, 1)
+        } else if header.frames > 1, page != PageSelection.primary {
             header = try header.with(page: page, reader, maxPages: maxPages)
+        } else if page > 1 {
+            header.page = page
         }
         self = header
     }
@@ -47,12 +56,16 @@ public struct SourceHeader: Hashable, Sendable {
     private func with(
         page: Int, _ reader: SourceReader, maxPages: Int
     ) throws(ImageProcessingError) -> SourceHeader {
-        guard page < 1 else { return page <= frames ? try Self.read(reader, format, page: page) : self }
+        guard page < 1 else {
+            var header = page <= frames ? try Self.read(reader, format, page: page) : self
+            header.page = page
+            return header
+        }
         guard frames <= maxPages else {
             throw .tooLarge(
                 "The source has \(frames) pages; at most \(maxPages) are compared. Ask for one by its number.")
         }
-        var chosen = self
+        var chosen = try Self.read(reader, format, page: 1)
         for number in 2...frames {
             let other = try Self.read(reader, format, page: number)
             let (area, best) = (other.size.area, chosen.size.area)
@@ -62,14 +75,14 @@ public struct SourceHeader: Hashable, Sendable {
     }
 
     private static func read(
-        _ reader: SourceReader, _ format: SourceFormat, page: Int = 1
+        _ reader: SourceReader, _ format: SourceFormat, page: Int = PageSelection.primary
     ) throws(ImageProcessingError) -> SourceHeader {
         do {
             return try reader.withFields(format.options(forPage: page)) { image throws(VipsError) in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
-                if format == .svg { size = try SVGSource.naturalSize(size, of: reader.bytes) }
+                if format == .svg { size = SVGSource.naturalSize(size, of: reader.bytes) }
                 var header = SourceHeader(format: format, size: size, source: reader.bytes, image: image)
-                header.page = page
+                header.page = page == PageSelection.primary ? (image.int("heif-primary") ?? 0) + 1 : page
                 return header
             }
         } catch {
@@ -87,6 +100,7 @@ public struct SourceHeader: Hashable, Sendable {
         orientation = (1...8).contains(stated) && format.statesOrientation ? stated : 1
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
+        filterNanosecondsPerPixel = format.isVector ? SVGFilters(of: source).nanosecondsPerPixel : 0
         needsWholeSource =
             switch format {
             case .jpeg, .webp: shrinking == .never

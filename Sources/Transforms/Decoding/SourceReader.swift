@@ -52,6 +52,13 @@ struct SourceReader: Sendable {
         }
     }
 
+    private var isPNG: Bool {
+        switch codec {
+        case .iconPNG, .loader(.png): true
+        case .loader, .bitmap: false
+        }
+    }
+
     /// Decodes into memory, to the last row.
     ///
     /// - Parameter toleratesErrors: whether missing parts become gray.
@@ -59,6 +66,7 @@ struct SourceReader: Sendable {
         _ options: KeyValuePairs<String, VipsValue>, toleratesErrors: Bool, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> VipsImage {
         if case .bitmap(let decoder) = codec { return try decoder.decode(interrupt: interrupt) }
+        if isPNG, PNGChunks.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
         do {
             if case .loader(let loader) = codec {
                 return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) {

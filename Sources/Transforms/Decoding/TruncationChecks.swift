@@ -1,3 +1,4 @@
+import DarkroomVips
 import NIOCore
 
 /// The blocks of a GIF (GIF89a §12-26). libvips drops an incomplete last frame without an error, so truncation is found
@@ -55,10 +56,43 @@ enum PNGChunks {
         return false
     }
 
+    /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,
+    /// which accepts that. Chunks behind the first incomplete one are not checked: decoders miss it.
+    ///
+    /// - Parameter beforePixels: whether only chunks before the first one with pixels are checked, as for a header.
+    static func hasWrongChecksum(_ source: ByteBuffer, beforePixels: Bool = false) -> Bool {
+        source.withUnsafeReadableBytes { bytes in
+            var start = signatureBytes
+            while start + headBytes + checksumBytes <= bytes.count {
+                let length = Int(bytes.loadBigEndian(at: start))
+                let end = start + headBytes + length
+                guard end + checksumBytes <= bytes.count else { return false }
+                if beforePixels, bytes.loadBigEndian(at: start + 4) == pixels { return false }
+                // The first letter of a critical chunk is a capital (§5.4).
+                let isCritical = bytes[start + 4] & 0x20 == 0
+                let checked = UnsafeRawBufferPointer(rebasing: bytes[(start + 4)..<end])
+                if isCritical, Checksum.crc32(checked) != bytes.loadBigEndian(at: end) { return true }
+                if bytes.loadBigEndian(at: start + 4) == Self.end { return false }
+                start = end + checksumBytes
+            }
+            return false
+        }
+    }
+
     private static let signatureBytes = 8
+    /// Of a chunk, before its content: length and type.
+    private static let headBytes = 8
     private static let checksumBytes = 4
+    /// `IEND`.
+    private static let end: UInt32 = 0x4945_4E44
     /// `IDAT`.
     private static let pixels: UInt32 = 0x4944_4154
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func loadBigEndian(at offset: Int) -> UInt32 {
+        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
 }
 
 /// The first directory of a TIFF (TIFF 6.0 §2; BigTIFF has 64-bit offsets).

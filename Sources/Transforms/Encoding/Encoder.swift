@@ -42,10 +42,7 @@ struct Encoder {
     @discardableResult
     func requireWritable(_ size: PixelSize) throws(ImageProcessingError) -> VipsSaver {
         guard let saver = format.saver, format.isAvailable else {
-            throw .badParameter(
-                TransformError(
-                    parameter: "output",
-                    reason: "\(format.rawValue) cannot be written by this server's libvips; ask for another format"))
+            throw .badParameter(TransformError(parameter: "output", reason: MissingCodec.encoder(format).reason))
         }
         guard max(size.width, size.height) <= format.maxSide else {
             throw .badParameter(
@@ -123,7 +120,7 @@ struct Encoder {
     /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "6"
+    static let defaultsRevision = "7"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -32,13 +32,18 @@ public struct EncoderEfforts: Hashable, Sendable {
     var key: String { "\(webp),\(avif),\(jxl),\(png)" }
 
     /// The encoder's time relative to that with the default effort, as measured with the codecs of Debian 12 on
-    /// photographs of 400 pixels; JPEG XL, PNG and AVIF above 4 are estimates.
-    func relativeTime(of format: OutputFormat) -> Double {
+    /// photographs of 200 and 800 pixels. High levels of PNG take longer for drawings only.
+    func relativeTime(of format: OutputFormat, lossless: Bool = false) -> Double {
         switch format {
-        case .webp: [0.3, 0.35, 0.5, 1, 1, 1.1, 2.2][webp]
-        case .avif: [0.25, 0.75, 1, 1.8, 6.9, 10, 15, 20, 30, 40][avif]
-        case .jxl: [0.7, 1, 2, 3, 5, 20, 60][jxl - Self.jxlRange.lowerBound]
-        case .png: png > 6 ? 3 : 1
+        case .webp: (lossless ? [0.15, 0.6, 0.8, 1, 1, 1.5, 1.5] : [0.4, 0.5, 0.55, 1, 1, 1.1, 2.6])[webp]
+        case .avif:
+            (lossless
+                ? [0.4, 0.85, 1, 1.8, 4.2, 4.5, 5.2, 8.5, 9.5, 43] : [0.25, 0.75, 1, 1.7, 8, 10, 20, 31, 42, 120])[
+                    avif]
+        case .jxl:
+            (lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
+                jxl - Self.jxlRange.lowerBound]
+        case .png: png > 6 ? 2 : 1
         case .jpeg, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: 1
         }
     }

@@ -1,24 +1,120 @@
 import DarkroomVips
+import Foundation
 
 /// The libvips of this machine and the formats that it supports.
 public struct InstalledCodecs: Sendable {
     /// The version of libvips, `major.minor.patch`.
     public let libvips: String
+    /// How libvips computes several pixels at once: `Orc`, or such as `Highway (AVX2)`.
+    public let vectorUnit: String
     /// The loaded codec libraries, as `name version`.
     public let codecs: [String]
     /// The formats that it can decode.
     public let readable: [SourceFormat]
     /// The image formats that it can encode.
     public let writable: [OutputFormat]
+    /// The formats that it could decode or encode with another package.
+    public let missing: [MissingCodec]
 
     /// The version of libvips, `major.minor.patch`. Does not start it.
     public static var libvipsVersion: String { VipsRuntime.version }
 
-    /// Queries libvips, and starts it if necessary.
-    public init() {
-        libvips = Self.libvipsVersion
-        codecs = VipsRuntime.codecs.map(\.description)
-        readable = SourceFormat.allCases.filter { $0.loader.map(VipsRuntime.canLoad) ?? true }
-        writable = OutputFormat.allCases.filter { !$0.isText && $0.isAvailable }
+    /// Those of this process. Codecs are loaded when libvips starts, which this does if necessary.
+    public static let current = InstalledCodecs()
+
+    private init() {
+        self.init(
+            libvips: Self.libvipsVersion, vectorUnit: VipsRuntime.vectorDescription,
+            codecs: VipsRuntime.codecs.map(\.description), readable: SourceFormat.allCases.filter(Self.canRead),
+            writable: Self.images.filter(Self.canWrite))
+    }
+
+    init(
+        libvips: String, vectorUnit: String, codecs: [String], readable: [SourceFormat], writable: [OutputFormat]
+    ) {
+        (self.libvips, self.vectorUnit, self.codecs) = (libvips, vectorUnit, codecs)
+        (self.readable, self.writable) = (readable, writable)
+        missing =
+            SourceFormat.allCases.filter { !readable.contains($0) }.map(MissingCodec.decoder)
+            + Self.images.filter { !writable.contains($0) }.map(MissingCodec.encoder)
+    }
+
+    /// The families of fonts in which texts can be drawn, sorted. Listing them may start a thread that does not end.
+    public static var fontFamilies: [String] { VipsText.fontFamilies }
+
+    /// Why no server can run with this libvips, as a sentence that names the package to install; nil if one can.
+    public var fault: String? {
+        let oldest = Self.oldestLibvips
+        guard libvips.compare(oldest, options: .numeric) != .orderedAscending else {
+            return "libvips \(libvips) is too old; install libvips \(oldest) or later (the package libvips42)."
+        }
+        let names = missing.filter(\.isEssential).map(\.description)
+        guard !names.isEmpty else { return nil }
+        return
+            "libvips \(libvips) has no \(names.joined(separator: ", ")); install the distribution's package libvips42 "
+            + "again, with the packages that it depends on."
+    }
+
+    private static let oldestLibvips = "8.14"
+
+    private static func canRead(_ format: SourceFormat) -> Bool {
+        guard let loader = format.loader else { return true }
+        let codec: HEIFCodec? = format == .heic ? .hevc : format == .avif ? .av1 : nil
+        return VipsRuntime.canLoad(loader) && codec?.canDecode ?? true
+    }
+
+    private static func canWrite(_ format: OutputFormat) -> Bool {
+        guard let saver = format.saver else { return true }
+        return VipsRuntime.canSave(saver) && (format != .avif || HEIFCodec.av1.canEncode)
+    }
+
+    /// The image formats that this machine could encode with another package.
+    public var unwritable: Set<OutputFormat> { Set(Self.images).subtracting(writable) }
+
+    private static let images = OutputFormat.allCases.filter { !$0.isText }
+}
+
+/// A codec that this machine lacks.
+public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
+    case decoder(SourceFormat)
+    case encoder(OutputFormat)
+
+    /// Whether every complete build of libvips has it.
+    fileprivate var isEssential: Bool {
+        switch self {
+        case .decoder(let format): [.jpeg, .png, .webp, .gif].contains(format)
+        case .encoder(let format): [.jpeg, .png, .webp].contains(format)
+        }
+    }
+
+    /// What the operator of the machine can install, as the object of a sentence. Packages are those of Debian and
+    /// Ubuntu, which split the codecs from libheif.
+    public var remedy: String {
+        switch self {
+        case .decoder(.heic): "the package libheif-plugin-libde265"
+        case .decoder(.avif): "the package libheif-plugin-dav1d"
+        case .encoder(.avif): "the package libheif-plugin-aomenc"
+        case .decoder(let format): "a libvips that reads \(format.name)"
+        case .encoder(let format): "a libvips that writes \(format.rawValue)"
+        }
+    }
+
+    /// Why something fails without it, and what helps, as a clause for clients.
+    public var reason: String {
+        switch self {
+        case .decoder(let format):
+            "it is \(format.name), for which this server has no decoder; its operator can install \(remedy)"
+        case .encoder(let format):
+            "this server has no encoder for \(format.rawValue); ask for another format, or its operator can install "
+                + remedy
+        }
+    }
+
+    /// Such as `avif encoder`.
+    public var description: String {
+        switch self {
+        case .decoder(let format): "\(format.rawValue) decoder"
+        case .encoder(let format): "\(format.rawValue) encoder"
+        }
     }
 }

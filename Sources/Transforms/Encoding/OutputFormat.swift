@@ -64,8 +64,8 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether this machine's libvips can encode it.
-    public var isAvailable: Bool { saver.map(VipsRuntime.canSave) ?? true }
+    /// Whether this machine can encode it.
+    public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
 
     /// The libvips encoder; nil for texts.
     var saver: VipsSaver? {
@@ -81,8 +81,14 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// The source's own format if browsers support it; otherwise PNG with alpha and JPEG without.
+    /// The source's own format if browsers support it and this machine can encode it; otherwise PNG with alpha and JPEG
+    /// without.
     package static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
+        let format = shown(for: source, hasAlpha: hasAlpha)
+        return format.isAvailable ? format : hasAlpha ? .png : .jpeg
+    }
+
+    private static func shown(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
         switch source {
         case .jpeg: hasAlpha ? .png : .jpeg
         case .png: .png

@@ -12,9 +12,16 @@ package struct SourceSummary: Decodable, Hashable, Sendable {
     /// Frames or pages.
     package let pages: Int
 
-    /// Reads a document that ``OutputFormat/json`` is the format of.
+    /// Pixels of a side that arithmetic on areas and frames cannot overflow with.
+    package static let sides = 1...1_000_000_000
+
+    /// Reads a document that ``OutputFormat/json`` is the format of. Throws also for numbers that no source has, as
+    /// from a compromised worker.
     package init(parsing document: ByteBuffer) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(document.readableBytesView))
+        guard Self.sides.contains(width), Self.sides.contains(height), Self.sides.contains(pages),
+            (1...8).contains(orientation)
+        else { throw ImageProcessingError.corrupt("a document with impossible sizes") }
     }
 
     /// Whether it is an animation of several frames.

@@ -74,7 +74,8 @@ struct EmbeddedMetadata {
             let count = Int(printed[mark.upperBound...].prefix { $0.isNumber }), count > 1
         else { return nil }
         let bytes = printed.utf8
-        guard bytes.dropFirst(count - 1).starts(with: " (".utf8) else { return nil }
-        return String(Substring(bytes.prefix(count - 1)))
+        // The final NUL of a text counts, where there is one: libvips 8.15 and later write none.
+        let ends = [count - 1, count]
+        return ends.first { bytes.dropFirst($0).starts(with: " (".utf8) }.map { String(Substring(bytes.prefix($0))) }
     }
 }

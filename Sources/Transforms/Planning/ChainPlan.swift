@@ -109,6 +109,15 @@ public struct ChainPlan: Hashable, Sendable {
         return plan
     }
 
+    /// Whether a decoded raster is resampled.
+    func isScaled(from raster: PixelSize) -> Bool {
+        switch decode {
+        case .undecided: false
+        case .everyPixel: size != raster
+        case .covering(let scaled): scaled != raster
+        }
+    }
+
     /// The raster after the steps so far, if the decoder delivers one of size `decoded`: the decoder's own until a step
     /// has set a size.
     func raster(decoded: PixelSize) -> PixelSize {

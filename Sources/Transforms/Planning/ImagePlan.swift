@@ -85,7 +85,7 @@ public struct LimitUsage: Hashable, Sendable {
 }
 
 extension ImagePlan {
-    /// The job's usage of every limit that applies to it.
+    /// The job's usage of every limit that applies to it. Times are in milliseconds.
     public func usage(of limits: PixelLimits) -> [LimitUsage] {
         guard !steps.isEmpty else { return [] }
         var usage = [LimitUsage(setting: "max-source-pixels", value: sourceSize.area, limit: limits.maxSourcePixels)]
@@ -101,6 +101,10 @@ extension ImagePlan {
         usage.append(
             LimitUsage(
                 setting: "max-output-pixels", value: max(size.area, largest.area), limit: limits.maxOutputPixels))
+        usage.append(
+            LimitUsage(
+                setting: "max-processing-time", value: Int(min(expectedWork, 1e15).rounded(.up)),
+                limit: limits.maxProcessingMilliseconds))
         return usage
     }
 }
@@ -126,39 +130,48 @@ extension ImagePlan {
         let parameters = try decoder.parameters(
             framesUsed: framesUsed, as: last.decode, headroom: job.resampling.headroom,
             maxPixels: job.limits.maxSourcePixels)
-        try self.init(job, decoder, parameters, last: last, framesUsed: framesUsed)
-        guard let mark = prepared.mark, let step = job.chain.mark else { return }
-        let drawing = try mark.cost(at: step.size(of: mark.size, on: last.size))
-        estimatedMemoryBytes += drawing.bytes
-        expectedWork += drawing.work
+        let cost: CostEstimate
+        (self, cost) = try Self.estimated(job, decoder, parameters, last: last, framesUsed: framesUsed)
+        if let mark = prepared.mark, let step = job.chain.mark {
+            let drawing = try mark.cost(at: step.size(of: mark.size, on: last.size))
+            estimatedMemoryBytes += drawing.bytes
+            expectedWork += drawing.work
+        }
+        try job.limits.check(
+            work: expectedWork, decoding: cost.decodingWork, frames: framesUsed, output: job.output)
     }
 
-    private init(
+    /// The plan of a job without its mark.
+    private static func estimated(
         _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
-    ) throws(ImageProcessingError) {
+    ) throws(ImageProcessingError) -> (ImagePlan, CostEstimate) {
         let (header, raster) = (decoder.header, try decoder.raster(parameters))
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: last.hasAlpha)
         if !format.isText {
             try Encoder(job.output, format: format) { false }.requireWritable(last.size)
         }
         let frames = format.supportsMultipleFrames ? framesUsed : 1
-        self.init(
+        var plan = ImagePlan(
             sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames,
             sourceBytes: job.source.readableBytes, framesUsed: framesUsed,
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
-            steps: try Self.steps(of: job.chain, header, raster), format: format, size: last.size, frames: frames,
+            steps: try steps(of: job.chain, header, raster), format: format, size: last.size, frames: frames,
             isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0)
         let cost = CostEstimate(
             CostEstimate.Facts(
-                sourceBytes: sourceBytes, format: header.format, sourceArea: header.size.area, frames: framesUsed,
+                sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: framesUsed,
+                decodedShare: Double(framesUsed) / Double(max(header.frames, 1)),
                 needsWholeSource: header.needsWholeSource,
+                filterNanosecondsPerPixel: header.filterNanosecondsPerPixel,
                 rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
-                rasterHasAlpha: header.hasAlpha, isScaled: last.decode != .undecided && last.size != raster.size,
+                rasterHasAlpha: header.hasAlpha, isScaled: last.isScaled(from: raster.size),
                 isLinear: last.isLinear, steps: job.chain.cost, output: job.output, outputFormat: format,
-                efforts: job.efforts, resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
+                efforts: job.efforts, describedArea: format.isText ? plan.steps.dropLast().last?.size.area : nil,
+                resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
                 resultHasAlpha: last.hasAlpha))
-        estimatedMemoryBytes = cost.bytes
-        expectedWork = cost.work
+        plan.estimatedMemoryBytes = cost.bytes
+        plan.expectedWork = cost.work
+        return (plan, cost)
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {

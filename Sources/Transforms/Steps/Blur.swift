@@ -15,7 +15,20 @@ public struct Blur: Transform, Hashable, Codable {
 
     public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild"))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+    public var cost: TransformCost {
+        TransformCost(
+            nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: nanoseconds * 1.5,
+            nanosecondsPerFrame: 1.5e6,
+            bytesPerPixel: 3, bytesPerPixelWithAlpha: 6, bytesPerFrame: 400_000)
+    }
+
+    /// The time for a pixel, which grows with the kernel that is computed.
+    private var nanoseconds: Double {
+        guard let sigma else { return 28 }
+        let factor = (sigma / 4).rounded(.down)
+        guard factor > 1 else { return 10 + 26 * sigma }
+        return 50 + (10 + 26 * sigma / factor) / (factor * factor)
+    }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -37,7 +37,9 @@ public struct Border: Transform, Hashable {
     public var key: String { "border(\(style.width),\(style.color.hex),\(outline.key))" }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 60, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6)
+        TransformCost(
+            nanosecondsPerPixel: 88, nanosecondsPerFrame: 1e6, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6,
+            bytesPerFrame: 200_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }

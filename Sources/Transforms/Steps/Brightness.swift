@@ -15,6 +15,8 @@ public struct Brightness: Transform, Hashable, Codable {
 
     public var key: String { "bri(\(percent))" }
 
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -39,7 +39,9 @@ public struct ContainExtend: Transform, Hashable {
 
     public var cost: TransformCost {
         blursBackdrop
-            ? TransformCost(nanosecondsPerPixel: 60, bytesPerPixel: 4, bytesPerPixelWithAlpha: 5) : .none
+            ? TransformCost(
+                nanosecondsPerPixel: 20, nanosecondsPerPixelWithAlpha: 90, nanosecondsPerFrame: 1e6, bytesPerPixel: 4,
+                bytesPerPixelWithAlpha: 5) : .none
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

@@ -16,6 +16,8 @@ public struct Contrast: Transform, Hashable, Codable {
 
     public var key: String { "con(\(percent))" }
 
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -28,6 +28,14 @@ public struct CoverCrop: Transform, Hashable {
         return "cover(\(box.width),\(box.height),\(enlarge ? "enlarge" : "shrink"),\(position.key))"
     }
 
+    public var cost: TransformCost {
+        switch position {
+        case .entropy: TransformCost(nanosecondsPerPixel: 22, bytesPerPixel: 12, bytesPerPixelWithAlpha: 16)
+        case .attention: TransformCost(nanosecondsPerPixel: 12, bytesPerPixel: 12, bytesPerPixelWithAlpha: 16)
+        case .anchor, .focal: .none
+        }
+    }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         guard let box else { return plan.changingSize(to: plan.canvas ?? plan.size) }
         let geometry = ResizeGeometry(
@@ -39,8 +47,21 @@ public struct CoverCrop: Transform, Hashable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let size = context.plan.size
         guard size != image.size else { return image }
-        let corner = try position.corner(of: size, in: image.size) ?? smartCorner(size, of: image.first)
+        guard let corner = position.corner(of: size, in: image.size) else {
+            return try smartlyCropped(image, to: size, interrupt: context.interrupt)
+        }
         return try image.mapFrames { frame throws(VipsError) in
+            try frame.extracting(x: corner.x, y: corner.y, size: size)
+        }
+    }
+
+    /// libvips looks at many parts of the image, and a lazy resize would run again for each of them.
+    private func smartlyCropped(
+        _ image: ImageFrames, to size: PixelSize, interrupt: @escaping Interrupt
+    ) throws -> ImageFrames {
+        let ready = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
+        let corner = try smartCorner(size, of: ready.first)
+        return try ready.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: corner.x, y: corner.y, size: size)
         }
     }

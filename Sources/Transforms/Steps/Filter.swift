@@ -12,7 +12,13 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
 
     public var key: String { "filt(\(rawValue))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+    public var cost: TransformCost {
+        switch self {
+        case .greyscale, .bitonal: .pixelwise(65, withAlpha: 230)
+        case .sepia: .pixelwise(21, withAlpha: 85)
+        case .negate: .pixelwise(3, withAlpha: 70)
+        }
+    }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -1,10 +1,11 @@
 import DarkroomVips
 import Foundation
 
-/// Brightens dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`.
+/// Changes dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`. Exponents above 1
+/// brighten, those below 1 darken.
 public struct Gamma: Transform, Hashable, Codable {
     /// The accepted exponents.
-    public static let exponents = 1.0...3.0
+    public static let exponents = 0.3...3.0
     /// The exponent of a request that names none.
     public static let defaultExponent = 2.2
 
@@ -17,6 +18,8 @@ public struct Gamma: Transform, Hashable, Codable {
     }
 
     public var key: String { "gam(\(exponent))" }
+
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

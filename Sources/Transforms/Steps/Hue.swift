@@ -15,7 +15,7 @@ public struct Hue: Transform, Hashable, Codable {
 
     public var key: String { "hue(\(degrees))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 175) }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -83,7 +83,10 @@ public struct Mark: Transform, Hashable, Codable {
         return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue))"
     }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 30) }
+    public var cost: TransformCost {
+        TransformCost(
+            nanosecondsPerPixel: blend == .over ? 30 : 70, nanosecondsPerFrame: 1e6, bytesPerFrame: 100_000)
+    }
 
     /// Pixels of the mark are pixels of the image, so that the decoder must not shrink it unless a resize came before.
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }

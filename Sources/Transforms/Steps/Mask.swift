@@ -32,7 +32,9 @@ public struct Mask: Transform, Hashable {
     }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 60, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6)
+        TransformCost(
+            nanosecondsPerPixel: 18, nanosecondsPerPixelWithAlpha: 280, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
+            bytesPerPixelWithAlpha: 8, bytesPerFrame: 200_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

@@ -34,6 +34,12 @@ public struct Orient: Transform, Hashable {
         }
     }
 
+    /// A transposed image is computed from whole columns of the decoded one.
+    public var cost: TransformCost {
+        guard case .exif(let orientation) = rule, orientation >= 5 else { return .none }
+        return TransformCost(nanosecondsPerDecodedPixel: 16)
+    }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         steps(for: plan.sourceOrientation).contains(.transpose) ? plan.transposed() : plan
     }

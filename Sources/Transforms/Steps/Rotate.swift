@@ -1,4 +1,5 @@
 import DarkroomVips
+import Foundation
 
 /// Rotates the image clockwise. Quarter turns are exact (libvips `rot`); other angles enlarge the canvas and fill its
 /// corners (libvips `rotate`).
@@ -25,8 +26,10 @@ public struct Rotate: Transform, Hashable {
 
     public var cost: TransformCost {
         guard !degrees.isQuarterTurns else { return .none }
+        let fills = background?.alpha == 255
         return TransformCost(
-            nanosecondsPerPixel: 1500, bytesPerPixel: 50, bytesPerPixelWithAlpha: 130, decodedCopies: 0.5)
+            nanosecondsPerPixel: fills ? 18 : 30, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6,
+            bytesPerPixel: fills ? 4 : 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 200_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
@@ -43,11 +46,32 @@ public struct Rotate: Transform, Hashable {
                 return try frame.applying("rot", ["angle": .string("d\(degrees.plainDegrees)")])
             }
             let fill = background ?? .transparent
-            let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
-            return try ready.applying(
-                "rotate",
-                ["angle": .double(degrees), "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb)]
-            ).applying("cast", ["format": "uchar"])
+            // Rendered, because steps that read color and alpha apart, or more than strips, would rotate for each.
+            guard fill.alpha < 255, !frame.hasAlpha else {
+                return try frame.premultiplying { colors throws(VipsError) in
+                    try rotated(colors, around: fill, interrupt: context.interrupt)
+                }.roundedToBytes().rendered(interrupt: context.interrupt)
+            }
+            // Its colors are those weighted by their alpha: all pixels are opaque.
+            return try rotated(frame.addingAlpha(), around: fill, interrupt: context.interrupt)
+                .applying("unpremultiply").roundedToBytes().rendered(interrupt: context.interrupt)
         }
+    }
+
+    /// Rotates colors that are weighted by their alpha.
+    ///
+    /// libvips reads a slanted strip of the image for each strip of the result. Lazy steps before it, such as the
+    /// weighting that libvips does on its own otherwise, would run for each.
+    private func rotated(
+        _ colors: VipsImage, around fill: Color, interrupt: @escaping Interrupt
+    ) throws(VipsError) -> VipsImage {
+        let (sine, cosine) = (sin(degrees * .pi / 180), cos(degrees * .pi / 180))
+        let share = Double(fill.alpha) / 255
+        return try colors.rendered(interrupt: interrupt).applying(
+            "affine",
+            [
+                "matrix": .doubles([cosine, -sine, sine, cosine]), "premultiplied": true,
+                "background": .doubles(colors.hasAlpha ? fill.rgb.map { $0 * share } + [Double(fill.alpha)] : fill.rgb),
+            ])
     }
 }

@@ -15,6 +15,8 @@ public struct Saturation: Transform, Hashable, Codable {
 
     public var key: String { "sat(\(factor))" }
 
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 170) }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -27,7 +27,14 @@ public struct Sharpen: Transform, Hashable, Codable {
         return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes))"
     }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 150) }
+    public var cost: TransformCost {
+        guard let sigma else { return .pixelwise(28, withAlpha: 105) }
+        let nanoseconds = 125 + 22 * sigma
+        return TransformCost(
+            nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: nanoseconds * 1.8,
+            nanosecondsPerFrame: 2.5e6,
+            bytesPerPixel: 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 700_000)
+    }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

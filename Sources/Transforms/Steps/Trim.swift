@@ -29,7 +29,7 @@ public struct Trim: Transform, Hashable, Codable {
         return "trim(\(threshold)\(background)\(keepsHeightOfAnimations ? ",columns" : ""))"
     }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 80) }
+    public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard min(image.size.width, image.size.height) >= Self.leastSide else { return image }

@@ -201,7 +201,7 @@ extension ExplainDocument.Format {
         self.init(
             name: explanation.format?.rawValue, mimeType: explanation.format?.mediaType,
             reason: FormatNegotiation.reason(
-                for: query, accept: accept, of: query.formats ?? configuration.negotiation.formats),
+                for: query, accept: accept, of: configuration.negotiation.choices(for: query)),
             upgrade: explanation.upgrade.map { upgrade in
                 ExplainDocument.Upgrade(
                     name: upgrade.format.rawValue, mimeType: upgrade.format.mediaType, underWay: upgrade.isUnderWay,

@@ -1,6 +1,6 @@
 import DarkroomTransforms
 
-/// The plan of an image as JSON: its source, steps, output and estimated memory.
+/// The plan of an image as JSON: its source, steps, output, estimated memory and processor time.
 struct PlanDocument: Encodable {
     struct Source: Encodable {
         let format: String
@@ -28,12 +28,14 @@ struct PlanDocument: Encodable {
     let output: Output
     let isExact: Bool
     let estimatedMemoryBytes: Int
+    let estimatedProcessorMilliseconds: Double
 
     enum CodingKeys: String, CodingKey {
         case source, steps, output
         case shrinkOnLoad = "shrink_on_load"
         case isExact = "exact"
         case estimatedMemoryBytes = "estimated_memory_bytes"
+        case estimatedProcessorMilliseconds = "estimated_processor_milliseconds"
     }
 
     init(_ plan: ImagePlan) {
@@ -45,5 +47,6 @@ struct PlanDocument: Encodable {
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
         isExact = plan.isExact
         estimatedMemoryBytes = plan.estimatedMemoryBytes
+        estimatedProcessorMilliseconds = plan.expectedWork.thousandths
     }
 }

@@ -27,8 +27,7 @@ struct IIIFSource {
     /// - Parameter information: the document of `/info`.
     init(_ information: ImageResponse) throws(Problem) {
         guard let members = try? JSONDecoder().decode(Members.self, from: Data(information.body.readableBytesView)),
-            members.width >= 1,
-            members.height >= 1
+            SourceSummary.sides.contains(members.width), SourceSummary.sides.contains(members.height)
         else { throw .internalError }
         size = PixelSize(width: members.width, height: members.height)
         isGray = members.colorSpace == "grey"
@@ -74,7 +73,7 @@ struct IIIFDocument: Encodable {
         case extraFormats, extraFeatures
     }
 
-    init(id: String, _ source: IIIFSource, limits: IIIFLimits) {
+    init(id: String, _ source: IIIFSource, limits: IIIFLimits, unwritable: Set<OutputFormat>) {
         let pyramid = IIIFPyramid(full: source.size, limits: limits)
         self.id = id
         (width, height) = (source.size.width, source.size.height)
@@ -82,7 +81,7 @@ struct IIIFDocument: Encodable {
         sizes = pyramid.sizes.map { Size(width: $0.width, height: $0.height) }
         tiles = [Tiles(width: pyramid.tileSide, height: pyramid.tileSide, scaleFactors: pyramid.scaleFactors)]
         extraQualities = source.isGray ? ["gray", "bitonal"] : ["color", "gray", "bitonal"]
-        extraFormats = IIIFFormat.all.map(\.name).filter { !["jpg", "png"].contains($0) }
+        extraFormats = IIIFFormat.all(without: unwritable).map(\.name).filter { !["jpg", "png"].contains($0) }
     }
 }
 

@@ -21,8 +21,8 @@ struct IIIFEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         [
-            route(IIIFPath.base) { request, identifier, _, _ throws(Problem) in
-                try redirect(request, identifier)
+            route(IIIFPath.base) { _, identifier, _, _ throws(Problem) in
+                redirect(identifier)
             },
             route(IIIFPath.information) { request, identifier, context, authorization throws(Problem) in
                 try await information(request, identifier, context, authorization)
@@ -47,10 +47,13 @@ struct IIIFEndpoint: Sendable {
 
     // MARK: Base URI
 
-    private func redirect(_ request: Request, _ identifier: IIIFIdentifier) throws(Problem) -> Response {
-        let base = try identifier.baseURI(of: request, configuration)
-        return Response(
-            status: .seeOther, headers: [.location: base + "/info.json", .cacheControl: "public, max-age=3600"])
+    private func redirect(_ identifier: IIIFIdentifier) -> Response {
+        Response(
+            status: .seeOther,
+            headers: [
+                .location: identifier.baseReference(configuration) + "/info.json",
+                .cacheControl: "public, max-age=3600",
+            ])
     }
 
     // MARK: Document
@@ -64,14 +67,19 @@ struct IIIFEndpoint: Sendable {
         var described = try await response(to: query, request, context, authorization, endpoint.image)
         let source = try IIIFSource(described)
         let type = IIIFMediaType(accept: request.headers[.accept])
-        described.show(IIIFDocument(id: base, source, limits: limits), as: type)
+        described.show(document(base, source), as: type)
         var response = ImageHTTPResponse(
             image: described, query: query, authorization: authorization, configuration: configuration
         ).response(to: request)
         if response.headers[.contentType] != nil { response.headers[.contentType] = type.rawValue }
         response.headers[.vary] = response.headers[.vary].map { "\($0), Accept" } ?? "Accept"
+        if configuration.publicURL == nil { response.headers[.cacheControl] = CacheControl.noStore.description }
         response.headers[.link] = Self.profileLink
         return response
+    }
+
+    private func document(_ base: String, _ source: IIIFSource) -> IIIFDocument {
+        IIIFDocument(id: base, source, limits: limits, unwritable: configuration.limits.unwritable)
     }
 
     // MARK: Image
@@ -80,8 +88,8 @@ struct IIIFEndpoint: Sendable {
         _ request: Request, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
         _ authorization: Authorization
     ) async throws(Problem) -> Response {
-        let path = try Self.path(in: context)
-        let base = try identifier.baseURI(of: request, configuration)
+        let path = try path(in: context)
+        let base = identifier.baseReference(configuration)
         let information = try identifier.informationQuery(configuration)
         let source = try IIIFSource(try await response(to: information, request, context, authorization, describe))
         let image: IIIFImage
@@ -103,13 +111,14 @@ struct IIIFEndpoint: Sendable {
         return response
     }
 
-    private static func path(in context: ServerRequestContext) throws(Problem) -> IIIFImagePath {
+    private func path(in context: ServerRequestContext) throws(Problem) -> IIIFImagePath {
         func segment(_ name: String) throws(InvalidParameter) -> String {
             try IIIFPath.text(of: context.parameters.get(name) ?? "", named: name)
         }
         do throws(InvalidParameter) {
             return try IIIFImagePath(
-                region: segment("region"), size: segment("size"), rotation: segment("rotation"), file: segment("file"))
+                region: segment("region"), size: segment("size"), rotation: segment("rotation"), file: segment("file"),
+                limits: configuration.limits)
         } catch {
             throw Problem(error)
         }

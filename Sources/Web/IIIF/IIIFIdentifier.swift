@@ -41,21 +41,23 @@ struct IIIFIdentifier {
         return .information(about: source, resampling: configuration.limits.defaultResampling)
     }
 
-    /// The URI that the paths of the image begin with, with the identifier as the client spelled it.
+    /// The URI that the paths of the image begin with, with the identifier as the client spelled it. Without
+    /// `public-url`, the client has chosen its host, so that no cache may keep it.
     ///
     /// Behind a proxy with TLS, only the setting `public-url` knows it.
     func baseURI(of request: Request, _ configuration: WebConfiguration) throws(Problem) -> String {
-        let server: String
-        if let publicURL = configuration.publicURL {
-            server = publicURL
-        } else {
-            guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {
-                throw Problem(
-                    .malformedRequest, "The 'Host' field must be a host name or address, perhaps with a port.")
-            }
-            server = "http://\(host)\(configuration.basePath)"
+        guard configuration.publicURL == nil else { return baseReference(configuration) }
+        guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {
+            throw Problem(
+                .malformedRequest, "The 'Host' field must be a host name or address, perhaps with a port.")
         }
-        return server + IIIFPath.prefix + PercentEncoding.complete(Array(segment.utf8)[...], allowing: .pathSegment)
+        return "http://\(host)\(baseReference(configuration))"
+    }
+
+    /// The same for header fields: without `public-url` it is relative to the request (RFC 3986 §4.2).
+    func baseReference(_ configuration: WebConfiguration) -> String {
+        (configuration.publicURL ?? configuration.basePath) + IIIFPath.prefix
+            + PercentEncoding.complete(Array(segment.utf8)[...], allowing: .pathSegment)
     }
 }
 

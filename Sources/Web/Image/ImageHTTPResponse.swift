@@ -39,6 +39,13 @@ struct ImageHTTPResponse {
     func responseToUpload() -> Response {
         var fields = fullFields(fields)
         for name in [HTTPField.Name.eTag, .lastModified, .age] { fields[name] = nil }
+        // Whether somebody uploaded the same bytes before is nobody's business: neither field tells a hit.
+        if image.cache.isStored || image.cache.variant != nil {
+            fields[.serverTiming] = Timings(total: image.timings.total).serverTiming
+        }
+        var report = CacheReport(forwarded: .bypass)
+        report.isUpload = true
+        fields[.cacheStatus] = report.status(remaining: .zero).description
         fields[.cacheControl] = CacheControl.noStore.description
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: image.body))
     }

@@ -27,10 +27,12 @@ extension ImageEndpoint {
 }
 
 extension HTTPFields {
-    /// Whether a browser asks for an image rather than a page. Over plain HTTP it does not say so, but asks for HTML
-    /// where it wants a page.
+    /// Whether a client says that it asks for an image. Over plain HTTP, browsers do not send `Sec-Fetch-Dest`, but
+    /// prefer image types for images. Who says neither gets the problem: links are checked by clients that say nothing.
     fileprivate var isForImage: Bool {
-        self[.secFetchDest].map { $0 == "image" } ?? !(self[.accept]?.lowercased().contains("text/html") ?? false)
+        if let destination = self[.secFetchDest] { return destination == "image" }
+        let accept = self[.accept]?.lowercased() ?? ""
+        return accept.contains("image/") && !accept.contains("text/html")
     }
 }
 
@@ -38,7 +40,9 @@ extension PipelineError {
     /// Whether the source cannot be fetched or is no image that can be used, rather than the request or the server.
     fileprivate var isAboutSource: Bool {
         switch cause {
-        case .notFound, .tooLarge, .unsupported, .corrupt, .originFailed, .originTimedOut, .originUnavailable: true
+        case .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed, .originTimedOut,
+            .originUnavailable:
+            true
         default: false
         }
     }

@@ -47,7 +47,9 @@ struct SrcsetEndpoint: Sendable {
         try authorization.requireAllowedSources(of: imageRequest)
         let source = try await summary(for: query, request.headers, authorization, context)
         let images = try images(query, of: imageRequest, source)
-        let document = SrcsetDocument(images, sizes: query.sizes, formats: query.pictureFormats(for: source)) {
+        let document = SrcsetDocument(
+            images, sizes: query.sizes, formats: query.pictureFormats(for: source, image.configuration.limits)
+        ) {
             urls.url(of: $0, for: authorization)
         }
         return .json(document)
@@ -99,11 +101,13 @@ struct SrcsetEndpoint: Sendable {
 }
 
 extension SrcsetQuery {
-    /// The formats that a `picture` offers besides what `img` gets: those of the query, or AVIF and WebP. Only the
-    /// latter shows an animation. Empty if the query names one format.
-    fileprivate func pictureFormats(for source: SourceSummary) -> [OutputFormat] {
+    /// The formats that a `picture` offers besides what `img` gets: those of the query, or AVIF and WebP, as far as the
+    /// server can write them. Only WebP shows an animation. Empty if the query names one format.
+    fileprivate func pictureFormats(for source: SourceSummary, _ limits: QueryLimits) -> [OutputFormat] {
         guard first.isNegotiated else { return [] }
         let moves = source.isAnimated && first.pages.count != 1
-        return (first.formats?.formats ?? [.avif, .webp]).filter { !moves || $0.supportsAnimation }
+        return (first.formats?.formats ?? [.avif, .webp]).filter {
+            !limits.unwritable.contains($0) && (!moves || $0.supportsAnimation)
+        }
     }
 }

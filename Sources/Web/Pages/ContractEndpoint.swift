@@ -1,35 +1,53 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Synchronization
 
 /// `GET /openapi.yaml`, `GET /openapi.json` and `GET /reference`: the OpenAPI document, which tests compare with the
-/// code.
-enum ContractEndpoint {
-    static var routes: [Route] {
+/// code, without the output formats that this server cannot write.
+final class ContractEndpoint: Sendable {
+    private let contract: [UInt8]
+    /// Those that were asked for, because each takes long to make.
+    private let responses = Mutex<[String: Response]>([:])
+
+    init(without unwritable: Set<OutputFormat>) {
+        contract = Self.document(without: unwritable)
+    }
+
+    var routes: [Route] {
         [
-            Route("/openapi.yaml") { _, _ in yaml },
-            Route("/openapi.json") { _, _ throws(Problem) in
-                guard let json else { throw .internalError }
-                return json
-            },
-            Route("/reference") { _, _ throws(Problem) in
-                guard let reference else { throw .internalError }
-                return reference
-            },
+            route("/openapi.yaml") { Self.response(ByteBuffer(bytes: $0), type: "application/yaml") },
+            route("/openapi.json") { try Self.response(ContractJSON.document(from: $0), type: "application/json") },
+            route("/reference") { try ReferencePage(yaml: $0).page.response },
         ]
     }
 
-    private static let yaml = response(ByteBuffer(bytes: PackageResources.openapi_yaml), type: "application/yaml")
-
-    /// Converted on first use; nil only if the document were malformed, which tests rule out.
-    private static let json = (try? ContractJSON.document(from: PackageResources.openapi_yaml)).map {
-        response($0, type: "application/json")
+    /// - Parameter make: throws only if the document were malformed, which tests rule out.
+    private func route(_ path: String, _ make: @escaping @Sendable ([UInt8]) throws -> Response) -> Route {
+        Route(path) { [self] _, _ throws(Problem) in
+            let response = responses.withLock { responses in
+                if responses[path] == nil { responses[path] = try? make(contract) }
+                return responses[path]
+            }
+            guard let response else { throw .internalError }
+            return response
+        }
     }
 
-    /// Made on first use, like ``json``.
-    private static let reference = (try? ReferencePage(yaml: PackageResources.openapi_yaml))?.page.response
+    /// Takes the formats out of the values of `output`. Everything else in the document remains true without them.
+    private static func document(without unwritable: Set<OutputFormat>) -> [UInt8] {
+        guard !unwritable.isEmpty else { return PackageResources.openapi_yaml }
+        let lines = String(decoding: PackageResources.openapi_yaml, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let written = lines.map { line in
+            guard line.contains("enum: [auto, origin, ") else { return String(line) }
+            return unwritable.reduce(String(line)) { $0.replacing(" \($1.rawValue),", with: "") }
+        }
+        return Array(written.joined(separator: "\n").utf8)
+    }
 
     private static func response(_ body: ByteBuffer, type: String) -> Response {
         Response(

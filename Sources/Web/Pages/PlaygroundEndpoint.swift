@@ -2,6 +2,7 @@ import Crypto
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomQuery
+import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -19,7 +20,8 @@ struct PlaygroundEndpoint: Sendable {
             page: PlaygroundPage.document(
                 for: .init(
                     parameters: parameters, hasSampleImages: configuration.hasSampleImages,
-                    hasOtherDialect: configuration.dialect != .darkroom)))
+                    hasOtherDialect: configuration.dialect != .darkroom,
+                    unwritable: configuration.limits.unwritable.map(\.rawValue).sorted())))
     }
 
     init(page: [UInt8]) {

@@ -11,6 +11,8 @@ enum PlaygroundPage {
         var hasSampleImages: Bool
         /// Whether queries of `/image` have to say that their parameters are Darkroom's.
         var hasOtherDialect = false
+        /// Formats of `output` that the server cannot write. Their controls are left out.
+        var unwritable: [String] = []
     }
 
     static func document(for server: Server) -> [UInt8] {

@@ -160,7 +160,8 @@ extension ProblemKind {
             "The origin was unreachable, closed the connection early, or responded with something other than an image.",
         remedy:
             "The detail describes the origin's response. Check that it serves the image; the failure is cached "
-            + "only for seconds. If this server is not configured correctly, its log says why.")
+            + "only for seconds. If this server is not configured correctly, or a name leads to an address that "
+            + "'allow-networks' does not allow, its log says so.")
 
     static let originUnavailable = ProblemKind(
         "origin-unavailable", .serviceUnavailable, title: "The origin is temporarily not contacted",

@@ -18,6 +18,9 @@ extension Problem {
                 .unsupportedImage,
                 "The source is not a JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF, SVG, BMP or ICO image, "
                     + "regardless of its name or content type.")
+        case .missingDecoder(let format):
+            self.init(
+                .unsupportedImage, "The source cannot be read: \(MissingCodec.decoder(format).reason).")
         case .corrupt:
             self.init(.corruptImage, "The source is corrupt, truncated or of another format than it claims.")
         case .originFailed(let trouble): self.init(.originFailed, trouble.sentence)

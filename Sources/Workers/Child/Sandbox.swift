@@ -31,7 +31,7 @@ struct Sandbox {
     }
 
     private func bind() -> Bool {
-        let result = darkroom_bind_to_parent(pid_t(truncatingIfNeeded: setup.parent), "darkroom-worker")
+        let result = darkroom_bind_to_parent(pid_t(truncatingIfNeeded: setup.parent), Worker.processName)
         guard result != -ESRCH else { exit(EXIT_FAILURE) }
         return result == 0
     }

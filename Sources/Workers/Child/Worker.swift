@@ -5,6 +5,9 @@ import NIOCore
 
 /// A process that transforms images for the server, connected to it by one socket.
 enum Worker {
+    /// The name in `/proc` and `top`.
+    static let processName = "darkroom-worker"
+
     /// Enters the sandbox in a process that was just forked, then serves requests on descriptor 3 until the server
     /// closes it.
     static func run(_ setup: WorkerSetup) -> Never {
@@ -47,14 +50,14 @@ struct WorkerLoop {
             // The job had ended before the cancellation arrived.
             case .cancel: continue
             case .mark: mark = received.memory
-            case .plan(let job): try plan(job, received.memory)
+            case .plan(let job):
+                if let plan = try plan(job, received.memory) { try reply(.plan(plan)) }
             case .go:
                 guard let job = planned.take() else { throw .malformed }
                 try process(job)
             case .drop: planned = nil
             case .process(let wire):
-                planned = nil
-                if let job = try prepared(wire, received.memory) { try process(job) }
+                if try plan(wire, received.memory) != nil, let job = planned.take() { try process(job) }
             case .removeDecoded(let identity):
                 processor.removeDecoded(identity: identity)
                 try reply(.done)
@@ -66,13 +69,18 @@ struct WorkerLoop {
         }
     }
 
-    private mutating func plan(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) {
+    /// Plans a job, which then waits for `go`; nil if that failed, which has been replied.
+    private mutating func plan(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) -> ImagePlan? {
         planned = nil
-        guard let job = try prepared(wire, memory) else { return }
-        let plan: ImagePlan
-        do throws(ImageProcessingError) { plan = try job.plan() } catch { return try reply(.failure(error)) }
-        planned = job
-        try reply(.plan(plan))
+        guard let job = try prepared(wire, memory) else { return nil }
+        do throws(ImageProcessingError) {
+            let plan = try job.plan()
+            planned = job
+            return plan
+        } catch {
+            try reply(.failure(error))
+            return nil
+        }
     }
 
     /// The job with its source, once its header is read; nil if that failed, which has been replied.

@@ -35,11 +35,20 @@ package enum Zygote {
     ) throws(WireError) {
         let theirs = try socket.receiveAttached(WorkerFork.self).attached
         guard theirs >= 0 else { throw .malformed }
-        let process = darkroom_fork(theirs, ruleset)
+        let process = darkroom_fork(theirs, ruleset, Worker.processName)
         if process == 0 { Worker.run(setup) }
+        close(theirs)
+        try socket.send(WorkerFork(process: Int(process), threads: process == -EBUSY ? otherThreads : []))
         // A fresh zygote has one thread again.
         if process == -EBUSY { exit(EXIT_FAILURE) }
-        close(theirs)
-        try socket.send(WorkerFork(process: Int(process)))
+    }
+
+    /// The names of all threads but the first.
+    private static var otherThreads: [String] {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        let names = threads.filter { $0 != "\(getpid())" }.compactMap { thread in
+            try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+        }
+        return names.prefix(WorkerFork.maxThreads).map { $0.filter { !$0.isNewline } }.sorted()
     }
 }

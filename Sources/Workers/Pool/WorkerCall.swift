@@ -7,6 +7,8 @@ struct WorkerCall {
     let worker: ChildProcess
     let configuration: WorkerConfiguration
     let interrupt: Interrupt
+    /// The processor time after which the worker is stopped; nil = none.
+    var processorBudget: Duration?
 
     /// Why there is no reply. The worker must be discarded after any of these.
     enum Failure: Error, Equatable {
@@ -18,6 +20,8 @@ struct WorkerCall {
         case protocolViolation
         /// The worker exceeded ``WorkerConfiguration/memoryBytes``.
         case memoryExceeded
+        /// The worker took more processor time than its budget.
+        case overtime(Duration)
         /// The worker ignored a cancellation. `after` is how long the job had run.
         case unresponsive(after: Duration)
 
@@ -29,8 +33,8 @@ struct WorkerCall {
 
     /// Milliseconds between checks of `interrupt`.
     private static let pollInterval: Int32 = 25
-    /// Such checks between two of the worker's memory. Meanwhile its address space is limited all the same.
-    private static let pollsPerMemoryCheck = 2
+    /// Such checks between two of the worker's memory and time. Meanwhile its address space is limited all the same.
+    private static let pollsPerUsageCheck = 2
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
     ///
@@ -47,6 +51,7 @@ struct WorkerCall {
         let start = ContinuousClock.now
         var canceledAt: ContinuousClock.Instant?
         var polls = 0
+        var usedAtStart: Int?
         while true {
             switch worker.socket.wait(milliseconds: Self.pollInterval) {
             case .message: return try reply()
@@ -54,9 +59,7 @@ struct WorkerCall {
             case .nothing: break
             }
             polls += 1
-            if polls % Self.pollsPerMemoryCheck == 0, worker.residentBytes > configuration.memoryBytes {
-                throw .memoryExceeded
-            }
+            if polls % Self.pollsPerUsageCheck == 1 { try checkUsage(since: &usedAtStart) }
             if let canceledAt {
                 guard canceledAt.duration(to: .now) < configuration.grace else {
                     throw .unresponsive(after: start.duration(to: .now))
@@ -66,6 +69,18 @@ struct WorkerCall {
                 try? worker.socket.send(WorkerRequest.cancel)
             }
         }
+    }
+
+    /// Stops a worker whose job takes too much memory or processor time.
+    ///
+    /// - Parameter usedAtStart: its processor time at the first check, in milliseconds: short jobs need not ask for it.
+    private func checkUsage(since usedAtStart: inout Int?) throws(Failure) {
+        if worker.residentBytes > configuration.memoryBytes { throw .memoryExceeded }
+        guard let processorBudget else { return }
+        let used = worker.processorMilliseconds
+        let took = Duration.milliseconds(used - (usedAtStart ?? used))
+        usedAtStart = usedAtStart ?? used
+        if took > processorBudget { throw .overtime(took) }
     }
 
     private func reply() throws(Failure) -> MessageSocket.Received<WorkerReply> {

@@ -147,9 +147,11 @@ final class WorkerPool: Sendable {
     }
 
     func call(
-        _ process: ChildProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout()
+        _ process: ChildProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout(),
+        processorBudget: Duration? = nil
     ) -> WorkerCall {
-        WorkerCall(worker: process, configuration: configuration, interrupt: interrupt)
+        WorkerCall(
+            worker: process, configuration: configuration, interrupt: interrupt, processorBudget: processorBudget)
     }
 
     /// Interrupts after one second: no request other than a job takes that long.
@@ -233,6 +235,8 @@ final class WorkerPool: Sendable {
 extension WorkerPool.State {
     mutating func recordDeath(_ reason: WorkerStatistics.EndReason, limit: Int) {
         statistics.ended[reason, default: 0] += 1
+        // Which images are requested must not make the server count as broken.
+        if reason == .overtime { return }
         deaths.append(.now)
         if deaths.count > limit { deaths.removeFirst() }
     }
@@ -244,6 +248,7 @@ extension WorkerCall.Failure {
         case .notSent, .exited: .crashed
         case .protocolViolation: .protocolViolation
         case .memoryExceeded: .memory
+        case .overtime: .overtime
         case .unresponsive: .hung
         }
     }

@@ -31,16 +31,17 @@ final class ZygoteLauncher: WorkerLauncher {
 
     func launch(socket: Int32) throws(WorkerStartError) -> pid_t {
         let zygote = try readyZygote()
+        let reply: WorkerFork
         do throws(WireError) {
             try zygote.socket.send(WorkerFork.blank, attached: socket)
-            let process = try reply(of: zygote, within: Self.forkMilliseconds)
-            guard process > 0 else { throw .system(-pid_t(truncatingIfNeeded: process)) }
-            return pid_t(truncatingIfNeeded: process)
+            reply = try self.reply(of: zygote, within: Self.forkMilliseconds)
         } catch {
-            // One that reports why it could not fork goes on.
-            if case .system = error {} else { self.zygote.withLock { $0 = nil } }
+            self.zygote.withLock { $0 = nil }
             throw .failed("the zygote could not fork: \(error)")
         }
+        // It exits.
+        if reply.process == -Int(EBUSY) { self.zygote.withLock { $0 = nil } }
+        return try reply.worker()
     }
 
     var lossDescriptor: Int32 { zygote.withLock { $0?.exitDescriptor ?? -1 } }
@@ -68,19 +69,21 @@ final class ZygoteLauncher: WorkerLauncher {
         return started
     }
 
-    private func reply(of zygote: ChildProcess, within milliseconds: Int32) throws(WireError) -> Int {
+    private func reply(of zygote: ChildProcess, within milliseconds: Int32) throws(WireError) -> WorkerFork {
         guard zygote.socket.wait(milliseconds: milliseconds) == .message else { throw .closed }
-        return try zygote.socket.receive(WorkerFork.self).message.process
+        return try zygote.socket.receive(WorkerFork.self).message
     }
 
     /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in
-    /// a process that can no longer be trusted.
+    /// a process that can no longer be trusted. A worker has one thread: those that libimagequant, the palettes of GIF
+    /// and PNG, starts with OpenMP would use a second processor and mostly wait for each other.
     private func start(socket: Int32) throws(WorkerStartError) -> pid_t {
         let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
             ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
         }
         return try ChildProcess.spawn(
             configuration.executable, ["darkroom", configuration.subcommand],
-            environment: ["LANG=C.UTF-8", "HOME=/", "SWIFT_BACKTRACE=enable=no"] + kept, socket: socket)
+            environment: ["LANG=C.UTF-8", "HOME=/", "SWIFT_BACKTRACE=enable=no", "OMP_NUM_THREADS=1"] + kept,
+            socket: socket)
     }
 }

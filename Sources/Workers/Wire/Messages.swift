@@ -1,4 +1,5 @@
 import DarkroomTransforms
+import Foundation
 
 /// The first message to a zygote.
 struct WorkerSetup: WireValue {
@@ -31,8 +32,26 @@ struct WorkerFork: WireValue {
     /// In the reply, the process id of the worker, or a negative `errno`. In the first message from a zygote, which
     /// reports that it is ready, and in requests: 0.
     var process: Int
+    /// The most names in ``threads``.
+    static let maxThreads = 16
+    /// In a reply with `-EBUSY`, the names of the threads that kept the zygote from forking.
+    var threads: [String] = []
 
-    mutating func code(_ coder: inout WireCoder) throws(WireError) { try coder.code(&process) }
+    mutating func code(_ coder: inout WireCoder) throws(WireError) {
+        try coder.code(&process)
+        try coder.code(&threads, maxCount: Self.maxThreads)
+    }
+}
+
+extension WorkerFork {
+    /// The process id in a reply. Throws the reason if there is no worker.
+    func worker() throws(WorkerStartError) -> pid_t {
+        let number = pid_t(truncatingIfNeeded: process)
+        guard number <= 0 else { return number }
+        guard number == -EBUSY else { throw .failed("the zygote could not fork: \(WireError.system(-number))") }
+        let names = threads.map { "'\($0)'" }.joined(separator: ", ")
+        throw .failed("the zygote could not fork: a library has started threads in it that do not end: \(names)")
+    }
 }
 
 /// The first message from a worker, sent when it is ready.

@@ -7,13 +7,14 @@ extension ImageProcessingError: WireValue {
     private static let maxCharacters = 1000
 
     private enum Kind: CaseIterable {
-        case unsupported, corrupt, tooLarge, badParameter, interrupted, transformFailed, encodingFailed
+        case unsupported, missingDecoder, corrupt, tooLarge, badParameter, interrupted, transformFailed, encodingFailed
     }
 
     /// The error as a kind, its text and, of a bad parameter, the parameter.
     private var parts: (kind: Kind, text: String, parameter: String) {
         switch self {
         case .unsupported: (.unsupported, "", "")
+        case .missingDecoder(let format): (.missingDecoder, format.rawValue, "")
         case .corrupt(let text): (.corrupt, text, "")
         case .tooLarge(let text): (.tooLarge, text, "")
         case .badParameter(let error): (.badParameter, error.reason, error.parameter)
@@ -34,6 +35,9 @@ extension ImageProcessingError: WireValue {
         let parameter = Self.cut(try coder.coded(Self.cut(parts.parameter)))
         switch kind {
         case .unsupported: self = .unsupported
+        case .missingDecoder:
+            guard let format = SourceFormat(rawValue: text) else { throw .malformed }
+            self = .missingDecoder(format)
         case .corrupt: self = .corrupt(text)
         case .tooLarge: self = .tooLarge(text)
         case .badParameter: self = .badParameter(TransformError(parameter: parameter, reason: text))

@@ -50,7 +50,7 @@ struct WireImage: WireValue {
     /// The checked image; nil if the values are impossible for the job, as from a compromised worker.
     func image(_ body: ByteBuffer, of job: ImageJob) -> ProcessedImage? {
         let sides = 1...1_000_000_000
-        guard sides.contains(width), sides.contains(height), frames > 0,
+        guard sides.contains(width), sides.contains(height), sides.contains(frames),
             job.output.permits(format), quality < 0 || resultQuality != nil,
             resultQuality?.isSource != true || job.output.passthrough == .auto,
             [decoding, transforming, encoding].allSatisfy((-1...Self.maxNanoseconds).contains)

@@ -139,5 +139,6 @@ extension PixelLimits: WireValue {
         try coder.code(&maxFrames)
         try coder.code(&maxOutputSide)
         try coder.code(&maxOutputPixels)
+        try coder.code(&maxProcessingMilliseconds)
     }
 }

@@ -31,6 +31,7 @@ final class FakeOrigin: OriginFetching {
     private let wall: WallClock
     private let seen = Mutex<[OriginRequest]>([])
     private let forgiven = Mutex<[String?]>([])
+    private let refused = Mutex<[String: OriginError]>([:])
     private let isNextLetThrough = Mutex(false)
     private let budget = InFlightByteBudget(budgetBytes: 1 << 30)
 
@@ -57,6 +58,11 @@ final class FakeOrigin: OriginFetching {
     func answer(_ path: String, _ answer: Answer) {
         answers.withLock { $0[path] = answer }
     }
+
+    /// Refuses a path from now on.
+    func refuse(_ path: String, _ error: OriginError) { refused.withLock { $0[path] = error } }
+
+    func refusal(of source: SourceURL) -> OriginError? { refused.withLock { $0[source.path] } }
 
     /// Lets the next request pass the closed gate.
     func letNextPass() { isNextLetThrough.withLock { $0 = true } }

@@ -67,7 +67,9 @@ struct ScanningAdmission {
         let line = waiting.indices.map { (index: $0, rank: rank(waiting[$0])) }.sorted { $0.rank < $1.rank }
         for (index, _) in line {
             if mayStart(waiting[index]) { return takeJob(at: index) }
-            guard waiting[index].timesOvertaken < Admission.maxOvertakings else { return .nothing }
+            if lacksMemory(waiting[index]), waiting[index].timesOvertaken >= Admission.maxOvertakings {
+                return .nothing
+            }
         }
         return .nothing
     }
@@ -93,7 +95,7 @@ struct ScanningAdmission {
     mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
-        if wasCompleted { throughput.record(weight, tookSeconds: seconds) }
+        if wasCompleted, !weight.isUnpredictable { throughput.record(weight, tookSeconds: seconds) }
         shares.correct(done.client, bySeconds: seconds - done.seconds)
     }
 
@@ -138,7 +140,19 @@ struct ScanningAdmission {
 
     private func mayStart(_ job: Job) -> Bool { job.weight.map(fits) ?? true }
 
-    private func fits(_ weight: JobWeight) -> Bool {
+    private func fits(_ weight: JobWeight) -> Bool { leavesThread(weight) && hasMemory(weight) }
+
+    /// Long jobs together never run on all threads, but one runs even on the only thread.
+    private func leavesThread(_ weight: JobWeight) -> Bool {
+        let long = running.values.count { $0.job.weight?.isLong ?? false }
+        return !weight.isLong || long < max(capacity.threads - 1, 1)
+    }
+
+    private func lacksMemory(_ job: Job) -> Bool {
+        job.weight.map { leavesThread($0) && !hasMemory($0) } ?? false
+    }
+
+    private func hasMemory(_ weight: JobWeight) -> Bool {
         runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
     }
 
@@ -151,7 +165,7 @@ struct ScanningAdmission {
 
     private mutating func recordOvertaking(by job: Job) {
         let mine = rank(job)
-        for index in waiting.indices where !mayStart(waiting[index]) && rank(waiting[index]) < mine {
+        for index in waiting.indices where lacksMemory(waiting[index]) && rank(waiting[index]) < mine {
             waiting[index].timesOvertaken += 1
         }
     }

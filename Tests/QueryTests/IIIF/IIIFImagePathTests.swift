@@ -151,7 +151,7 @@ struct IIIFImagePathTests {
         let image = try image("full/max/0/\(file)")
         #expect(image.canonicalPath == "full/max/0/\(canonical)")
         #expect(image.query.recipe.filter == filter && image.query.output.format == format)
-        #expect(image.query.pages == PageSelection(first: 1, count: 1))
+        #expect(image.query.pages == PageSelection(count: 1))
         #expect(image.query.url == "shop:a.jpg" && image.query.recipe.resampling == .accurate)
     }
 

@@ -65,6 +65,26 @@ struct PageTests {
         #expect(try produce(photo, .box(9), pages: pages).body == produce(photo, .box(9)).body)
     }
 
+    @Test(.enabled(if: SourceFormat.heic.isAvailable))
+    func `The primary image of a HEIC file is used unless a page is named`() throws {
+        let source = try Fixture.image("formats/primary.heic")
+        func pixels(_ page: Int, _ recipe: Recipe = Recipe()) throws -> Pixels {
+            try Pixels(produce(source, recipe, pages: PageSelection(first: page)).body)
+        }
+        #expect(try SourceHeader(of: source).size == PixelSize(width: 64, height: 120))
+        for (page, width, height) in [
+            (PageSelection.primary, 64, 120), (1, 96, 64), (2, 64, 120), (PageSelection.largest, 64, 120),
+            (PageSelection.smallest, 96, 64),
+        ] {
+            let found = try pixels(page)
+            #expect(found.width == width && found.height == height, "page \(page): \(found.width)x\(found.height)")
+            let isPrimary = width == 64
+            #expect(found[10, 10][isPrimary ? 1 : 0] > 120 && found[10, 10][isPrimary ? 0 : 1] < 80, "page \(page)")
+        }
+        let small = try pixels(PageSelection.primary, .box(30))
+        #expect(small.width == 30 && small.height == 56)
+    }
+
     @Test func `An icon's largest or smallest image is used whatever the size of the result`() throws {
         let icon = BitmapFile.icon([
             BitmapFile.iconImage(side: 16, [200, 0, 0, 255]), BitmapFile.iconImage(side: 64, [0, 200, 0, 255]),

@@ -19,8 +19,9 @@ struct CopyrightNoticeTests {
         #expect(before.keys.contains { $0.hasPrefix("exif-ifd3-GPS") })
         let notice = try #require(before["exif-ifd0-Copyright"])
         let after = try fields(produce(source, .box(200), output: OutputOptions(format: format)).body)
-        let field = format == .png ? "png-comment-0-Copyright" : "exif-ifd0-Copyright"
-        #expect(after[field]?.prefix(36) == notice.prefix(36))
+        // Loaders count the comments of a PNG in different orders.
+        let kept = after.first { $0.key.hasSuffix("-Copyright") && $0.key.hasPrefix(format == .png ? "png-" : "exif-") }
+        #expect(kept?.value.prefix(36) == notice.prefix(36))
         let leaks = after.keys.filter { $0.contains("GPS") || $0.contains("Model") || $0.contains("DateTimeOriginal") }
         #expect(leaks.isEmpty)
     }

@@ -46,7 +46,7 @@ struct CostEstimateTests {
         Row("half a JPEG as GIF", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .gif), 82),
         Row("half a JPEG as JPEG XL", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .jxl), 105),
         Row("half a JPEG as TIFF", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .tiff), 34),
-        Row("half a JPEG, tilted", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .png, isRotated: true), 161),
+        Row("half a JPEG, tilted", job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: .png, isRotated: true), 57),
         Row("all of a JPEG, scaled", job(.jpeg, sourceMiB: 3.1, width: 1600, as: .jpeg), 89),
         Row(
             "a progressive JPEG, small",
@@ -86,7 +86,7 @@ struct CostEstimateTests {
     }
 
     @Test func `Estimated work has the order of the codecs' measured times`() {
-        let work = [OutputFormat.jpeg, .webp, .png, .tiff, .avif, .gif].map {
+        let work = [OutputFormat.jpeg, .png, .webp, .tiff, .avif, .gif].map {
             CostEstimate(Self.job(.jpeg, sourceMiB: 3.1, shrink: 2, width: 1600, as: $0)).work
         }
         #expect(work == work.sorted())

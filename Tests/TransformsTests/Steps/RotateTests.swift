@@ -1,3 +1,5 @@
+import DarkroomVips
+import Synchronization
 import Testing
 
 @testable import DarkroomTransforms
@@ -21,6 +23,18 @@ struct RotateTests {
         #expect(abs(planned.width - pixels.width) <= 2 && abs(planned.height - pixels.height) <= 2)
         #expect(pixels[0, 0][3] == 0)
         #expect(pixels.distance(x: pixels.width / 2, y: pixels.height / 2, to: [200, 40, 90, 255]) <= 1)
+    }
+
+    @Test func `The image is computed once before it is turned by any angle`() throws {
+        let strips = Mutex(0)
+        let drawing = try Drawing.image(64, 64) { x, _ in [UInt8(x), 0, 0] }
+        let lazy = ImageFrames(frames: [try drawing.applying("invert")])
+        let context = TransformContext(plan: ChainPlan(source: lazy.size)) {
+            strips.withLock { $0 += 1 }
+            return false
+        }
+        _ = try Rotate(degrees: 45).apply(lazy, context: context)
+        #expect(strips.withLock(\.self) > 0)
     }
 
     @Test func `Corners have the background color`() throws {

@@ -1,6 +1,8 @@
 import Foundation
 import NIOCore
 
+@testable import DarkroomTransforms
+
 /// Files for tests: the project's fixtures, and an external corpus if it is present.
 enum Fixture {
     static let root: URL = {
@@ -34,6 +36,18 @@ enum Fixture {
         guard let names = cells.first else { return [] }
         return cells.dropFirst().map { Dictionary(zip(names, $0), uniquingKeysWith: { first, _ in first }) }
     }
+
+    /// The outcomes of images by path that differ from their tables in the running version of libvips.
+    static let expectedOfThisLibvips: [String: String] = {
+        let rows = (try? table(root.appendingPathComponent("images-by-libvips.tsv"))) ?? []
+        let isAtMostThis = { (version: String) in
+            version.compare(InstalledCodecs.libvipsVersion, options: .numeric) != .orderedDescending
+        }
+        let holding = rows.filter { row in
+            isAtMostThis(row["from"] ?? "") && (row["before"] == "-" || !isAtMostThis(row["before"] ?? ""))
+        }
+        return Dictionary(uniqueKeysWithValues: holding.map { ($0["path"] ?? "", $0["expected"] ?? "") })
+    }()
 
     private static let packageRoot: URL = {
         var folder = URL(fileURLWithPath: #filePath)

@@ -44,7 +44,8 @@ extension ImageParameters {
             \.query.recipe.gamma,
             .of(
                 .color, .transform(Gamma.self), .low,
-                "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) where the value is left out.")),
+                "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) where the value is left out; below 1 it "
+                    + "darkens.")),
         Row(
             "tint", ValueFormat.color.map(Tint.init) { $0.color }, \.query.recipe.tint,
             .of(.color, .transform(Tint.self), .low, "Tints the image with a color and keeps its luminance.")),

@@ -5,7 +5,7 @@ extension ImageParameters {
     static func encoding(_ limits: QueryLimits) -> [Row] {
         let form: [Row] = [
             Row(
-                "output", .output, \.format,
+                "output", .output(without: limits.unwritable), \.format,
                 .of(
                     .encoding, .encode, .medium,
                     "Format of the result. `auto` is the first of `formats` that `Accept` names, else the source's own "
@@ -30,7 +30,8 @@ extension ImageParameters {
                 "page", .page, \.query.pages.first,
                 .of(
                     .encoding, .decode,
-                    "First frame or page, counted from 1, or the `largest` or `smallest` page or image of an icon.")),
+                    "First frame or page, counted from 1, or the `primary`, `largest` or `smallest` page or image of "
+                        + "an icon.")),
         ]
         return form + quality + pages
     }

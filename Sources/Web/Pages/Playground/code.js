@@ -94,7 +94,7 @@ function htmlImage({ src, srcset, sizes }, indent = "     ") {
 /** The browser takes the first format that it knows. */
 async function picture(image, signal) {
   const sources = [];
-  for (const output of ["avif", "webp"]) {
+  for (const output of ["avif", "webp"].filter(writes)) {
     const { srcset, sizes } = await candidates({ ...state, output }, signal);
     sources.push(`  <source type="image/${output}" srcset="${escaped(srcset.join(", "))}"${sizes ? ` sizes="${sizes}"` : ""}>`);
   }

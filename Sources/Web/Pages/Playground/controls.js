@@ -38,6 +38,8 @@ function render() {
   showTool();
 }
 
+for (const choice of all("[name=output]")) if (!writes(choice.value)) choice.closest("label").remove();
+
 /** A ratio of one's own is none of the shapes. */
 const isChosen = ({ name, value }) => (state[name] || STANDARD[name]) === value && !(name === "shape" && state.ar && state.ar !== value);
 

@@ -31,7 +31,7 @@ const GROUPS = [
   ]],
   ["Color", () => [
     range("bri", "Brightness", -100, 100, 1, 0, "%"), range("con", "Contrast", -100, 100, 1, 0, "%"),
-    range("sat", "Saturation", 0, 3, 0.05, 1), range("hue", "Hue", 0, 359, 1, 0, "°"), range("gam", "Gamma", 1, 3, 0.05, 1),
+    range("sat", "Saturation", 0, 3, 0.05, 1), range("hue", "Hue", 0, 359, 1, 0, "°"), range("gam", "Gamma", 0.3, 3, 0.05, 1),
     fitting("mod", "Lightness"), choice("filt", "Effect", { "": "None", greyscale: "Grayscale", sepia: "Sepia", negate: "Negative", bitonal: "Black and white" }),
     fitting("duotone", "Duotone", "1a237e,ffb300"), color("tint", "Tint", "rebeccapurple or 663399"), color("bg", "Background"),
     color("cbg", "Background of the canvas"), color("rbg", "Background of rotated corners"),
@@ -60,7 +60,7 @@ const GROUPS = [
   ]],
   ["Encoding", () => [
     fitting("target", "Target of automatic quality"), fitting("max_bytes", "Maximum bytes", "30000"), check("ll", "Lossless"),
-    check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", "avif,webp"),
+    check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", ["avif", "webp"].filter(writes).join(",")),
     check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
     fitting("af", "Filters of PNG rows"),
     choice("passthrough", "Source as the result", { "": "Server default", off: "Never", auto: "Where encoding saves nothing" }),

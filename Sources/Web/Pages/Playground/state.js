@@ -2,6 +2,8 @@
 const SERVER = JSON.parse($("server").textContent);
 /** The values that the server accepts for each parameter of /image, as a phrase. */
 const VALUES = new Map(SERVER.parameters.map(({ name, values }) => [name, values]));
+/** Whether the server has an encoder for a format. */
+const writes = (output) => !SERVER.unwritable.includes(output);
 /** The parameters that this page sets: all but those of documents, and another spelling. */
 const PARAMETERS = [...VALUES.keys()]
   .filter((name) => !["fields", "placeholder", "we", "compat", "encoding", "v", "_"].includes(name));

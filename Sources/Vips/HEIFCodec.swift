@@ -1,0 +1,21 @@
+import DarkroomCVips
+
+/// The compressions of pixels in HEIF files, by their numbers in libheif.
+package enum HEIFCodec: Int32, Sendable, CaseIterable {
+    /// That of HEIC.
+    case hevc = 1
+    /// That of AVIF.
+    case av1 = 4
+
+    /// Whether libheif can decode it. libvips has a loader for HEIF files even if libheif has no decoder, which may be
+    /// a package of its own.
+    package var canDecode: Bool { has("heif_have_decoder_for_format") }
+
+    /// Whether libheif can encode it.
+    package var canEncode: Bool { has("heif_have_encoder_for_format") }
+
+    private func has(_ function: String) -> Bool {
+        VipsRuntime.start()
+        return darkroom_heif_has(function, rawValue) != 0
+    }
+}

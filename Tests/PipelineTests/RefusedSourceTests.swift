@@ -1,0 +1,37 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import Testing
+
+@testable import DarkroomPipeline
+
+/// Sources that settings of today forbid, with entries from before.
+struct RefusedSourceTests {
+    private static let refusal = PipelineError.notAllowed("The source's host is not allowed.")
+
+    @Test func `A cached image is refused as soon as its source is`() async throws {
+        let bench = try Bench(.control("max-age=600"))
+        #expect(try await bench.ask().cache.forwarded == .miss)
+        #expect(try await bench.ask().cache.forwarded == nil)
+        bench.origin.refuse("/a.png", .notAllowed(.host))
+        #expect(await bench.failure(of: try ImageRequest(url: "http://example.com/a.png")) == Self.refusal)
+        #expect(bench.origin.fetches.value == 1)
+    }
+
+    @Test func `A cached mark is refused as soon as its source is`() async throws {
+        let bench = try Bench.withMark()
+        _ = try await bench.pipeline.image(for: bench.markedRequest())
+        bench.origin.refuse(Bench.markPath, .notAllowed(.host))
+        #expect(await bench.failure(of: try bench.markedRequest()) == .mark(Self.refusal))
+    }
+
+    @Test func `A cached fallback is refused as soon as its source is`() async throws {
+        let bench = try Bench(.control("max-age=600"))
+        bench.origin.answer("/gone.png", .status(404))
+        var request = try ImageRequest(url: "http://example.com/gone.png")
+        request.fallback = try SourceURL(parsing: "http://example.com/a.png")
+        #expect(try await bench.pipeline.image(for: request).fallbackReason == .notFound(status: 404))
+        bench.origin.refuse("/a.png", .notAllowed(.host))
+        #expect(await bench.failure(of: request) == Self.refusal)
+    }
+}

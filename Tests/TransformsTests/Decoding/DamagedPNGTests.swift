@@ -1,0 +1,62 @@
+import DarkroomVips
+import Foundation
+import NIOCore
+import Testing
+
+@testable import DarkroomTransforms
+
+/// Checksums of PNG chunks, which not every PNG library checks.
+struct DamagedPNGTests {
+    @Test(arguments: ["IHDR", "IDAT", "IEND", "PLTE"])
+    func `A wrong checksum of a chunk that decoders need is corrupt, in every mode`(type: String) throws {
+        let file = try withWrongChecksum(of: type, in: Fixture.image("color/palette.png"))
+        for recipe in [Recipe(), .box(16)] {
+            for output in [OutputOptions(format: .png), OutputOptions(format: .color)] {
+                let error = #expect(throws: ImageProcessingError.self) { try produce(file, recipe, output: output) }
+                guard case .corrupt = error else { return #expect(error == nil, "\(String(describing: error))") }
+            }
+        }
+    }
+
+    @Test func `A header with a wrong checksum is corrupt before any pixel is decoded`() throws {
+        let file = try withWrongChecksum(of: "IHDR", in: Fixture.image("color/palette.png"))
+        #expect(throws: ImageProcessingError.self) { try SourceHeader(of: file) }
+    }
+
+    @Test func `A wrong checksum of a text does not matter`() throws {
+        let text = try chunk("tEXt", Array("Title".utf8) + [0] + Array("a".utf8))
+        var file = try Fixture.image("color/palette.png")
+        var rest = ByteBuffer(buffer: file)
+        var longer = rest.readSlice(length: 33) ?? ByteBuffer()
+        longer.writeBytes(text)
+        longer.writeBuffer(&rest)
+        file = longer
+        let damaged = try withWrongChecksum(of: "tEXt", in: file)
+        #expect(try produce(damaged).size == produce(file).size)
+    }
+
+    private func chunk(_ type: String, _ content: [UInt8]) throws -> [UInt8] {
+        let body = Array(type.utf8) + content
+        let checksum = body.withUnsafeBytes { Checksum.crc32($0) }
+        return bigEndian(UInt32(content.count)) + body + bigEndian(checksum)
+    }
+
+    private func bigEndian(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    }
+
+    /// The file with one bit of the checksum of the first chunk of that type flipped.
+    private func withWrongChecksum(of type: String, in file: ByteBuffer) throws -> ByteBuffer {
+        var bytes = Array(file.readableBytesView)
+        var start = 8
+        while start + 12 <= bytes.count {
+            let length = bytes[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
+            if bytes[(start + 4)..<(start + 8)].elementsEqual(type.utf8) {
+                bytes[start + 8 + length] ^= 1
+                return ByteBuffer(bytes: bytes)
+            }
+            start += 12 + length
+        }
+        throw ImageProcessingError.corrupt("no chunk \(type)")
+    }
+}

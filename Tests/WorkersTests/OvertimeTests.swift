@@ -1,0 +1,88 @@
+import DarkroomTransforms
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import DarkroomWorkers
+
+/// A job that takes far more processor time than expected ends before the request's timeout.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+struct OvertimeTests {
+    private func site() async throws -> WorkerSite {
+        try await WorkerSite(.testing { $0.processorAllowance = .milliseconds(60) })
+    }
+
+    private static let photo = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Fixtures/images/sample.jpg")
+
+    /// A line that crosses itself millions of times takes seconds to draw.
+    private func tangle(identity: String? = "tangle", width: Int = 300) -> ImageJob {
+        let corners = (0..<6000).map { "L\($0 * 7919 % 1000) \($0 * 104_729 % 1000)" }.joined()
+        var job = ImageJob.drawing(identity: identity, width: width)
+        job.source = ByteBuffer(
+            string: """
+                <svg xmlns="http://www.w3.org/2000/svg" width="1000" height="1000">\
+                <path d="M0 0\(corners)" stroke="red" fill="none"/></svg>
+                """)
+        job.expectedWork = 1
+        return job
+    }
+
+    private func isStopped(_ error: ImageProcessingError?) -> Bool {
+        if case .tooLarge(let text) = error { text.contains("processor time") } else { false }
+    }
+
+    @Test func `A drawing that takes too long is stopped, and refused at once whatever is wanted of it`() async throws {
+        let site = try await site()
+        let error = #expect(throws: ImageProcessingError.self) { try site.processor.process(tangle()) { false } }
+        #expect(isStopped(error))
+        #expect(site.processor.statistics.ended == [.overtime: 1])
+        let again = #expect(throws: ImageProcessingError.self) {
+            try site.processor.process(tangle(width: 40)) { false }
+        }
+        #expect(isStopped(again))
+        #expect(site.processor.statistics.refused == 1)
+        #expect(try site.processor.process(.drawing()) { false }.size.width == 20)
+    }
+
+    @Test func `Of another image, only the same work is refused`() async throws {
+        let site = try await site()
+        var job = ImageJob(
+            source: ByteBuffer(bytes: try Data(contentsOf: Self.photo)), identity: "photo",
+            chain: TransformChain(Recipe()), output: OutputOptions(format: .webp, lossless: true))
+        job.expectedWork = 1
+        let error = #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
+        #expect(isStopped(error))
+        #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
+        #expect(site.processor.statistics.refused == 1)
+        job.output = OutputOptions(format: .png)
+        job.expectedWork = 10_000
+        #expect(try site.processor.process(job) { false }.format == .png)
+    }
+
+    @Test func `A job in its time, or of unknown time, is not stopped`() async throws {
+        let site = try await site()
+        var job = tangle()
+        job.expectedWork = 60_000
+        #expect(try site.processor.process(job) { false }.size.width == 300)
+        job.identity = "other"
+        job.expectedWork = nil
+        #expect(try site.processor.process(job) { false }.size.width == 300)
+    }
+
+    @Test func `Stopped jobs are no crash loop: requests for expensive images leave the server healthy`() async throws {
+        let site = try await site()
+        site.pool.state.withLock { state in
+            for _ in 0..<100 { state.recordDeath(.overtime, limit: site.pool.crashLoopDeaths) }
+        }
+        #expect(site.processor.isHealthy)
+    }
+
+    @Test func `The budget of a job is its expected time several times over, and has a floor and a ceiling`() {
+        let configuration = WorkerConfiguration(workers: 1)
+        #expect(configuration.processorBudget(expectedWork: 0, limit: 8000) == .seconds(1))
+        #expect(configuration.processorBudget(expectedWork: 1000, limit: 8000) == .seconds(5))
+        #expect(configuration.processorBudget(expectedWork: .infinity, limit: 8000) == .seconds(17))
+    }
+}
