@@ -9,12 +9,12 @@ ARG SOURCE_DATE_EPOCH
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends make && make package
 
-FROM debian:12-slim
+FROM debian:13-slim
 LABEL org.opencontainers.image.title="Darkroom" \
       org.opencontainers.image.description="HTTP image service with sandboxed decoders and a disk cache" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.base.name="docker.io/library/debian:12-slim"
+      org.opencontainers.image.base.name="docker.io/library/debian:13-slim"
 # The user has a fixed number, which orchestrators check against root and volumes belong to.
 RUN groupadd --gid 10001 darkroom \
     && useradd --uid 10001 --gid darkroom --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin darkroom

@@ -18,17 +18,17 @@ tests = scripts/repeat-failures.sh swift test
 optimized = swift build -c release --product darkroom $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) $(SWIFT_FLAGS)
 
 swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package.swift \
-	$(foreach bench,Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
+	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test nodes-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload cluster fuzz docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload attack costs cluster fuzz docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
 	@echo '  ROOM=Store limits test to one room. SERVER names the executable that conformance, deploy-check and the proofs drive.'
-	@echo '  SEED makes conformance, chaos, cluster and fuzz repeatable.'
+	@echo '  SEED makes conformance, chaos, costs, cluster and fuzz repeatable.'
 
 setup:
 	@scripts/setup.sh
@@ -43,9 +43,16 @@ EXECUTABLE ?=
 package: $(if $(EXECUTABLE),,release) ## Build a Debian package into .build/dist, from EXECUTABLE if that is given
 	scripts/package.sh $(or $(EXECUTABLE),.build/dist/darkroom)
 
-package-test: package ## Install, use, upgrade and purge the package in a fresh Debian that boots with systemd; requires root
+package-test: package ## Install, use, upgrade and purge the package in fresh Debian 12 and 13 that boot with systemd; requires root
 	@scripts/setup-package.sh test
 	python3 -B scripts/test-package.py
+	python3 -B scripts/test-package.py --suite trixie
+
+systems: setup ## Run SERVER and the built tests in fresh systems with other versions of libvips; requires root; SYSTEM=debian-13 for one
+	@scripts/setup-package.sh test
+	$(built)
+	swift build --build-tests $(checked)
+	python3 -B scripts/test-systems.py $(if $(named),--server $(SERVER) --quick) $(if $(SYSTEM),--system $(SYSTEM))
 
 nodes-test: package ## Follow docs/several-nodes.md with four nodes and HAProxy in fresh Debian systems; requires root
 	@scripts/setup-package.sh test
@@ -86,8 +93,8 @@ playground: setup ## Test the page at / in headless Chromium; writes screenshots
 	swift build --product darkroom $(SWIFT_FLAGS)
 	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
-bench: setup ## Measure the service against its floors, nginx and goals, ROUNDS=5 times
-	Benchmarks/run.sh
+bench: setup ## Measure the service against its floors, nginx and goals, ROUNDS=5 times; SECTION=costs for declared costs
+	Benchmarks/run.sh $(SECTION)
 
 prove: setup ## Kill the server 200 times under load; check that it serves only complete, correct images afterward
 	$(optimized)
@@ -117,6 +124,15 @@ soak: setup ## Request REQUESTS=50000 different images and check that memory doe
 overload: setup ## Send FACTOR=10 times the load that the server can handle; check goodput, deadlines, fairness, memory
 	$(built)
 	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
+	$(proofs) overload --hostile
+
+attack: setup ## Replay attacks that once cost more than a request may, and check the bound of each; ONLY=theme
+	$(built)
+	$(proofs) attack $(if $(ONLY),--only $(ONLY))
+
+costs: setup ## Search for SECONDS=600 for valid requests that take more than was predicted
+	$(built)
+	$(proofs) costs --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
 cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6
 	@scripts/setup-proxies.sh

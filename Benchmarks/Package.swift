@@ -47,6 +47,10 @@ let package = Package(
             dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Widths", swiftSettings: swiftSettings),
         .executableTarget(
+            name: "costs",
+            dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Sources/Costs", swiftSettings: swiftSettings),
+        .executableTarget(
             name: "quality", dependencies: ["DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Quality", swiftSettings: swiftSettings),
         .target(

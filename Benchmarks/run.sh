@@ -8,6 +8,8 @@
 #   run.sh quality [width] [n]  bytes, SSIMULACRA2 scores and time of q=auto against the default qualities, for n photographs
 #   run.sh originals [...] writes of large entries to the disk store (StoreBench)
 #   run.sh images [...]    processor time of the disk store for each image written and looked up (StoreBench)
+#   run.sh costs [part...] time and memory of every decoder, output, step, animation and pair of steps against the costs that
+#                          plans declare; writes the table of docs/benchmarks.md, and fails where one is off by a factor of 2
 #   run.sh hit-ratio       SIEVE against LRU on the same seeded traces
 #
 # ENTRIES=1000000 sets the size of the disk cache of the section store.
@@ -49,6 +51,12 @@ case "${1:-}" in
         "$(product quality)" "$images" "$results" "${2:-400}" "${3:-48}" >"$results/lines.tsv"
         "$results/venv/bin/python" -B "$here/quality" "$results" <"$results/lines.tsv"
         exit
+        ;;
+    costs)
+        bench_images
+        exec python3 -B "$here/costs" "${@:2}" --driver "$(product costs)" --photograph "$images/large.jpg" \
+            --folder "$root/.build/bench/costs" --document "$root/docs/benchmarks.md" \
+            --figures "$root/.build/bench/costs.tsv"
         ;;
     widths)
         bench_images

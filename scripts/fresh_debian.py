@@ -61,11 +61,12 @@ class Failure(Exception):
     """A check that failed, or a command that should have succeeded."""
 
 
-def main(description: str, success: str, test: Callable[[Path, str, Path], None]) -> int:
-    """Runs a test with the folder of the packages, the mirror and a folder for its work. Returns the status of the script."""
+def main(description: str, success: str, test: Callable[[Path, str, str, Path], None]) -> int:
+    """Runs a test with the folder of the packages, the mirror, the suite and a folder for its work. Returns the script's status."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / ".build/dist", help="folder of the packages")
     parser.add_argument("--mirror", default="http://deb.debian.org/debian", help="Debian mirror")
+    parser.add_argument("--suite", default=SUITE, help=f"Debian release (default: {SUITE})")
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         print("This test boots systems in namespaces and requires root; it was not run.", file=sys.stderr)
@@ -73,7 +74,7 @@ def main(description: str, success: str, test: Callable[[Path, str, Path], None]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     work = Path(tempfile.mkdtemp(prefix="darkroom-debian-"))
     try:
-        test(arguments.folder, arguments.mirror, work)
+        test(arguments.folder, arguments.mirror, arguments.suite, work)
     except (Failure, subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"FAILED: {error}", file=sys.stderr)
         for text in (getattr(error, "stdout", None), getattr(error, "stderr", None)):
@@ -156,6 +157,11 @@ class System:
         if self.process:
             end(self.process)
 
+    def restart(self) -> None:
+        """Restarts the service, however often it was started before: systemd counts the starts of an administrator too."""
+        self.run("systemctl", "reset-failed", "darkroom")
+        self.run("systemctl", "restart", "darkroom")
+
     def property(self, name: str) -> str:
         return self.run("systemctl", "show", "--property", name, "--value", "darkroom").strip()
 
@@ -198,10 +204,10 @@ def wait(condition: Callable[[], bool], sentence: str, process: subprocess.Popen
         time.sleep(0.1)
 
 
-def unpack(system: System, mirror: str, packages: list[Path], *others: str) -> None:
+def unpack(system: System, mirror: str, suite: str, packages: list[Path], *others: str) -> None:
     """Unpacks Debian with systemd, and downloads what the first package depends on, and others of Debian's packages: the
     booted system has no network."""
-    run("mmdebstrap", "--quiet", "--variant=apt", "--include=systemd-sysv,curl,openssl,procps", SUITE, system.root, mirror)
+    run("mmdebstrap", "--quiet", "--variant=apt", "--include=systemd-sysv,curl,openssl,procps", suite, system.root, mirror)
     system.root.chmod(0o755)
     for package in packages:
         shutil.copy(package, system.path(PACKAGES))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds darkroom_VERSION_ARCH.deb from an executable of `make release`, and darkroom-dbgsym_VERSION_ARCH.deb from the symbols
-# beside it, for the Debian release that this runs on. The same executable and commit give the same bytes.
+# beside it. Built on Debian 12, they are for Debian 12 and 13. The same executable and commit give the same bytes.
 #
 #   package.sh [EXECUTABLE [FOLDER]]
 #
@@ -45,7 +45,7 @@ mkdir "$work/debian"
 cp deploy/debian/control "$work/debian/control"
 maintainer=$(sed -n 's/^Maintainer: //p' deploy/debian/control)
 cat >"$work/debian/changelog" <<END
-darkroom ($version) bookworm; urgency=medium
+darkroom ($version) bookworm trixie; urgency=medium
 
   * See changelog.gz.
 

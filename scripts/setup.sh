@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the system libraries that the package links: libvips, and SQLite for GRDB.
+# Installs the system libraries that the package links: libvips with its codecs, and SQLite for GRDB.
 # Returns quickly if they are present; uses sudo only to install missing packages.
 set -euo pipefail
 
@@ -8,8 +8,23 @@ case "$(uname -s)" in
     Darwin) modules=(vips) ;; # SQLite comes with the SDK.
 esac
 
-present() {
+# Since version 1.16, Debian and Ubuntu have the codecs of libheif in packages of their own: AV1 and HEVC are needed.
+missing_codecs() {
+    command -v dpkg-query >/dev/null || return 0
+    local version codec
+    version=$(dpkg-query --show --showformat='${Version}' libheif1 2>/dev/null) || return 0
+    dpkg --compare-versions "$version" ge 1.16 || return 0
+    for codec in libheif-plugin-aomenc libheif-plugin-libde265 libheif-plugin-dav1d; do
+        [ "$(dpkg-query --show --showformat='${Status}' "$codec" 2>/dev/null)" = "install ok installed" ] || echo "$codec"
+    done
+}
+
+libraries_present() {
     command -v pkg-config >/dev/null && pkg-config --exists "${modules[@]}"
+}
+
+present() {
+    libraries_present && [ -z "$(missing_codecs)" ]
 }
 
 as_root() {
@@ -37,10 +52,17 @@ if command -v brew >/dev/null; then
     echo "Installing vips and pkg-config with Homebrew" >&2
     brew install --quiet vips pkg-config >/dev/null
 elif command -v apt-get >/dev/null; then
-    echo "Installing libvips-dev, libsqlite3-dev and pkg-config" >&2
-    apt_install libvips-dev libsqlite3-dev pkg-config
+    if ! libraries_present; then
+        echo "Installing libvips-dev, libsqlite3-dev and pkg-config" >&2
+        apt_install libvips-dev libsqlite3-dev pkg-config
+    fi
+    mapfile -t codecs < <(missing_codecs)
+    if [ ${#codecs[@]} -gt 0 ]; then
+        echo "Installing ${codecs[*]}" >&2
+        apt_install "${codecs[@]}"
+    fi
 else
     echo "No apt-get or brew: install pkg-config, and libvips 8.14 or later and SQLite 3 with their headers." >&2
     exit 1
 fi
-present || { echo "pkg-config still does not find: ${modules[*]}" >&2; exit 1; }
+libraries_present || { echo "pkg-config still does not find: ${modules[*]}" >&2; exit 1; }

@@ -28,19 +28,19 @@ BRIDGE = "darkroom-test"
 STORE_PORT = 9000
 
 
-def follow(folder: Path, mirror: str, work: Path) -> None:
+def follow(folder: Path, mirror: str, suite: str, work: Path) -> None:
     with ExitStack() as stack:
-        follow_page(stack, only(folder, "darkroom_*.deb"), mirror, work)
+        follow_page(stack, only(folder, "darkroom_*.deb"), mirror, suite, work)
 
 
-def follow_page(stack: ExitStack, package: Path, mirror: str, work: Path) -> None:
+def follow_page(stack: ExitStack, package: Path, mirror: str, suite: str, work: Path) -> None:
     keys = stack.enter_context(store(work / "store"))
     page = Page({
         "KEY": keys["access_key"], "SECRET": keys["secret_key"], "TOKEN": "0123456789abcdef" * 2, "STORE": OUTSIDE,
         "HAPROXY": HAPROXY, "NODE1": NODES[0],
     })
     base = System(work / "base")
-    step("Debian", lambda: unpack(base, mirror, [package], "haproxy"))
+    step("Debian", lambda: unpack(base, mirror, suite, [package], "haproxy"))
     stack.enter_context(bridge())
     stack.enter_context(relay(STORE_PORT, keys["endpoint"].rpartition(":")[2]))
     origin = stack.enter_context(images())

@@ -1,6 +1,8 @@
 """Requests the samples one at a time, so that every effect has a known cause."""
 
 import argparse
+import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -11,14 +13,15 @@ from pathlib import Path
 
 from processes import children
 from server import Answer, Server, encoded
-from corpus.samples import Sample, all_samples
+from corpus.samples import Sample, all_samples, numbers
 
 MAX_SECONDS = 5
 SETTINGS = ("--allow-networks=127.0.0.0/8", "--log-level=warning")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    samples = all_samples(arguments.corpus)
+    shown = subprocess.run([arguments.server, "version"], check=True, capture_output=True, text=True).stdout
+    samples = all_samples(arguments.corpus, numbers(re.search(r"^libvips ([0-9.]+)", shown, re.MULTILINE)[1]))
     with tempfile.TemporaryDirectory(prefix="darkroom-corpus-") as name:
         proof = Proof(arguments.server, Path(name), samples, arguments.settings.split())
         if not proof.harness_sees():

@@ -40,19 +40,32 @@ class Sample(NamedTuple):
         return self.statuses if self.statuses in ({200}, {415}) else ANYTHING
 
 
-def all_samples(corpus: Path) -> list[Sample]:
-    samples = [
-        Sample(f"fixtures/{row['path'].partition('/')[0]}", row["path"], FIXTURES / row["path"], frozenset(FIXTURE_STATUSES[row["outcome"]]))
-        for row in rows(FIXTURES.parent / "images.tsv")
-    ]
+def all_samples(corpus: Path, libvips: tuple[int, ...]) -> list[Sample]:
+    """The fixtures, the corpus and data out of reach, with what this version of libvips makes of them."""
+    changed = {row["path"]: row for row in rows(FIXTURES.parent / "images-by-libvips.tsv") if holds(row, libvips)}
+    samples = [of_fixture(row, changed.get(row["path"])) for row in rows(FIXTURES.parent / "images.tsv")]
     if (corpus / "MANIFEST.tsv").is_file():
-        samples += [of_corpus(row, corpus) for row in rows(corpus / "MANIFEST.tsv")]
+        samples += [of_corpus(row | changed.get(row["path"], {}), corpus) for row in rows(corpus / "MANIFEST.tsv")]
     return samples + unreachable()
+
+
+def holds(row: dict[str, str], libvips: tuple[int, ...]) -> bool:
+    return numbers(row["from"]) <= libvips and (row["before"] == "-" or libvips < numbers(row["before"]))
+
+
+def of_fixture(row: dict[str, str], changed: dict[str, str] | None) -> Sample:
+    outcome = changed["expected"] if changed else row["outcome"]
+    group = f"fixtures/{row['path'].partition('/')[0]}"
+    return Sample(group, row["path"], FIXTURES / row["path"], frozenset(FIXTURE_STATUSES[outcome]))
 
 
 def of_corpus(row: dict[str, str], corpus: Path) -> Sample:
     statuses = OTHERWISE.get(row["path"]) or CORPUS_STATUSES.get(row["expected"], ANYTHING)
     return Sample(f"corpus/{row['set']}", row["path"], corpus / row["path"], frozenset(statuses))
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def rows(table: Path) -> list[dict[str, str]]:

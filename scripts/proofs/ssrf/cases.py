@@ -10,7 +10,7 @@ from ssrf.spellings import spellings
 
 HERE = Path(__file__).resolve().parent
 BLOCK, PUBLIC, NOTHING = "block", "public", "nothing"
-"""400 or 403; an image or any refusal; no contact with a canary. Never 500."""
+"""400, 403 or 502; an image or any refusal; no contact with a canary. Never 500."""
 
 
 class Case(NamedTuple):

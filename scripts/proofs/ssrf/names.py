@@ -49,8 +49,10 @@ ALLOWED = {"public.test": [PUBLIC], "public-both.test": [PUBLIC, PUBLIC6], "publ
 SILENT = "silent.test"
 # Names that resolve to a public address first, and to a private one from the second, third or fourth lookup on.
 REBINDING = [f"rebind-{after}-{to}.test" for after in (1, 2, 3) for to in ("10.0.0.1", "127.0.0.1", "169.254.169.254")]
-# The same, but the public address drops the connection, so that a retry resolves the name again.
+# The same, but the public address drops the connection, so that a retry may resolve the name again.
 REBINDING_AND_DROPPING = "rebind-drop.test"
+MEMORY_SECONDS = 5
+"""How long the server remembers addresses, and so does not look a name up again."""
 EMBEDDED = re.compile(r"(?:^|\.)(\d+\.\d+\.\d+\.\d+)\.(?:nip\.io|xip\.io|1time\.)")
 
 

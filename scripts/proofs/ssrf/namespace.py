@@ -28,15 +28,15 @@ def refused(why: str) -> int:
     return CANNOT_RUN
 
 
-def prepare() -> None:
+def prepare(options: str = "timeout:2 attempts:1") -> None:
+    """By default, the resolver is asked once, with a short timeout, for names without a response."""
     for command in (
         "ip link set lo up",
         "ip route add local 0.0.0.0/0 dev lo",
         "ip -6 route add local ::/0 dev lo",
     ):
         subprocess.run(command.split(), check=True)
-    # Each server once, with a short timeout, for names without a response.
-    over("/etc/resolv.conf", f"nameserver {RESOLVER}\noptions timeout:2 attempts:1\n")
+    over("/etc/resolv.conf", f"nameserver {RESOLVER}\n" + (f"options {options}\n" if options else ""))
     over("/etc/nsswitch.conf", "hosts: files dns\n")
     over("/etc/hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost\n")
 

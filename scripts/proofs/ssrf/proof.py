@@ -27,7 +27,8 @@ ADMIN = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 STATUSES = (301, 302, 303, 307, 308)
 SETTINGS = ("--insecure-tls-hosts=*", "--log-level=warning", "--queue-depth=10000")
 UNGUARDED = ("--allow-networks=0.0.0.0/0,::/0",)
-REFUSALS = (400, 403)
+# 502: a name that leads to a forbidden address is answered like an unknown one.
+REFUSALS = (400, 403, 502)
 # `http:/10.0.0.1/` is a host in a URL parameter, but a path of the same host in a redirect.
 ABSOLUTE = re.compile(r"\s*\w+:[/\\]{2}")
 BATCH, BATCH_SECONDS = 400, 60
@@ -145,13 +146,14 @@ class Proof:
             yield Attempt("SVG with external references", target, Case(f"SVG {number}", NOTHING), NOTHING)
 
     def changing_names(self) -> Iterator[Attempt]:
-        """Names that change to a private address, each requested often enough."""
-        for name in [*names.REBINDING, names.REBINDING_AND_DROPPING]:
-            for number in range(6):
+        """Names that change to a private address, each looked up often enough."""
+        for number in range(6):
+            for name in [*names.REBINDING, names.REBINDING_AND_DROPPING]:
                 case = Case(f"http://{name}/{number}", NOTHING, frozenset([names.DROPS]))
                 yield Attempt("rebinding", f"/image?w=2&url={encoded(case.url)}", case, NOTHING)
                 path = redirect(302, case.url + "/again")
                 yield self.redirected("rebinding", path, case)
+            time.sleep(names.MEMORY_SECONDS)
         case = Case(f"http://{names.SILENT}/", NOTHING)
         yield Attempt("name without a response", f"/image?w=2&url={encoded(case.url)}", case, NOTHING)
 

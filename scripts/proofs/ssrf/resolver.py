@@ -5,17 +5,23 @@ import socketserver
 import struct
 import threading
 from collections import Counter
+from collections.abc import Callable
 from ipaddress import ip_address
 
-from ssrf.names import NOBODY, answers
+from ssrf import names
+from ssrf.names import NOBODY
 from ssrf.namespace import RESOLVER
 
 A, CNAME, AAAA = 1, 5, 28
 UDP_BYTES = 512
+ANSWERED, TRUNCATED, NO_SUCH_NAME = 0x8180, 0x8380, 0x8183
+Answers = Callable[[str, int], list[tuple[str, str]]]
 
 
 class Resolver:
-    def __init__(self) -> None:
+    def __init__(self, answers: Answers = names.answers) -> None:
+        """`answers` returns the records of a name that was asked for so many times before; none = there is no such name."""
+        self.answers = answers
         self.asked: Counter[tuple[str, int]] = Counter()
         self.lock = threading.Lock()
         resolver = self
@@ -41,14 +47,14 @@ class Resolver:
         name, end = self.name(question)
         (kind,) = struct.unpack("!H", question[end : end + 2])
         with self.lock:
-            records = answers(name, self.asked[name, kind])
+            records = self.answers(name, self.asked[name, kind])
             self.asked[name, kind] += 1
         if records == NOBODY:
             return None
         body = [packed for record in records if (packed := self.record(record, kind))]
         head = lambda flags, count: question[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + question[12 : end + 4]
-        whole = head(0x8180, len(body)) + b"".join(body)
-        return whole if len(whole) <= at_most else head(0x8380, 0)
+        whole = head(ANSWERED if records else NO_SUCH_NAME, len(body)) + b"".join(body)
+        return whole if len(whole) <= at_most else head(TRUNCATED, 0)
 
     @staticmethod
     def name(question: bytes) -> tuple[str, int]:

@@ -1,0 +1,41 @@
+"""What the processes of a server's workers take, from the kernel."""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from processes import PROC, children, cpu_seconds
+
+
+class Usage(NamedTuple):
+    seconds: float
+    """Processor time of all workers so far."""
+    resident: dict[int, int]
+    """Bytes of each worker's resident set."""
+
+    @staticmethod
+    def before(server: int) -> "Usage":
+        """The usage, and forgets the peaks of memory."""
+        workers = [process.pid for process in children(server) if process.state != "Z"]
+        for worker in workers:
+            with suppress(OSError):
+                (PROC / str(worker) / "clear_refs").write_text("5")
+        return Usage(cpu_seconds(server)[1], {worker: status(worker, "VmRSS") for worker in workers})
+
+    def since(self, server: int) -> tuple[float, int]:
+        """Processor seconds since then, and the greatest growth of a worker to its peak, in bytes.
+
+        A worker that has been started since is compared to the smallest one before.
+        """
+        least = min(self.resident.values(), default=0)
+        growth = (
+            status(process.pid, "VmHWM") - self.resident.get(process.pid, least)
+            for process in children(server) if process.state != "Z")
+        return cpu_seconds(server)[1] - self.seconds, max(growth, default=0)
+
+
+def status(pid: int, name: str) -> int:
+    with suppress(OSError):
+        for line in (PROC / str(pid) / "status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+    return 0

@@ -1,0 +1,86 @@
+"""Two hostile clients beside other ones: one sends drawings without end, one names that are never answered."""
+
+import argparse
+import asyncio
+import itertools
+import sys
+import tempfile
+from pathlib import Path
+
+from attack.judge import unchanged
+from attack.lab import Lab, image
+from attack.names import GOOD, PUBLIC, resolver, silent_images
+from attack.origin import Origin
+from overload.client import Answer, Client
+from server import Server
+from ssrf import namespace
+
+DRAWINGS, NAMES = "127.0.0.2", "127.0.0.3"
+"""The addresses of the two hostile clients."""
+OTHERS = [f"127.0.1.{number}" for number in range(1, 5)]
+PAUSE_SECONDS = 0.2
+DRAWINGS_AT_ONCE, DRAWING_PAUSE_SECONDS, NAMES_PER_SECOND = 4, 0.1, 50
+WARM_SECONDS = 3
+"""The hostile clients begin this long before the measurement."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs in the network namespace of `ssrf`, whose resolver leaves names unanswered."""
+    if not arguments.inside:
+        return namespace.enter(sys.argv)
+    namespace.prepare(options="")
+    resolver()
+    origin = Origin(PUBLIC, 80)
+    with tempfile.TemporaryDirectory(prefix="darkroom-overload-") as folder:
+        lab = Lab(arguments.server, Path(folder), arguments.settings.split())
+        photograph = lab.photograph(1200, 800)
+        origin.documents["photo"] = lambda _: photograph
+        with lab.server("--cache-disk-bytes=0") as server:
+            alone, beside = asyncio.run(measured(server, arguments.seconds))
+    origin.close()
+    refused = [answer.status for answer in beside if answer.status != 200]
+    growth = unchanged(f"{len(beside)} images of {len(OTHERS)} other clients", seconds(alone), seconds(beside))
+    text = f"{len(refused)} of them were refused {sorted(set(refused))} (none)"
+    verdicts = [(growth.holds, growth.seen), (not refused, text)]
+    for holds, text in verdicts:
+        print(f"overload: {'kept  ' if holds else 'BROKEN'} {text}", file=sys.stdout if holds else sys.stderr)
+    return 0 if all(holds for holds, _ in verdicts) else 1
+
+
+def seconds(answers: list[Answer]) -> list[float]:
+    return [answer.seconds for answer in answers]
+
+
+async def measured(server: Server, duration: float) -> tuple[list[Answer], list[Answer]]:
+    """The responses to other clients without the hostile ones, before and after, and beside them."""
+    numbers = itertools.count()
+    before = await images(server, duration, numbers)
+    hostile = asyncio.create_task(attack(server, duration + WARM_SECONDS))
+    await asyncio.sleep(WARM_SECONDS)
+    beside = await images(server, duration, numbers)
+    await hostile
+    return before + await images(server, duration, numbers), beside
+
+
+async def images(server: Server, duration: float, numbers: "itertools.count[int]") -> list[Answer]:
+    clients = [Client(server.port, address) for address in OTHERS]
+    paths = (image(f"http://{GOOD}/photo/{number}.jpg", "w=300") for number in numbers)
+    end = asyncio.get_running_loop().time() + duration
+    await asyncio.gather(*(client.repeat(paths, end, pause=PAUSE_SECONDS) for client in clients))
+    for client in clients:
+        client.close()
+    return [answer for client in clients for answer in client.answers]
+
+
+async def attack(server: Server, duration: float) -> None:
+    drawings, names = Client(server.port, DRAWINGS), Client(server.port, NAMES)
+    bombs = (image(f"http://{GOOD}/bomb/{number}.svg", "w=1500&output=png") for number in itertools.count())
+    end = asyncio.get_running_loop().time() + duration
+    await asyncio.gather(
+        *(drawings.repeat(bombs, end, pause=DRAWING_PAUSE_SECONDS) for _ in range(DRAWINGS_AT_ONCE)),
+        names.offer(silent_images(), NAMES_PER_SECOND, duration),
+    )
+    for kind, client in (("drawings", drawings), ("names", names)):
+        statuses = sorted({answer.status for answer in client.answers})
+        print(f"overload: {len(client.answers)} hostile requests for {kind} were answered with {statuses}")
+        client.close()
