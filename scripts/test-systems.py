@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Runs an executable and tests built on this machine in fresh systems with other versions of libvips and its codecs.
 
-    test-systems.py [--system debian-13 ...] [--server .build/release/darkroom] [--quick | --speed]
+    test-systems.py [--system debian-13 ...] [--server .build/release/darkroom] [--quick | --speed | --bench]
 
 A system is unpacked into a folder, and commands run in it with the network and the kernel of this machine. Shown are the
 sandbox's layers, each input format in each output format, text, marks and placeholders, each codec package missing in turn,
 the hostile and foreign images of `make corpus`, and the tests of libvips, transforms and workers. Requires root; exits with
 77 without it. `--quick` leaves the images of `make corpus` to the tests. `--speed` compares only: the same executable makes
-the same thumbnails on this machine and in the system in turns.
+the same thumbnails on this machine and in the system in turns. `--bench` runs the sections misses, hits and memory of
+`make bench` with the executable in the system; floors and nginx stay on this machine.
 """
 
 import argparse
@@ -81,6 +82,7 @@ def main() -> int:
     parser.add_argument("--server", type=Path, default=ROOT / ".build/release/darkroom")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--bench", action="store_true")
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         print("This test enters other systems and requires root; it was not run.", file=sys.stderr)
@@ -98,6 +100,9 @@ def passes(name: str, arguments: argparse.Namespace) -> bool:
         step(f"{name}: versions", lambda: check_versions(system))
         if arguments.speed:
             step(f"{name}: thumbnails, relative to this machine's libvips", lambda: measure_speed(system))
+            return True
+        if arguments.bench:
+            step(f"{name}: benchmarks", lambda: run_benchmarks(name, system))
             return True
         step(f"{name}: sandbox, formats and effects", lambda: check_images(system))
         step(f"{name}: a cache of two systems", lambda: check_caches(system))
@@ -252,8 +257,7 @@ def check_corpus(system: Guest) -> None:
 
 def measure_speed(system: Guest) -> None:
     """The time of 100 photographs to a width of 400 in each format, four requests at a time; medians of five rounds."""
-    images = ROOT / ".build/bench-images"
-    run(sys.executable, ROOT / "scripts/make-bench-images.py", images)
+    images = make_bench_images()
     names = sorted(path.name for path in images.glob("[0-9]*.jpg"))
     servers = [
         Server(executable, Path(tempfile.mkdtemp(dir=system.folder)), f"--local-root={images}", "--cache-disk-bytes=0")
@@ -278,6 +282,20 @@ def measure_speed(system: Guest) -> None:
     finally:
         for server in servers:
             server.kill()
+
+
+def run_benchmarks(name: str, system: Guest) -> None:
+    images, package = make_bench_images(), ROOT / "Benchmarks"
+    run("swift", "build", "--package-path", package, "-c", "release", "--product", "floor")
+    print(run(
+        sys.executable, "-B", package / "measure", "--images", images, "--darkroom", system.executable,
+        "--floor", package / ".build/release/floor", "--json", ROOT / f".build/bench/{name}.json", "misses", "hits", "memory"))
+
+
+def make_bench_images() -> Path:
+    images = ROOT / ".build/bench-images"
+    run(sys.executable, ROOT / "scripts/make-bench-images.py", images)
+    return images
 
 
 def memory_of(pid: int) -> float:
