@@ -93,7 +93,7 @@ playground: setup ## Test the page at / in headless Chromium; writes screenshots
 	swift build --product darkroom $(SWIFT_FLAGS)
 	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
 
-bench: setup ## Measure the service against its floors, nginx and goals, ROUNDS=5 times; SECTION=costs for declared costs
+bench: setup ## Measure the service against baselines, nginx and goals, ROUNDS=5 times; SECTION=costs for declared costs
 	Benchmarks/run.sh $(SECTION)
 
 prove: setup ## Kill the server 200 times under load; check that it serves only complete, correct images afterward
@@ -134,10 +134,10 @@ costs: setup ## Search for SECONDS=600 for valid requests that take more than wa
 	$(built)
 	$(proofs) costs --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
-cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6
+cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; PAGE=docs/proofs.md writes the figures there
 	@scripts/setup-proxies.sh
 	$(built)
-	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
+	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
 
 fuzz: setup ## Feed mutated input to every parser of untrusted bytes for SECONDS=60
 	swift build --build-tests $(checked)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measurements of this machine, compared with floors, nginx and goals. What is missing is installed.
+# Measurements of this machine, compared with baselines, nginx and goals. What is missing is installed.
 #
 #   run.sh [section...]    the service: misses, hits, memory, growth, store, shared, formats (default: all); figures also go to
 #                          .build/bench/latest.json. ROUNDS=5 sets the rounds; 2 give a first impression in two minutes.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/parameters.md with a server, and the gallery that shows them.
+"""Makes the images of docs/gallery.md with a server, and the table that shows them.
 
     make-parameter-pictures.py [--server EXECUTABLE]
 
@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 from playground.server import ROOT, running
 
 PICTURES_FOLDER = ROOT / "docs/pictures"
-PAGE = ROOT / "docs/parameters.md"
+PAGE = ROOT / "docs/gallery.md"
 BEGIN, END = "<!-- gallery: scripts/make-parameter-pictures.py -->", "<!-- end of the gallery -->"
 MAX_BYTES = 8_192
 COLUMNS = 4

@@ -1,4 +1,4 @@
-"""Hits, misses and memory against their yardsticks and goals."""
+"""Hits, misses and memory against their baselines and goals."""
 
 from drawing import Bar, bar_chart
 from figures import Figure
@@ -21,9 +21,9 @@ def hits(figures: Figures) -> str:
 
 
 def misses(figures: Figures) -> str:
-    bars = [Bar("vips_thumbnail_buffer floor", 1, "yardstick")]
+    bars = [Bar("vips_thumbnail_buffer", 1, "yardstick")]
     for profile in ("fast", "accurate", "linear"):
-        bars.append(bar(figures, f"floors {profile}", f"{profile}, floor without service", "yardstick"))
+        bars.append(bar(figures, f"floors {profile}", f"{profile} baseline", "yardstick"))
         bars.append(bar(figures, f"thumbnail {profile}", profile))
     bars.append(bar(figures, "no disk", "fast, no disk tier", "part"))
     return bar_chart(

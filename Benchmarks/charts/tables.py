@@ -28,7 +28,7 @@ def section_parts(name: str, section: dict, charts: list[str]) -> Iterator[str]:
         f"`Benchmarks/run.sh {name}` on {section['measured']} at {section['commit']}, medians of {section['rounds']} rounds: "
         f"{section['conditions']}.")
     yield "\n".join(textwrap.wrap(conditions, 120))
-    yield from (f"![{TITLES[name]}: {chart.partition('-')[2] or 'share of the yardstick'}](charts/{chart}.svg)"
+    yield from (f"![{TITLES[name]}: {chart.partition('-')[2] or 'relative to the baseline'}](charts/{chart}.svg)"
                 for chart in charts if chart.partition("-")[0] == name)
     yield "\n".join(["| Figure | Value | Compared to | Goal | |", "|---|---|---|---|---|", *map(row, section["figures"])])
 

@@ -46,7 +46,7 @@ def measure_connections(context: Context) -> None:
         add = context.report.add
         add(f"nginx {connections}", f"nginx, static file, {connections} connections", nginx, "requests/s", x=connections)
         add(f"hits {connections}", f"memory hits, {connections} connections", hits, "requests/s", x=connections)
-        add(f"hits {connections} share", "  the same", ratios(hits, nginx), compared_to="nginx")
+        add(f"hits {connections} share", f"memory hits, {connections} connections", ratios(hits, nginx), compared_to=f"nginx, {connections} connections")
 
 
 def measure_concurrency(context: Context) -> None:
@@ -62,8 +62,8 @@ def measure_concurrency(context: Context) -> None:
     for concurrency in CONCURRENCIES:
         key, add = f"misses {concurrency}", context.report.add
         add(key, f"misses, {concurrency} at a time", speeds[key], "images/s", x=concurrency)
-        add(f"{key} share", "  the same", ratios(speeds[key], speeds["floor"]),
-            compared_to="the vips_thumbnail_buffer floor (2 threads)")
+        add(f"{key} share", f"misses, {concurrency} at a time", ratios(speeds[key], speeds["floor"]),
+            compared_to="vips_thumbnail_buffer baseline, 2 threads")
 
 
 def measure_sizes(context: Context) -> None:
@@ -78,7 +78,7 @@ def measure_sizes(context: Context) -> None:
     for megapixels in images:
         for part in ("server", "workers"):
             context.report.add(
-                f"{part} {megapixels:g} MP", f"source of {megapixels:g} MP, CPU of the {part}", parts[part, megapixels],
+                f"{part} {megapixels:g} MP", f"source of {megapixels:g} MP, CPU time of the {part}", parts[part, megapixels],
                 "ms/image", x=megapixels)
 
 

@@ -47,7 +47,7 @@ def measure(context: Context) -> None:
     for tier in TIERS:
         add(tier, f"{tier} hits", rates[tier], "requests/s")
         add(f"{tier} share", f"{tier} hits", ratios(rates[tier], rates["nginx"]), compared_to="nginx", goal=GOALS[tier])
-        add(f"{tier} cpu", f"{tier} hits, CPU of the server", cpu[tier], "µs/request")
+        add(f"{tier} cpu", f"{tier} hits, CPU time of the server", cpu[tier], "µs/request")
     measure_latency(context)
     measure_burst(context)
     context.report.end()
@@ -65,7 +65,7 @@ def warm(url: str, tier: str) -> bytes:
 
 
 def measure_burst(context: Context) -> None:
-    """Requests for one cold variant at once must share one download and one production."""
+    """Requests for one cold variant at once must share one download and be processed once."""
     milliseconds, downloads, productions = [], [], []
     with Darkroom(context.darkroom, context.folder("burst")) as server:
         for number in range(context.report.rounds):
@@ -77,6 +77,6 @@ def measure_burst(context: Context) -> None:
             downloads.append(context.nginx.origin_log.read_text().count(f"/{label}/"))
             productions.append(server.metric("darkroom_variants_total") - before)
     add = context.report.add
-    add("burst", f"{BURST} requests for one cold variant at once, in all", milliseconds, "ms")
-    add("burst downloads", "  downloads for them", downloads)
-    add("burst productions", "  productions for them", productions)
+    add("burst", f"{BURST} concurrent requests for one new variant, time", milliseconds, "ms")
+    add("burst downloads", f"{BURST} concurrent requests for one new variant, downloads", downloads)
+    add("burst productions", f"{BURST} concurrent requests for one new variant, processed images", productions)

@@ -66,8 +66,8 @@ def measure_large(context: Context) -> None:
             with sources(context.nginx, [context.large], f"large-{number}") as (url,), Peak(server.pid) as peak:
                 milliseconds.append(fetch_all([server.url(url)], 1)[0] * 1000)
             peaks.append(peak.pss)
-    context.report.add("large time", f"JPEG of 100 MP to w={WIDTH} (limit raised)", milliseconds, "ms")
-    context.report.add("large", "  maximum of memory meanwhile", peaks, "MB")
+    context.report.add("large time", f"JPEG of 100 MP to w={WIDTH} (limit raised), time", milliseconds, "ms")
+    context.report.add("large", f"maximum during a JPEG of 100 MP to w={WIDTH} (limit raised)", peaks, "MB")
 
 
 class Peak:

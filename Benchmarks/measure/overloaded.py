@@ -56,7 +56,7 @@ async def flood(context: Context, server: Darkroom, urls: list[str]) -> None:
     for client in (crowd, reader):
         client.close()
     context.report.add(
-        "p99 overload", f"p99 of hits at {FACTOR} times the misses that the server can make", latencies, "ms", goal=at_most(5))
+        "p99 overload", f"p99 of memory hits while misses arrive at {FACTOR} times the capacity", latencies, "ms", goal=at_most(5))
 
 
 def new_images(server: Darkroom, urls: list[str]) -> Iterator[str]:

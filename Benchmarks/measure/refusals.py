@@ -30,7 +30,7 @@ def measure_refusals(context: Context) -> None:
     with sources(context.nginx, [small], "refusals") as (source,):
         for length in QUEUES:
             context.report.add(
-                f"refusal {length}", f"refused request, {length} waiting jobs, CPU of the server",
+                f"refusal {length}", f"refused request, {length} waiting jobs, CPU time of the server",
                 refusal_costs(context, source, length), "ms/request", goal=at_most(0.15), x=length)
 
 

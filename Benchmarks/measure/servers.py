@@ -1,4 +1,4 @@
-"""The servers of a run: Darkroom at default settings, and nginx as origin and yardstick."""
+"""The servers of a run: Darkroom at default settings, and nginx as origin and baseline."""
 
 import os
 import re
@@ -78,7 +78,7 @@ class Darkroom:
 
 
 class Nginx:
-    """The origin of all sources, and the yardstick for static files; both with an access log to a file."""
+    """The origin of all sources, and the baseline for static files; both with an access log to a file."""
 
     def __init__(self, work: Path) -> None:
         self.spare: list[Path] = []

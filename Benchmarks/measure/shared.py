@@ -49,10 +49,10 @@ def measure(context: Context) -> None:
                 times[way].append(statistics.median(ask(servers[way], url, detail) for url in urls) * 1000)
                 cpu[way].append((sum(cpu_seconds(servers[way].pid)) - before) / len(urls) * 1000)
     add = context.report.add
-    for way, name in {"shared": "from the store", "disk": "from the disk", "anew": "downloaded and made"}.items():
+    for way, name in {"shared": "from the store", "disk": "from the disk", "anew": "downloaded and processed"}.items():
         add(way, f"{name}, median", times[way], "ms")
-        add(f"{way} cpu", f"{name}, CPU of server and workers", cpu[way], "ms/request")
-    add("shared share", "from the store", ratios(times["shared"], times["anew"]), compared_to="downloaded and made")
+        add(f"{way} cpu", f"{name}, CPU time of server and workers", cpu[way], "ms/request")
+    add("shared share", "from the store", ratios(times["shared"], times["anew"]), compared_to="downloaded and processed")
     add("shared cost", "from the store", ratios(times["shared"], times["disk"]), compared_to="from the disk")
     context.report.end()
 

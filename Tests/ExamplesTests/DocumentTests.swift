@@ -54,7 +54,7 @@ import Testing
 
     @Test func `Every picture of a parameter is small and shown`() throws {
         let folder = Document.package.appendingPathComponent("docs/pictures")
-        let page = try Document("docs/parameters.md").text
+        let page = try Document("docs/gallery.md").text
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(files.count > 20)
         for file in files {

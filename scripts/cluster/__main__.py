@@ -12,6 +12,7 @@ Exit status: 0 no breach, 1 a breach, 2 wrong usage. With --self-test, each chec
 
 import argparse
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "scripts/proofs"))
 
 import made_up  # noqa: E402
+import page  # noqa: E402
 from cluster import SHOWN, Result  # noqa: E402
 from nodes import SHARED_SETTING  # noqa: E402
 from server import knows  # noqa: E402
@@ -87,6 +89,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--without", action="append", default=[], choices=DEFENSES, help="leaves out a defense; may be repeated")
     parser.add_argument("--self-test", action="store_true", help="short proofs without each defense must find breaches")
     parser.add_argument("--keep", action="store_true", help="keeps logs")
+    parser.add_argument("--page", type=Path, help="page whose table of figures is replaced, after a run of all proofs")
     arguments = parser.parse_args()
     arguments.without = set(arguments.without)
     arguments.server = (arguments.server or ROOT / ".build/release/darkroom").resolve()
@@ -155,6 +158,11 @@ def report(arguments: argparse.Namespace, results: dict[int, Result]) -> None:
         "proofs": {PROOFS[number]: {"figures": result.figures, "breaches": Counter(kind for kind, _ in result.breaches)}
                    for number, result in results.items()},
     }, indent=2, default=str))
+    if arguments.page:
+        page.written(
+            arguments.page, f"`make cluster` on {time.strftime('%Y-%m-%d')} at {commit}, {os.cpu_count()} processors:",
+            {PROOFS[number]: result.figures for number, result in results.items()},
+            {PROOFS[number]: len(result.breaches) for number, result in results.items()})
 
 
 def shown(value: object) -> str:

@@ -20,14 +20,14 @@ extension ValueFormat where Value == Length {
 }
 
 extension ValueFormat where Value == Crop {
-    /// `x,y,w,h` in pixels or percent. Whether the rectangle lies within the image is known once there is one.
-    static var rectangle: ValueFormat {
+    /// `x,y,w,h` in pixels or percent of an image. Whether the rectangle lies within it is known once its size is.
+    static func rectangle(of image: String) -> ValueFormat {
         let length = "([0-9]{1,9}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
         return ValueFormat(
             .text(
                 pattern: "^\(length)(,\(length)){3}$",
                 expected:
-                    "x,y,w,h of the upright source, each in whole pixels or in percent, such as 25p, w and h above 0")
+                    "x,y,w,h of \(image), each in whole pixels or in percent, such as 25p, w and h above 0")
         ) { text in
             let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Length(parsing: String($0)) }
             guard !text.contains("-"), sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2],

@@ -94,7 +94,7 @@ package struct Parameter<Draft>: Sendable {
 package struct ParameterDocumentation: Hashable, Sendable {
     /// The group that the reference page shows the parameter in.
     package enum Theme: String, CaseIterable, Sendable {
-        case source, size, geometry, color, effects, composition, encoding, caching, delivery, access
+        case source, size, geometry, color, effects, composition, watermarks, encoding, caching, delivery, access
     }
 
     /// The part of a request's way that a parameter feeds.

@@ -7,8 +7,8 @@ extension ImageParameters {
             "bg", .backdrop, \.backdrop,
             .of(
                 .color, .transform(Flatten.self), .low,
-                "Fills transparency, the canvas of `fit=contain`, by default white for an opaque source, and the "
-                    + "corners of a rotation; `blur` fills the canvas with the blurred image itself.")),
+                "Background of transparent pixels, of rotated corners and of the canvas of `fit=contain`, which is "
+                    + "white by default around an opaque source; `blur` fills the canvas with the blurred image.")),
         Row(
             "cbg", .color, \.query.recipe.canvasBackground,
             .of(.color, .transform(ContainExtend.self), "Fills the canvas of `fit=contain` instead of `bg`.")),
@@ -44,7 +44,7 @@ extension ImageParameters {
             \.query.recipe.gamma,
             .of(
                 .color, .transform(Gamma.self), .low,
-                "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) where the value is left out; below 1 it "
+                "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) if the value is left out; below 1 it "
                     + "darkens.")),
         Row(
             "tint", ValueFormat.color.map(Tint.init) { $0.color }, \.query.recipe.tint,
@@ -56,7 +56,8 @@ extension ImageParameters {
             "duotone", .duotone, \.query.recipe.duotone,
             .of(
                 .color, .transform(Duotone.self), .low,
-                "Maps luminance to a gradient between two colors, the one of shadows and the one of highlights.")),
+                "Maps luminance to a gradient between two colors: first the color of shadows, then the color of "
+                    + "highlights.")),
     ]
 }
 

@@ -40,7 +40,7 @@ extension ImageParameters {
             "mask", .choice(MaskShape.self), \.query.recipe.mask,
             .of(
                 .composition, .transform(Mask.self), .medium,
-                "Cuts the image to a shape in its middle, as large as fits.")),
+                "Cuts the image to a centered shape, as large as fits.")),
         Row(
             "mbg",
             ValueFormat.color.map {
@@ -52,7 +52,7 @@ extension ImageParameters {
         ),
         Row(
             "mtrim", .boolean, \.query.recipe.trimsMask,
-            .of(.composition, .transform(Mask.self), "Removes what is around the shape of `mask`.")),
+            .of(.composition, .transform(Mask.self), "Crops the result to the shape of `mask`.")),
         Row(
             "pad", .padding, \.query.recipe.padding,
             .of(

@@ -13,7 +13,7 @@ extension ImageParameters {
             \.query.recipe.blur,
             .of(
                 .effects, .transform(Blur.self), .high,
-                "Gaussian blur with this sigma in pixels of the result; a mild 3 × 3 blur where the value is left out.")
+                "Gaussian blur with this sigma in pixels of the result; a mild 3 × 3 blur if the value is left out.")
         ),
         Row(
             "sharp",
@@ -25,7 +25,7 @@ extension ImageParameters {
             \.query.recipe.sharpen,
             .of(
                 .effects, .transform(Sharpen.self), .high,
-                "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel where the value is left out.")),
+                "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel if the value is left out.")),
         Row(
             "sharpf", .number(Sharpen.slopes), \.sharpFlat,
             .of(.effects, .transform(Sharpen.self), "How much `sharp` sharpens flat areas; by default not at all.")),

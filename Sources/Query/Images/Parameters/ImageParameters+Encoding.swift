@@ -8,16 +8,16 @@ extension ImageParameters {
                 "output", .output(without: limits.unwritable), \.format,
                 .of(
                     .encoding, .encode, .medium,
-                    "Format of the result. `auto` is the first of `formats` that `Accept` names, else the source's own "
-                        + "format, and `origin` always that.")),
+                    "Format of the result. `auto` is the first of `formats` that `Accept` names, else the format of "
+                        + "the source. `origin` is always the format of the source.")),
             Row(
                 "formats", .formats, \.query.formats,
                 .of(
                     .encoding, .encode, .medium,
-                    "Formats that `output=auto` chooses from; by default those of the setting `formats`.")),
+                    "Formats that `output=auto` chooses from; by default the setting `formats`.")),
             Row(
                 "fields", .details, \.details,
-                .of(.encoding, .decode, .high, "Details in the document of `output=json` besides the header's.")),
+                .of(.encoding, .decode, .high, "Details to add to the document of `output=json`.")),
             Row(
                 "placeholder", .placeholders, \.query.placeholders,
                 .of(.encoding, .respond, .high, "Placeholders of the result, sent as `X-Placeholder-*` fields.")),

@@ -4,7 +4,7 @@ extension ImageParameters {
     /// The parameters of what is cut, turned and mirrored.
     static let geometry: [Row] = [
         Row(
-            "crop", .rectangle, \.query.recipe.crop,
+            "crop", .rectangle(of: "the upright source"), \.query.recipe.crop,
             .of(.geometry, .transform(Crop.self), "Cuts a rectangle out of the upright source before it is resized.")),
         Row(
             "trim",
@@ -16,17 +16,17 @@ extension ImageParameters {
             \.query.recipe.trim,
             .of(
                 .geometry, .transform(Trim.self), .high,
-                "Removes a border of one color; the value is the tolerated difference, 10 where it is left out.")),
+                "Removes a border of one color; the value is the tolerated difference, 10 if it is left out.")),
         Row(
             "tbg", .color, \.trimBackground,
             .of(
                 .geometry, .transform(Trim.self),
-                "Color of the border that `trim` removes, instead of that of the upper left pixel.")),
+                "Color of the border that `trim` removes; by default the color of the upper left pixel.")),
         Row(
             "orient", .orientation, \.query.recipe.orientation,
             .of(
                 .geometry, .transform(Orient.self), .low,
-                "Uses the EXIF orientation of the source (`auto`), none, or the given one.")),
+                "EXIF orientation to apply: the orientation of the source (`auto`), none, or the given one.")),
         Row(
             "ro", .wholeDegrees, \.query.recipe.rotationDegrees,
             .of(.geometry, .transform(Rotate.self), .medium, "Rotates clockwise by degrees, after resizing.")),
@@ -41,7 +41,7 @@ extension ImageParameters {
             .of(.geometry, .transform(Flop.self), .low, "Mirrors the image left to right.")),
         Row(
             "cut",
-            ValueFormat.rectangle.map {
+            ValueFormat.rectangle(of: "the resized and rotated image").map {
                 Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height)
             } back: {
                 Crop(x: $0.x, y: $0.y, width: $0.width, height: $0.height)
@@ -49,11 +49,12 @@ extension ImageParameters {
             \.query.recipe.cut,
             .of(
                 .geometry, .transform(Cut.self),
-                "Cuts a rectangle out of the resized and rotated image; what exceeds the image is left out.")),
+                "Cuts a rectangle out of the resized and rotated image; parts outside the image are left out.")),
         Row(
             "rules", .choice(ChainRules.self), \.query.recipe.rules,
             .of(
                 .geometry, .transform(Resize.self),
-                "Whose order of steps and whose sizes apply: `weserv` for those of weserv/images.")),
+                "Order of steps and computation of sizes: Darkroom's, or `weserv` for the order and sizes of "
+                    + "weserv/images.")),
     ]
 }

@@ -2,37 +2,49 @@ import DarkroomNetwork
 import DarkroomTransforms
 
 extension ImageParameters {
-    /// The parameters of the image that is drawn onto the result.
+    /// The parameters of the watermark that is drawn onto the result.
     static func marks(_ limits: QueryLimits) -> [Row] {
         let side = ValueFormat.length(1...limits.maxOutputSide, percent: 0.01...100)
         let offset = ValueFormat.length(-limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
-        let mark = { ParameterDocumentation.of(.composition, .transform(Mark.self), $0) }
+        let mark = { ParameterDocumentation.of(.watermarks, .transform(Mark.self), $0) }
         return [
             Row(
                 "mark", .mark, \.query.mark,
                 .of(
-                    .composition, .transform(Mark.self), .high,
-                    "Image that is drawn onto the result, such as a logo: a URL like that of `url`, or the name of one "
-                        + "of the server's `marks`.")),
+                    .watermarks, .transform(Mark.self), .high,
+                    "Watermark: an image to draw onto the result, such as a logo, as a URL or as the name of one of "
+                        + "the server's `marks`.")),
             Row(
                 "markw", side, \.mark.width,
-                mark("Width of the mark in CSS pixels or percent of the result's; by default its own.")),
+                mark(
+                    "Width of the watermark in CSS pixels, or in percent of the result's width; by default its own "
+                        + "size.")),
             Row(
                 "markh", side, \.mark.height,
-                mark("Height of the mark in CSS pixels or percent of the result's; by default its own.")),
+                mark(
+                    "Height of the watermark in CSS pixels, or in percent of the result's height; by default its "
+                        + "own size.")),
             Row(
                 "marka", .markAnchor, \.mark.anchor,
-                mark("Edge or corner that the mark lies at, or `tile` for marks all over the result.")),
+                mark(
+                    "Position of the watermark: center, edge or corner, or `tile` to repeat it over the whole "
+                        + "result.")),
             Row(
                 "markx", offset, \.mark.x,
-                mark("Distance from the left or right edge, or to the right of the center, or between tiles.")),
+                mark(
+                    "Horizontal distance of the watermark: from the left or right edge, to the right of the "
+                        + "center, or between tiles.")),
             Row(
                 "marky", offset, \.mark.y,
-                mark("Distance from the top or bottom edge, or below the center, or between tiles.")),
-            Row("markalpha", .integer(Mark.opacities), \.mark.opacity, mark("Opacity of the mark in percent.")),
+                mark(
+                    "Vertical distance of the watermark: from the top or bottom edge, below the center, or between "
+                        + "tiles.")),
+            Row("markalpha", .integer(Mark.opacities), \.mark.opacity, mark("Opacity of the watermark in percent.")),
             Row(
                 "markblend", .choice(Mark.Blend.self), \.mark.blend,
-                mark("How colors are combined: `over` covers, `multiply` darkens, `screen` lightens.")),
+                mark(
+                    "How the watermark's colors combine with the image: `over` covers, `multiply` darkens, "
+                        + "`screen` lightens.")),
         ]
     }
 }

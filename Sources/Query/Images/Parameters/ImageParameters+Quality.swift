@@ -7,11 +7,10 @@ extension ImageParameters {
             "q", .quality, \.quality,
             .of(
                 .encoding, .encode, .medium,
-                "Quality; the default depends on the format. `auto` is the lowest at which the result looks as "
-                    + "`target` says.")),
+                "Quality; the default depends on the format. `auto` is the lowest quality that meets `target`.")),
         Row(
             "target", .choice(QualityTarget.self), \.target,
-            .of(.encoding, .encode, "How close to the original the result of `q=auto` has to look.")),
+            .of(.encoding, .encode, "How similar to the original the result of `q=auto` must look.")),
         Row(
             "max_bytes", .integer(1...100_000_000), \.maxBytes,
             .of(
@@ -23,7 +22,8 @@ extension ImageParameters {
             "nl", .boolean, \.nearLossless,
             .of(
                 .encoding, .encode, .medium,
-                "Near-lossless WebP: `q`, by default 60, is the least fidelity of its small changes to pixels.")),
+                "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, is the lowest fidelity of "
+                    + "the changes.")),
         Row(
             "il", .boolean, \.interlaced,
             .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
@@ -32,13 +32,13 @@ extension ImageParameters {
             "passthrough", .choice(Passthrough.self), \.passthrough,
             .of(
                 .encoding, .encode,
-                "Whether a JPEG, PNG, WebP or GIF that no step changes is the result, without metadata, where encoding "
-                    + "it again saves nothing. The default is a setting.")),
+                "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without "
+                    + "metadata, if encoding it again saves nothing. The default is a setting.")),
         Row(
             "l", .integer(EncoderEfforts.pngRange), \.compression,
             .of(.encoding, .encode, .medium, "Compression level of a PNG; by default the setting `png-effort`.")),
         Row(
             "af", .boolean, \.filtersRows,
-            .of(.encoding, .encode, .medium, "PNG whose rows are filtered by what suits each of them.")),
+            .of(.encoding, .encode, .medium, "PNG with adaptive filters for its rows.")),
     ]
 }

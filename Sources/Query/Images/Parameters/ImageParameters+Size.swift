@@ -8,10 +8,12 @@ extension ImageParameters {
         return [
             Row(
                 "w", side, \.width,
-                resize("Width of the box in CSS pixels, or in percent of the upright, cropped source's.")),
+                resize("Width of the box in CSS pixels, or in percent of the width of the upright, cropped source.")),
             Row(
                 "h", side, \.height,
-                resize("Height of the box in CSS pixels, or in percent of the upright, cropped source's.")),
+                resize(
+                    "Height of the box in CSS pixels, or in percent of the height of the upright, cropped "
+                        + "source.")),
             Row(
                 "dpr", .hundredths(1...8), \.pixelRatio,
                 resize("Device pixel ratio that `w` and `h` are multiplied by.")),
@@ -20,13 +22,14 @@ extension ImageParameters {
             Row("we", .boolean, \.withoutEnlargement, resize("Without enlargement: the same as `enlarge=false`.")),
             Row(
                 "scaledown", .boolean, \.query.recipe.scaleDown,
-                resize("Scales a source or result beyond the pixel limits down instead of refusing it.")),
+                resize("Scales down a source or result that exceeds the pixel limits, instead of refusing it.")),
             Row(
                 "a", .place, \.place,
                 .of(
                     .size, .transform(CoverCrop.self), .low,
-                    "Where `fit=cover` crops and `fit=contain` places the image: a point, or the part with the most "
-                        + "detail (`entropy`), the most salient part (`attention`) or a focal point (`focal`).")),
+                    "Where `fit=cover` crops and `fit=contain` places the image: center, edge or corner, the part "
+                        + "with the most detail (`entropy`), the most salient part (`attention`) or a focal point "
+                        + "(`focal`).")),
             Row(
                 "fpx", .number(0...1), \.focalX,
                 .of(.size, .transform(CoverCrop.self), "Focal point from the left edge; requires `a=focal`.")),
@@ -41,10 +44,14 @@ extension ImageParameters {
                 resize("Aspect ratio of the box: gives the side that `w` or `h` leaves out, and implies `fit=cover`.")),
             Row(
                 "min-w", .integer(1...limits.maxOutputSide), \.minWidth,
-                resize("Least width in CSS pixels: enlarges a narrower result, and crops what then exceeds the box.")),
+                resize(
+                    "Minimum width in CSS pixels: enlarges a narrower result, and crops the parts that then "
+                        + "exceed the box.")),
             Row(
                 "min-h", .integer(1...limits.maxOutputSide), \.minHeight,
-                resize("Least height in CSS pixels: enlarges a lower result, and crops what then exceeds the box.")),
+                resize(
+                    "Minimum height in CSS pixels: enlarges a lower result, and crops the parts that then exceed "
+                        + "the box.")),
         ]
     }
 }

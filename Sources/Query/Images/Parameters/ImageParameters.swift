@@ -38,14 +38,14 @@ enum ImageParameters {
             "default", .url, \.query.fallback,
             .of(
                 .source, .fetch,
-                "URL of a fallback image, made into the same variant where the source fails; `1` redirects to the "
-                    + "source.")),
+                "URL of a fallback image, which gets the same transforms if the source fails; `1` redirects to the "
+                    + "source instead.")),
         Row(
             Dialect.parameter, .choice(Dialect.self), \.dialect,
             .of(
                 .source, .fetch,
-                "Whose parameters the others are: those on this page, or `wsrv` for those of wsrv.nl. The default is a "
-                    + "setting.")),
+                "Query language: `darkroom` for the parameters on this page, or `wsrv` for the parameters of "
+                    + "wsrv.nl. The default is a setting.")),
     ]
 
     private static let caching: [Row] = [
@@ -57,14 +57,17 @@ enum ImageParameters {
             "wait", .wait, \.waiting,
             .of(
                 .caching, .cache,
-                "Holds the response until its entries are on disk (`stored`), or until the best format is made "
-                    + "(`best`).")),
+                "Delays the response until its entries are on disk (`stored`), or until the preferred format is "
+                    + "ready (`best`).")),
         Row(
             "priority", .priority, \.query.priority,
-            .of(.caching, .cache, "Urgency in the queues; by default that of the `Priority` field.")),
+            .of(.caching, .cache, "Urgency in the queues; by default the urgency of the `Priority` field.")),
         Row(
             "v", .version, \.query.version,
-            .of(.caching, .cache, "Makes a variant of its own of the same image, for URLs that carry a version.")),
+            .of(
+                .caching, .cache,
+                "Version of the image in the URL: each value is a separate variant of the same "
+                    + "original.")),
         Row("_", .version, \.query.nonce, .of(.caching, .cache, "The same as `v`.")),
     ]
 
@@ -72,7 +75,10 @@ enum ImageParameters {
         Row("maxage", .lifetime, \.query.maxAge, .of(.delivery, .respond, "Freshness lifetime for the client.")),
         Row(
             "filename", .fileName, \.query.fileName,
-            .of(.delivery, .respond, "File name in `Content-Disposition`; an ending `.*` stands for the format's.")),
+            .of(
+                .delivery, .respond,
+                "File name in `Content-Disposition`; a final `.*` becomes the extension of the "
+                    + "format.")),
         Row(
             "encoding", .choice(["binary": false, "base64": true]), \.query.encodesBase64,
             .of(.delivery, .respond, "Sends the image as it is, or as a `data:` URL in base64.")),

@@ -1,0 +1,83 @@
+"""The table of docs/proofs.md with the figures of a complete run, which other pages link to."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+BEGIN, END = "<!-- cluster: make cluster PAGE=docs/proofs.md -->", "<!-- end of cluster -->"
+
+CLAIMS = {
+    "kills": "Nodes are killed, paused and started again at random for 5 minutes. Every request is answered, and no version "
+             "that the store holds is downloaded twice.",
+    "wiped": "After all disks are wiped, variants come back from the store without a request to the origin.",
+    "joined": "When a node is added, about a quarter of the sources moves, and the hit ratio stays within 2 points of one node "
+              "with as much cache.",
+    "outages": "While the store is paused, refuses, is full and damages answers, for a minute each, requests are answered, "
+               "memory stays flat, and the store is used again afterward.",
+    "purges": "During failures, and with nodes that slept or were down, no purged content is served after `purge-poll` "
+              "(5 s) and one second.",
+    "cold": "300 equal requests for a new image cause one download and process the image once.",
+}
+
+
+def kills(figures: dict) -> str:
+    return (
+        f"{figures['answers']:,} answers during {figures['nodes killed']} kills and {figures['nodes paused']} pauses, slowest "
+        f"{figures['slowest s']:.1f} s; {figures['downloads']:,} downloads, {figures['repeated, unexplained']} of them "
+        f"needless; purged content for at most {figures['purged content served until s']:.1f} s")
+
+
+def wiped(figures: dict) -> str:
+    made = figures["variants made"]
+    return (
+        f"{figures['variants']} variants: {figures['variants'] - made} from the store, {made} of {figures['purged sources']} "
+        f"sources that were purged meanwhile made again; p50 {figures['p50 ms']:.1f} ms")
+
+
+def joined(figures: dict) -> str:
+    return (
+        f"{figures['sources moved'] * 100:.0f} % of the sources moved; hit ratio {figures['of four, with the store']:.3f} with "
+        f"four nodes, {figures['hit ratio of one node']:.3f} with one")
+
+
+def outages(figures: dict) -> str:
+    def most(ending: str) -> float:
+        return max(value for name, value in figures.items() if name.endswith(ending))
+
+    return (
+        f"{figures['answers']:,} answers, p99 at most {most(': p99 s'):.2f} s; memory of three nodes "
+        f"{figures['memory before MB']} MB before, at most {most(': memory MB')} MB; store used again within "
+        f"{most(': used again after s'):.1f} s; purged content for at most {figures['purged content served until s']:.1f} s")
+
+
+def purges(figures: dict) -> str:
+    count = sum(value for name, value in figures.items() if name.startswith("purges by "))
+    return (
+        f"{figures['answers']:,} answers, {count} purges; purged content for at most "
+        f"{figures['purged content served until s']:.1f} s")
+
+
+def cold(figures: dict) -> str:
+    return (
+        f"{figures['rounds']} rounds of {figures['requests each']} requests: at most {max(figures['downloads'])} download and "
+        f"{max(figures['productions'])} processed image each; slowest answer {figures['slowest s']:.1f} s")
+
+
+TEXTS: dict[str, Callable[[dict], str]] = {
+    "kills": kills, "wiped": wiped, "joined": joined, "outages": outages, "purges": purges, "cold": cold,
+}
+
+
+def written(page: Path, conditions: str, figures: dict[str, dict], breaches: dict[str, int]) -> None:
+    """Replaces the table between the two comments of a page."""
+    if missing := TEXTS.keys() - figures.keys():
+        raise SystemExit(f"{page} stays as it is: it needs one run of all proofs, without {', '.join(sorted(missing))}")
+    before, found, rest = page.read_text().partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not found or not ended:
+        raise SystemExit(f"{page} has no place for the table: {BEGIN} … {END}")
+    rows = [
+        f"| `ONLY={number}`, {name} | {CLAIMS[name]} | {text(figures[name])} | {breaches[name]} |"
+        for number, (name, text) in enumerate(TEXTS.items(), 1)
+    ]
+    lines = [conditions, "", "| Proof | Claim | Result | Breaches |", "|---|---|---|---|", *rows]
+    page.write_text("\n".join([before + BEGIN, *lines, END + after]))
