@@ -8,7 +8,7 @@ extension ObjectStorageError: CustomStringConvertible {
         case .noSuchBucket: "The object store has no such bucket."
         case .forbidden(let code): "The object store denied access\(Self.suffix(code))."
         case .preconditionFailed: "An object with this key exists already."
-        case .rangeNotSatisfiable: "The range begins behind the object's end."
+        case .rangeNotSatisfiable: "The range begins beyond the end of the object."
         case .slowDown: "The object store asks for fewer requests."
         case .unavailable(let status, let code): "The object store failed with status \(status)\(Self.suffix(code))."
         case .refused(let status, let code):

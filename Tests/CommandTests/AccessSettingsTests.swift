@@ -33,7 +33,7 @@ struct AccessSettingsTests {
         "\(secret)-\(secret):\(secret)",
         "k1:\(secret),k1:\(secret)",
     ])
-    func `an invalid key stops start-up, and its secret is not repeated`(value: String) throws {
+    func `an invalid key stops startup, and its secret is not repeated`(value: String) throws {
         let sentence = try Settings.refusal(["signing-keys": value])
         #expect(sentence.contains("signing-keys"))
         #expect(!sentence.contains("cret-") && !sentence.contains("0123"))
@@ -59,7 +59,7 @@ struct AccessSettingsTests {
         #expect(try Settings.refusal(["signing-keys-file": "/no/such/keys.json"]).contains("cannot be read"))
     }
 
-    @Test func `presets are checked at start-up, and an invalid one is named`() throws {
+    @Test func `presets are checked at startup, and an invalid one is named`() throws {
         let good = "avatar=w=96&h=96&fit=cover, cut=crop=0%2C0%2C9%2C9"
         #expect(try Settings.reading(["presets": good]).accessRules.presets.names == ["avatar", "cut"])
         for (value, words) in [

@@ -49,7 +49,7 @@ struct BasePathRouteTests {
     }
 
     @Test(arguments: ["img", "/img/../x", "/a//b", "/a b", "/ä", "//", "/%41", "/a?b"])
-    func `A base path that URLs cannot begin with stops start-up`(path: String) throws {
+    func `A base path that URLs cannot begin with stops startup`(path: String) throws {
         let run = try DarkroomProcess.run(["serve", "--base-path", path])
         #expect(run.status == 78)
         #expect(run.errors.hasPrefix("Error: --base-path must be a path such as /images"), "\(run.errors)")

@@ -23,14 +23,14 @@ struct CommandLineTests {
         (["--max-source-bytes", "lots"], "--max-source-bytes"), (["--connect-timeout", "1h"], "connect-timeout"),
         (["--no-such-flag"], "--no-such-flag"), (["--config", "/no/such.yaml"], "--config"),
     ])
-    func `A bad setting stops start-up and is named`(flags: [String], name: String) throws {
+    func `A bad setting stops startup and is named`(flags: [String], name: String) throws {
         let run = try DarkroomProcess.run(["serve", "--port", "0"] + flags)
         #expect(run.status == (flags == ["--no-such-flag"] ? 64 : 78))
         #expect(run.errors.contains(name))
         #expect(!run.output.contains("listens"))
     }
 
-    @Test func `An unknown variable stops start-up and is named`() throws {
+    @Test func `An unknown variable stops startup and is named`() throws {
         let run = try DarkroomProcess.run(["serve", "--port", "0"], environment: ["DARKROOM_MAX_SOURCE_BYTE": "5"])
         #expect(run.status == 78)
         #expect(run.errors.contains("DARKROOM_MAX_SOURCE_BYTE"))

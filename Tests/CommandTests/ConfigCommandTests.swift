@@ -26,7 +26,7 @@ struct ConfigCommandTests {
         "port: x\n", "prot: 1\n", "port: [1\n", "- a\n", "host: 0.0.0.0\n", "min-fresh: 400d\n",
         "local-root: /no/such/folder\n", "signing-keys: {k1: short}\n",
     ])
-    func `An invalid file is refused as at start-up`(text: String) throws {
+    func `An invalid file is refused as at startup`(text: String) throws {
         let file = try URL.temporaryFile("darkroom.yaml", text)
         let check = try DarkroomProcess.run(["config", "check", file.path])
         let start = try DarkroomProcess.run(["serve", "--config", file.path])
@@ -70,7 +70,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test func `Invalid settings are refused as at start-up`() throws {
+    @Test func `Invalid settings are refused as at startup`() throws {
         let run = try DarkroomProcess.run(["config", "print", "--port", "x"])
         #expect(run.status == 78)
         #expect(run.errors == "Error: --port must be an integer from 0 to 65535, got 'x'.\n")

@@ -110,7 +110,7 @@ struct PrefetchCommandTests {
         let server = try await PictureOrigin(.status("202 Accepted"))
         let run = try prefetch("x", server.url(""))
         #expect(run.status == 1)
-        #expect(run.errors.hasSuffix("the answer is not that of a Darkroom server.\n"), "\(run.errors)")
+        #expect(run.errors.hasSuffix("the response is not from a Darkroom server.\n"), "\(run.errors)")
         server.answer(.status("302 Found", "Location: http://127.0.0.1:1/"))
         #expect(try prefetch("x", server.url("")).errors.hasSuffix(": status 302.\n"))
     }

@@ -79,7 +79,7 @@ struct SharedStoreTests {
         (["--s3-region", "UPPER"], "s3-region"), (["--shared-store", "http://x"], "shared-store"),
         (["--shared-store", "s3://a/b//c"], "shared-store"), (["--purge-poll", "0"], "purge-poll"),
     ])
-    func `A store that cannot be used as the settings say stops start-up`(
+    func `A store that cannot be used as the settings say stops startup`(
         flags: [String], mention: String
     ) async throws {
         let failure = await #expect(throws: DarkroomProcess.StartFailure.self) {
@@ -89,7 +89,7 @@ struct SharedStoreTests {
         #expect(failure?.log.contains(mention) == true)
     }
 
-    @Test func `An endpoint that is no object store stops start-up`() async throws {
+    @Test func `An endpoint that is no object store stops startup`() async throws {
         let origin = try await PictureOrigin(.status("200 OK", "Content-Type: text/html"))
         let failure = await #expect(throws: DarkroomProcess.StartFailure.self) {
             try await server(["--s3-endpoint", origin.url("")], folder: "darkroom")
@@ -98,7 +98,7 @@ struct SharedStoreTests {
         #expect(failure?.log.contains("does not speak S3") == true)
     }
 
-    @Test func `Wrong credentials stop start-up and are not written down`() async throws {
+    @Test func `Wrong credentials stop startup and are not written down`() async throws {
         let failure = await #expect(throws: DarkroomProcess.StartFailure.self) {
             _ = try await DarkroomProcess(
                 serving: ["--port", "0"] + location.flags(folder: "x"),

@@ -53,7 +53,7 @@ struct SocketActivationTests {
         #expect(admin.errors.hasPrefix("Error: LISTEN_FDS: anyone who can reach admin-port"), "\(admin.errors)")
     }
 
-    @Test func `What is no listening socket stops start-up with the reason`() throws {
+    @Test func `What is no listening socket stops startup with the reason`() throws {
         let unbound = try ListeningSocket(isListening: false)
         let run = try DarkroomProcess.run(["serve"] + flags, sockets: [("main", unbound)])
         #expect(run.status == 78)

@@ -78,7 +78,7 @@ struct SourceSettingsTests {
         ("source-map", "a=local:///photos/"), ("source-map", "https://secret.example/"),
         ("source-map", "a=https://a.example/,A=https://secret.example/"),
     ])
-    func `What cannot work stops start-up with the name of its setting and nothing private`(
+    func `What cannot work stops startup with the name of its setting and nothing private`(
         key: String, value: String
     ) throws {
         for sentence in [

@@ -170,8 +170,8 @@ struct TransformFilesTests {
     }
 
     @Test(arguments: [
-        (["in", "a.jpg"], 64, "a.jpg is no folder, which several images need."),
-        (["a.jpg", "a.jpg", "a.jpg"], 64, "a.jpg is no folder, which several images need."),
+        (["in", "a.jpg"], 64, "a.jpg is not a folder; several images need one."),
+        (["a.jpg", "a.jpg", "a.jpg"], 64, "a.jpg is not a folder; several images need one."),
         (["in", "-"], 64, "in is a folder."), (["-", "in"], 64, "Standard input has no name"),
         (["in", "out", "--w", "0"], 64, "'w'"), (["in", "out", "--output", "bmp"], 64, "'output'"),
         (["a.jpg", "-", "--nope", "3"], 64, "'nope'"), (["a.jpg", "-", "--json"], 64, "either the image or --json"),

@@ -6,7 +6,7 @@ import NIOCore
 /// Measures the disk store alone. Prints one line per figure.
 ///
 /// ```
-/// StoreBench million [--entries 1000000] [--folder F]   start-up, look-ups, writes, evictions: many small entries
+/// StoreBench million [--entries 1000000] [--folder F]   startup, look-ups, writes, evictions: many small entries
 /// StoreBench originals [--entries 500] [--folder F]     what it costs to write entries of 1 MB
 /// StoreBench images [--entries 2000] [--folder F]       the processor time of writing and looking up images
 /// ```

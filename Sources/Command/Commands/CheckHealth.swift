@@ -13,8 +13,8 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
         usage: "darkroom health [--url http://127.0.0.1:8080] [--config FILE] [--SETTING VALUE ...]",
         discussion: """
             Requests /health/ready and exits with 0 if the server is ready. Otherwise it prints one line with the \
-            reason and exits with 1. It is a probe for containers, which need no curl. Host and port, or the Unix \
-            socket, are those of 'darkroom serve' with the same flags, environment and file; --url takes precedence.
+            reason and exits with 1. Containers can use it as a probe and need no curl. Host and port, or the Unix \
+            socket, come from the same flags, environment and file as for 'darkroom serve'; --url takes precedence.
             """)
 
     static let ownFlags: Set<String> = ["url"]

@@ -13,7 +13,7 @@ struct CheckConfig: ParsableCommand {
         commandName: "check", abstract: "Check a file of settings without starting a server.",
         discussion: """
             Reads the file and the environment as 'darkroom serve --config FILE' does. Exits with 0 if the settings \
-            are valid; otherwise prints what start-up would print and exits with 78.
+            are valid; otherwise prints what startup would print and exits with 78.
             """)
 
     @Argument(help: "YAML file of settings.") var file: String

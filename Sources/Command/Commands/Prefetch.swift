@@ -18,8 +18,9 @@ struct Prefetch: AsyncParsableCommand {
             --token-file names, not from a flag, which is visible in the process list. A server with an admin-port \
             takes prefetches there, and needs no token if it has none.
 
-            The list becomes one job after another of at most 10,000 images. Ctrl-C cancels the job in progress; what \
-            is cached stays cached. If the connection is lost, it is opened again; the job continues meanwhile.
+            The list is sent as one job after another, each of at most 10,000 images. Ctrl-C cancels the job in \
+            progress; images that are cached stay cached. If the connection is lost, it is opened again; the job \
+            continues meanwhile.
 
             The exit status is 0 if every image is cached, 1 if an image failed or the server did not take the list, \
             64 if the arguments are wrong, and 130 after Ctrl-C.
@@ -205,8 +206,8 @@ extension Prefetch {
             """
         case .forgotten:
             """
-            \(server): The server does not know the job any longer; it was probably restarted. Run the command again: \
-            what is cached is found at once.
+            \(server): The server no longer knows the job; it was probably restarted. Run the command again: cached \
+            images are found at once.
             """
         case .canceled: "\(server): The job was canceled by an administrator or because the server stops."
         }

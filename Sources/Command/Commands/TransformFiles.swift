@@ -25,8 +25,7 @@ struct TransformFiles: AsyncParsableCommand {
             Many files: each IN is a file, a folder with everything below it, or a pattern in quotes, such as \
             'photos/**/*.jpg'. Results keep their names and subfolders in FOLDER, with the extension of their format; \
             FOLDER is created if necessary; for a single IN file, end it with a slash. As many images as there are \
-            processor cores are transformed at once. Hidden files, and in folders everything that is no image, are \
-            left out.
+            processor cores are transformed at once. Hidden files are left out, as are non-images in folders.
 
             No existing file is replaced, unless --overwrite is given. --json prints one JSON object per line for \
             each file, and a last one with the counts.
@@ -92,7 +91,7 @@ struct TransformFiles: AsyncParsableCommand {
             return false
         }
         guard !isFolder, paths.count > 2 || !Inputs([paths[0]]).folders.isEmpty else { return isFolder }
-        guard kind == nil else { throw UsageError(sentence: "\(target) is no folder, which several images need.") }
+        guard kind == nil else { throw UsageError(sentence: "\(target) is not a folder; several images need one.") }
         return true
     }
 }

@@ -42,8 +42,8 @@ struct ProcessMetrics: Sendable {
                 startedAt.timeIntervalSince1970),
             Reading(
                 "darkroom_memory_limit_bytes", .gauge,
-                "Memory that the server and its workers may use: the lowest limit of their control groups, or that of "
-                    + "the machine.", ResourceLimits.current.memoryBytes),
+                "Memory that the server and its workers may use: the lowest limit of their control groups, or the "
+                    + "memory of the machine.", ResourceLimits.current.memoryBytes),
         ]
         return [Self.build]
             + readings.compactMap { reading in

@@ -12,7 +12,7 @@ extension ServerMetrics {
         let activities = [("reading", statistics.isReadable), ("writing", statistics.isWritable)]
         let counters = [
             (
-                "damaged", "Objects in the shared store that were damaged, foreign or incomplete.", statistics.damaged
+                "damaged", "Objects in the shared store that were corrupt, foreign or incomplete.", statistics.damaged
             ),
             ("writes", "Objects written to the shared store.", statistics.writes),
             (
@@ -24,7 +24,7 @@ extension ServerMetrics {
         return [
             MetricFamily(
                 "darkroom_shared_store_lookups_total", .counter,
-                help: "Looks into the shared store, by result: hit, miss, failure (an error, or no answer in time) or "
+                help: "Lookups in the shared store, by result: hit, miss, failure (an error, or no answer in time) or "
                     + "skipped (because the store was failing).",
                 results.map { MetricFamily.Series(SeriesLabels([("result", $0)]), .number(Double($1))) }),
             MetricFamily(

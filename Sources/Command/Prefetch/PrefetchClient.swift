@@ -79,7 +79,7 @@ struct PrefetchClient: Sendable {
             let json = try await response.body.collect(upTo: Self.maxDocumentBytes)
             return try JSONDecoder().decode(PrefetchJobState.self, from: Data(json.readableBytesView))
         } catch is DecodingError {
-            throw .notDarkroom("the answer is not that of a Darkroom server.")
+            throw .notDarkroom("the response is not from a Darkroom server.")
         } catch {
             throw .connection(ConnectionFailure.reason(error))
         }
@@ -104,7 +104,7 @@ struct PrefetchClient: Sendable {
             }
             return nil
         } catch is DecodingError {
-            throw .notDarkroom("its events are not those of a Darkroom server.")
+            throw .notDarkroom("its events are not from a Darkroom server.")
         } catch is EventStreamParser.TooLong {
             throw .notDarkroom("an event is longer than \(EventStreamParser.maxBytes) bytes.")
         } catch {

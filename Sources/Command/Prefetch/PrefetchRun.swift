@@ -92,8 +92,8 @@ struct PrefetchRun: Sendable {
         }
     }
 
-    /// Starts a job. Cancellation does not interrupt the request: the server may have taken the job, which can be canceled
-    /// only when its identifier is known.
+    /// Starts a job. Cancellation does not interrupt the request: the server may have taken the job, which can be
+    /// canceled only when its identifier is known.
     private func start(_ batch: PrefetchList.Batch) async throws(PrefetchFailure) -> PrefetchJobState {
         let request = Task { [server] () async -> Result<PrefetchJobState, PrefetchFailure> in
             do throws(PrefetchFailure) { return .success(try await server.start(batch)) } catch {

@@ -65,7 +65,7 @@ struct MemoryUpkeep: Service {
     }
 }
 
-/// Removes expired entries of the disk cache at start-up and every hour.
+/// Removes expired entries of the disk cache at startup and every hour.
 struct ExpiryUpkeep: Service {
     let pipeline: ImagePipeline
 

@@ -24,7 +24,7 @@ struct CacheSettings: SettingTheme {
     let decodedBytes = Setting(
         "cache-decoded-bytes", .bytes(atLeast: 0), default: ResourceDefaults.current.decodedCacheBytes,
         shownAs: "128MiB, or a sixteenth of the usable memory if that is less",
-        help: "Byte budget of the cache of decoded originals in demand. 0 disables it.")
+        help: "Byte budget of the cache of decoded originals. 0 disables it.")
     let maxAge = Setting(
         "cache-max-age", .optional(.duration()), default: nil,
         help: "Age at which entries of the disk cache are removed. By default, entries do not expire.")
@@ -86,7 +86,7 @@ struct FreshnessSettings: SettingTheme {
         "failure-memory", .boolean, default: FreshnessPolicy().remembersFailures,
         help: """
             Whether a source whose origin failed without stating a freshness lifetime is requested again only after 1 \
-            to 60 seconds, or Retry-After. With false, each request contacts the origin, as RFC 9111 has it.
+            to 60 seconds, or Retry-After. With false, each request contacts the origin, as in RFC 9111.
             """)
     let variantMaxAge = Setting(
         "variant-max-age", .duration(allowsZero: true), default: .seconds(365 * 86_400),

@@ -13,17 +13,18 @@ struct FormatSettings: SettingTheme {
     let avifBudget = Setting(
         "avif-budget", .duration(allowsZero: true), default: PipelineConfiguration().encodingBudget,
         help: """
-            Estimated time of encoding a negotiated AVIF or JPEG XL above which the first requests are answered in the \
-            client's next format, while the preferred one is made in the background. 0 makes all requests wait.
+            Maximum estimated time to encode a negotiated AVIF or JPEG XL before the response. Above it, the first \
+            responses have the client's next format, while the preferred format is made in the background. 0 makes all \
+            requests wait.
             """)
     let saveDataQuality = Setting(
         "save-data-quality", .optional(.integer(1...100)), default: nil,
-        help: "Highest default quality for clients that send 'Save-Data: on', which then is part of Vary.")
+        help: "Maximum default quality for clients that send 'Save-Data: on'. Vary then includes Save-Data.")
     let clientHints = Setting(
         "client-hints", .boolean, default: NegotiationPolicy().usesClientHints,
         help: """
             Whether the fields Sec-CH-Width and Sec-CH-DPR give the size of images whose URL has no width and height, \
-            or no dpr. They become part of Accept-CH and Vary, so each size is cached on its own.
+            or no dpr. They become part of Accept-CH and Vary, so each size is cached separately.
             """)
 }
 

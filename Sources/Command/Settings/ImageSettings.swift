@@ -29,8 +29,9 @@ struct LimitSettings: SettingTheme {
     let maxProcessingTime = Setting(
         "max-processing-time", .duration(), default: .milliseconds(PixelLimits().maxProcessingMilliseconds),
         help: """
-            Maximum processor time that an image is expected to take, as estimated from its header. More is refused \
-            with the parameter to lower. An image that takes far more time than expected is stopped and quarantined.
+            Maximum processor time of an image, as estimated from its header. An image that exceeds it is refused, and \
+            the response names the parameter to lower. An image that takes far more time than estimated is stopped and \
+            quarantined.
             """)
 }
 
@@ -76,13 +77,13 @@ struct ProcessingSettings: SettingTheme {
         help: "Default of the query parameter 'passthrough'.")
     let webpEffort = Setting(
         "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
-        help: "Time that the WebP encoder spends on smaller files; 6 takes twice as long as 4.")
+        help: "Effort of the WebP encoder to make smaller files; 6 takes twice as long as 4.")
     let avifEffort = Setting(
         "avif-effort", .integer(EncoderEfforts.avifRange), default: EncoderEfforts().avif,
-        help: "Time that the AVIF encoder spends on smaller files; 4 takes seven times as long as 2.")
+        help: "Effort of the AVIF encoder to make smaller files; 4 takes seven times as long as 2.")
     let jxlEffort = Setting(
         "jxl-effort", .integer(EncoderEfforts.jxlRange), default: EncoderEfforts().jxl,
-        help: "Time that the JPEG XL encoder spends on smaller files.")
+        help: "Effort of the JPEG XL encoder to make smaller files.")
     let pngEffort = Setting(
         "png-effort", .integer(EncoderEfforts.pngRange), default: EncoderEfforts().png,
         help: "Compression level of PNG.")

@@ -20,21 +20,21 @@ struct ObjectStorageSettings: SettingTheme {
     let sharedStore = Setting(
         "shared-store", .optional(.storeFolder), default: nil,
         help: """
-            Folder of the store that several servers use as a cache behind their own, and through which a purge \
-            reaches all of them. By default, none.
+            Folder of an object store that several servers share as a cache tier. A purge of one server reaches the \
+            others through it. By default, none.
             """)
     let sharedStoreTimeout = Setting(
         "shared-store-timeout", .duration(), default: shared.timeout,
-        help: "Maximum time to look for an image in shared-store. After it, the request continues as a miss.")
+        help: "Maximum time of a lookup in shared-store. After it, the request continues as a miss.")
     let sharedStoreOriginals = Setting(
         "shared-store-originals", .boolean, default: shared.storesOriginals,
-        help: "Whether originals are kept in shared-store too, besides the images made from them.")
+        help: "Whether to store originals in shared-store, in addition to variants.")
     let sharedStoreMinCost = Setting(
         "shared-store-min-cost-ms", .integer(0...60_000), default: 0,
-        help: "Processing time in milliseconds from which an image is worth being kept in shared-store.")
+        help: "Minimum processing time in milliseconds of variants that are stored in shared-store.")
     let purgePoll = Setting(
         "purge-poll", .duration(), default: shared.purgeInterval,
-        help: "How often each server looks for the purges of the others in shared-store.")
+        help: "Interval at which each server reads the purges of other servers from shared-store.")
 
     private static let shared = SharedStoreConfiguration()
 }

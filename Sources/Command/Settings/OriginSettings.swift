@@ -37,7 +37,7 @@ struct OriginSettings: SettingTheme {
         "max-inflight-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
         help: """
             Byte budget of all sources being downloaded or processed. Further downloads wait. A single download may \
-            exceed it. Uploads have another quarter of it.
+            exceed it. Uploads have a separate budget, a quarter of this one.
             """)
     let downloadOrder = Setting(
         "download-order", .choice(of: DownloadOrder.self), default: client.downloadOrder,

@@ -20,8 +20,8 @@ struct ListenerSettings: SettingTheme {
     let basePath = Setting(
         "base-path", .basePath, default: "",
         help: """
-            Path that a reverse proxy puts in front of all paths, such as /images. Requests are answered with and \
-            without it, and URLs that the server hands out have it.
+            Path that a reverse proxy puts in front of all paths, such as /images. Requests are accepted with and \
+            without it; URLs in responses include it.
             """)
     let adminHost = Setting(
         "admin-host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1",
@@ -29,14 +29,14 @@ struct ListenerSettings: SettingTheme {
     let adminPort = Setting(
         "admin-port", .optional(.integer(0...65_535)), default: nil,
         help: """
-            Separate port for /cache, /prefetch and /metrics, which port then no longer serves. Without admin-token, \
-            anyone who can reach this port may use them. 0 picks a free port.
+            Separate port for /cache, /prefetch and /metrics, which the main port then no longer serves. Without \
+            admin-token, anyone who can reach this port may use them. 0 picks a free port.
             """)
     let publicURL = Setting(
         "public-url", .optional(.webURL), default: nil,
         help: """
-            Public base URL of this server, with the path of a proxy if it has one, used for the URLs in /srcset and \
-            of the sign command. By default they have no host and begin with base-path.
+            Public base URL of this server, including the path of a proxy, for URLs in /srcset and from the sign \
+            command. By default, these URLs have no host and begin with base-path.
             """)
     let trustedProxies = Setting(
         "trusted-proxies", .list(of: .network), default: [],
@@ -115,20 +115,21 @@ struct AccessSettings: SettingTheme {
     let playground = Setting(
         "playground", .boolean, default: true,
         help: """
-            Whether / serves the playground. Without local-root, it brings a few images of its own, which any client \
-            can request as local:///samples/….
+            Whether / serves the playground. Without local-root, it includes sample images, which any client can \
+            request as local:///samples/….
             """)
     let iiif = Setting(
         "iiif", .boolean, default: false,
         help: """
-            Whether /iiif serves the IIIF Image API, which scripts of all sites may read. Where images require a \
-            signature, it serves sources with a short name of source-map without one. Behind a proxy, set public-url.
+            Whether /iiif serves the IIIF Image API, which scripts of all sites may read. If images require a \
+            signature, /iiif serves sources with a short name of source-map without a signature. Behind a proxy, set \
+            public-url.
             """)
     let compat = Setting(
         "compat", .choice(of: Dialect.self), default: .darkroom,
         help: """
-            Whose parameters /image, /signed and /explain read in a query without 'compat' and 'preset': Darkroom's, \
-            or those of wsrv.nl, which / reads in any case.
+            Query language of /image, /signed and /explain for queries without 'compat' and 'preset': Darkroom's \
+            parameters, or the parameters of wsrv.nl, which / always reads.
             """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false,
@@ -154,5 +155,7 @@ struct LoggingSettings: SettingTheme {
         help: "Format of log lines: text for people, one JSON object per line, or logfmt.")
     let hits = Setting(
         "log-hits", .boolean, default: true,
-        help: "Whether to log requests that a fresh cached image answers. Those of a second or more are always logged.")
+        help: """
+            Whether to log hits: requests that a fresh cached image answers. Hits of a second or more are always logged.
+            """)
 }

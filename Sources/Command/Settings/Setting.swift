@@ -82,7 +82,7 @@ enum EnvironmentName {
     static let prefix = "DARKROOM_"
 }
 
-/// A setting that stops start-up: one sentence with the key as the user spelled it, the reason and the accepted values.
+/// A setting that stops startup: one sentence with the key as the user spelled it, the reason and the accepted values.
 struct SettingError: Error, Equatable, CustomStringConvertible {
     let description: String
 

@@ -27,7 +27,7 @@ struct Settings: Sendable {
         serviceLinks = sources.serviceLinks
     }
 
-    /// Throws what stops start-up: a malformed value, an impossible combination, or an unintended open proxy.
+    /// Throws what stops startup: a malformed value, an impossible combination, or an unintended open proxy.
     init(_ sources: SettingSources, sockets: InheritedSockets = InheritedSockets()) throws(SettingError) {
         try self.init(unchecked: sources)
         self.sockets = sockets

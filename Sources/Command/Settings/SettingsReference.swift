@@ -29,12 +29,12 @@ enum SettingsReference {
         Each setting has one name in three spellings: the flag `--max-source-bytes`, the environment variable
         `DARKROOM_MAX_SOURCE_BYTES`, and the key `max-source-bytes:` in the YAML file that `--config FILE` names. A
         flag takes precedence over the environment, and the environment over the file. An unknown name or an invalid
-        value stops start-up with exit status 78 (64 for an unknown flag) and a message that names it.
+        value stops startup with exit status 78 (64 for an unknown flag) and a message that names it.
 
         Byte counts take the units `KiB`, `MiB` and `GiB`; durations take `ms`, `s`, `m`, `h` and `d`. Lists are
-        separated by commas. Usable CPU cores are those that the process may run on, or fewer if its control group
-        (cgroup v1 or v2) or a parent of it has a CPU quota, which is rounded up. Usable memory is the machine's, or the
-        lowest memory limit of these groups.
+        separated by commas. Usable CPU cores are the cores that the process may run on, or fewer if its control
+        group (cgroup v1 or v2) or a parent of it has a CPU quota, which is rounded up. Usable memory is the memory of the
+        machine, or the lowest memory limit of these groups.
 
         The file also takes YAML lists, maps for `presets`, `signing-keys` and
         `cache-key-drop-query`, and the booleans `yes`, `no`, `on` and `off`:

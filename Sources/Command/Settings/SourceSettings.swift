@@ -14,9 +14,9 @@ struct SourceSettings: SettingTheme {
     let marks = Setting(
         "marks", .marks, default: [],
         help: """
-            Names of images to draw onto others with the parameter mark, as name=URL, such as logo=local:///logo.png. \
-            The URL may begin with a name of source-map. Clients do not learn it, and it need not be in allow-hosts \
-            and allow-ports. By default, none.
+            Names of watermarks for the parameter mark, as name=URL, such as logo=local:///logo.png. The URL may begin \
+            with a name of source-map. Clients do not learn it, and it need not be in allow-hosts and allow-ports. By \
+            default, none.
             """)
     let s3Sources = Setting(
         "s3-sources", .objectSources, default: [],

@@ -20,7 +20,7 @@ struct TracingSettings: SettingTheme {
         "otlp-sample-ratio", .ratio, default: 0.01,
         help: """
             Share of requests whose spans are recorded. Requests with a traceparent that is not sampled are never \
-            recorded, those from trusted-proxies with a sampled one always.
+            recorded; requests from trusted-proxies with a sampled traceparent are always recorded.
             """)
 }
 

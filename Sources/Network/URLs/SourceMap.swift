@@ -33,7 +33,7 @@ package struct SourceMap: Hashable, Sendable {
                 description: "\(shown) must be 1 to 32 letters, digits, '+', '-' and '.', beginning with a letter.")
         }
         guard !Self.reservedNames.contains(name) else {
-            throw Flaw(description: "\(shown) is that of a scheme; use another one.")
+            throw Flaw(description: "\(shown) is the name of a URL scheme; use another name.")
         }
         guard targets[name] == nil else { throw Flaw(description: "\(shown) is given twice.") }
         guard let url = Self.target(target) else {

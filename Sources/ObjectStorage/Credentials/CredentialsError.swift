@@ -50,7 +50,7 @@ extension CredentialsError: CustomStringConvertible {
             "The file '\(path)' for the credentials of \(source.text) is unreadable."
         case .malformed(let source): "The credentials of \(source.text) are malformed."
         case .endpointNotAllowed:
-            "AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed; use https, a loopback address or that of ECS or EKS."
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed; use https, a loopback address, or one of ECS or EKS."
         case .refused(let source, let status): "The credentials of \(source.text) were refused with status \(status)."
         case .unreachable(let source): "The credentials of \(source.text) could not be loaded: no answer."
         case .canceled: "Loading credentials was canceled."

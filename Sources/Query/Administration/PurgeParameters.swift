@@ -14,7 +14,7 @@ enum PurgeParameters {
         Row("expired", .boolean, \.expired, cache("Entries older than the maximum age of the disk cache.")),
         Row(
             "tier", .choice(["memory": TierSet.memory, "disk": .disk]), \.tier,
-            cache("The tier of this server that `all` empties; by default both, and those of all servers.")),
+            cache("The tier of this server that `all` empties; by default both tiers of all servers.")),
         Row("soft", .boolean, \.soft, cache("Marks entries stale instead of removing them.")),
         Row("dry_run", .boolean, \.dryRun, cache("Lists entries and removes nothing.")),
     ]

@@ -11,7 +11,7 @@ struct IIIFRotation: Hashable, Sendable {
         mirrors = text.hasPrefix("!")
         guard let degrees = IIIFNumbers.decimal(text.dropFirst(mirrors ? 1 : 0)), degrees <= 360 else {
             throw InvalidParameter(
-                "rotation", got: text, expected: "degrees from 0 to 360, behind ! for an image that is mirrored first")
+                "rotation", got: text, expected: "degrees from 0 to 360, after ! for an image that is mirrored first")
         }
         self.degrees = degrees == 360 ? 0 : degrees
     }

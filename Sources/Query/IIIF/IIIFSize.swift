@@ -20,7 +20,8 @@ struct IIIFSize: Hashable, Sendable {
         upscales = text.hasPrefix("^")
         guard let form = Form(text.dropFirst(upscales ? 1 : 0)) else {
             throw InvalidParameter(
-                "size", got: text, expected: "max, w, or ,h or w,h or !w,h in pixels, or pct:n, each perhaps behind ^")
+                "size", got: text, expected: "max, w, or ,h or w,h or !w,h in pixels, or pct:n, each optionally after ^"
+            )
         }
         self.form = form
     }

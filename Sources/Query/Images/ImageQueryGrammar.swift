@@ -140,7 +140,7 @@ package struct ExplainGrammar: Sendable {
         self.dialect = dialect
         let fetch = Parameter<Draft>(
             Self.fetch, .boolean, \.fetch,
-            .of(.caching, .fetch, "Fetches the source where it is not cached, so that the plan can be explained."))
+            .of(.caching, .fetch, "Fetches the source if it is not cached, so that the plan can be explained."))
         table = ParameterTable(
             ImageParameters.rows(limits).map { $0.within(\Draft.image) } + [fetch],
             initial: Draft(image: ImageQueryDraft(limits)))

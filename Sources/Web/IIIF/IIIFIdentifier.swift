@@ -49,7 +49,7 @@ struct IIIFIdentifier {
         guard configuration.publicURL == nil else { return baseReference(configuration) }
         guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {
             throw Problem(
-                .malformedRequest, "The 'Host' field must be a host name or address, perhaps with a port.")
+                .malformedRequest, "The 'Host' field must be a host name or address, optionally with a port.")
         }
         return "http://\(host)\(baseReference(configuration))"
     }

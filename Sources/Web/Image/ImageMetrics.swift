@@ -9,7 +9,7 @@ struct ImageMetrics: Sendable {
         case memoryHit = "hit_memory"
         case diskHit = "hit_disk"
         case sharedHit = "hit_shared"
-        /// The variant was produced from a cached original.
+        /// The variant was made from a cached original.
         case originalHit = "hit_original"
         /// The origin confirmed the cached entry.
         case revalidated

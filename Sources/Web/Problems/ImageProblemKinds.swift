@@ -29,7 +29,7 @@ extension ProblemKind {
         cause: "The source is not an absolute URL, or its scheme is not supported.",
         remedy:
             "Pass 'url' as an absolute http, https or s3 URL, percent-encoded as a whole so that its own '&' and '#' "
-            + "are not taken for those of the request.")
+            + "do not end it.")
 
     static let gpsNotAllowed = ProblemKind(
         "gps-not-allowed", .forbidden, title: "GPS positions are not disclosed",
@@ -194,8 +194,8 @@ extension ProblemKind {
     static let purgeNotShared = ProblemKind(
         "purge-not-shared", .serviceUnavailable, title: "The purge did not reach the other servers",
         cause:
-            "This server carried the purge out, but the store through which the others learn of it failed, or denied "
-            + "the write.",
+            "This server carried out the purge, but could not write it to the shared store, from which other servers "
+            + "read it.",
         remedy: "Repeat the purge until it succeeds. The operator's log has the store's error; see 'shared-store'.")
 
     static let timeout = ProblemKind(

@@ -48,7 +48,7 @@ extension Problem {
     private var ofMark: Problem {
         var problem = self
         let isAboutSource = ["The source", "The origin"].contains { detail.hasPrefix($0) }
-        problem.detail = "The image's mark cannot be used. \(isAboutSource ? "Its\(detail.dropFirst(3))" : detail)"
+        problem.detail = "The watermark cannot be used. \(isAboutSource ? "Its\(detail.dropFirst(3))" : detail)"
         problem.parameter = "mark"
         return problem
     }

@@ -8,12 +8,10 @@ extension ImageParameters {
         return [
             Row(
                 "w", side, \.width,
-                resize("Width of the box in CSS pixels, or in percent of the width of the upright, cropped source.")),
+                resize("Width of the box in CSS pixels, or in percent of the upright, cropped source's width.")),
             Row(
                 "h", side, \.height,
-                resize(
-                    "Height of the box in CSS pixels, or in percent of the height of the upright, cropped "
-                        + "source.")),
+                resize("Height of the box in CSS pixels, or in percent of the upright, cropped source's height.")),
             Row(
                 "dpr", .hundredths(1...8), \.pixelRatio,
                 resize("Device pixel ratio that `w` and `h` are multiplied by.")),
@@ -27,9 +25,8 @@ extension ImageParameters {
                 "a", .place, \.place,
                 .of(
                     .size, .transform(CoverCrop.self), .low,
-                    "Where `fit=cover` crops and `fit=contain` places the image: center, edge or corner, the part "
-                        + "with the most detail (`entropy`), the most salient part (`attention`) or a focal point "
-                        + "(`focal`).")),
+                    "Where `fit=cover` crops and `fit=contain` places the image: a position, the part with the most "
+                        + "detail (`entropy`), the most salient part (`attention`) or a focal point (`focal`).")),
             Row(
                 "fpx", .number(0...1), \.focalX,
                 .of(.size, .transform(CoverCrop.self), "Focal point from the left edge; requires `a=focal`.")),
@@ -44,14 +41,10 @@ extension ImageParameters {
                 resize("Aspect ratio of the box: gives the side that `w` or `h` leaves out, and implies `fit=cover`.")),
             Row(
                 "min-w", .integer(1...limits.maxOutputSide), \.minWidth,
-                resize(
-                    "Minimum width in CSS pixels: enlarges a narrower result, and crops the parts that then "
-                        + "exceed the box.")),
+                resize("Minimum width in CSS pixels: enlarges a narrower result, and crops parts beyond the box.")),
             Row(
                 "min-h", .integer(1...limits.maxOutputSide), \.minHeight,
-                resize(
-                    "Minimum height in CSS pixels: enlarges a lower result, and crops the parts that then exceed "
-                        + "the box.")),
+                resize("Minimum height in CSS pixels: enlarges a lower result, and crops parts beyond the box.")),
         ]
     }
 }
