@@ -30,7 +30,7 @@ struct ImageMetrics: Sendable {
     /// The help text of each metric by its name.
     static let help = [
         "darkroom_image_answers_total":
-            "Image requests by result: hit_memory, hit_disk, hit_shared, hit_original (produced from a cached "
+            "Image requests by result: hit_memory, hit_disk, hit_shared, hit_original (made from a cached "
             + "original), revalidated, miss, upload, stale, fallback or failure.",
         "darkroom_image_stage_duration_seconds":
             "Time in each stage of successful image requests: fetch (from the origin or the cached original), "
