@@ -3,7 +3,7 @@
 PORT ?= 8080
 SWIFT_FLAGS ?=
 SERVER ?= .build/debug/darkroom
-ROOM ?=
+MODULE ?=
 
 # An import without an arrow in Package.swift does not build.
 checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
@@ -27,7 +27,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
-	@echo '  ROOM=Store limits test to one room. SERVER names the executable that conformance, deploy-check and the proofs drive.'
+	@echo '  MODULE=Store limits test to one module. SERVER names the executable that conformance, deploy-check and the proofs drive.'
 	@echo '  SEED makes conformance, chaos, costs, cluster and fuzz repeatable.'
 
 setup:
@@ -64,13 +64,13 @@ release-check: ## Check that the last commit can be tagged as a release
 run: release ## Build for release and serve Fixtures/images on 127.0.0.1:8080
 	@exec .build/dist/darkroom serve --local-root Fixtures/images --host 127.0.0.1 --port $(PORT)
 
-test: setup ## Build and run all tests, or those of one ROOM
+test: setup ## Build and run all tests, or the tests of one MODULE
 	swift build --product darkroom $(checked)
-ifeq ($(ROOM),)
+ifeq ($(MODULE),)
 	$(tests) --parallel --filter '^$(parallel)\.' $(checked)
 	$(store) $(tests) --skip-build --no-parallel --skip '^$(parallel)\.' $(SWIFT_FLAGS)
 else
-	DARKROOM_TESTS=$(ROOM) $(if $(filter ObjectStorage,$(ROOM)),$(store)) $(tests) --no-parallel $(checked)
+	DARKROOM_TESTS=$(MODULE) $(if $(filter ObjectStorage,$(MODULE)),$(store)) $(tests) --no-parallel $(checked)
 endif
 
 sanitize: setup ## Run the concurrent suites under Thread Sanitizer, and the sandbox under Address Sanitizer
@@ -148,7 +148,7 @@ fuzz: setup ## Feed mutated input to every parser of untrusted bytes for SECONDS
 format: ## Format all Swift in place
 	swift format --in-place --recursive --parallel $(swift_paths)
 
-lint: ## Check the format and the rules of the house
+lint: ## Check the format and the rules of the project
 	swift format lint --strict --recursive --parallel $(swift_paths)
 	python3 scripts/lint-house.py
 

@@ -221,7 +221,7 @@ let package = Package(
     ]
 )
 
-// `make test ROOM=Store` builds and runs the tests of one room alone.
+// `make test MODULE=Store` builds and runs the tests of one room alone.
 if let room = Context.environment["DARKROOM_TESTS"] {
     package.targets.removeAll { $0.type == .test && $0.name != "\(room)Tests" }
 }

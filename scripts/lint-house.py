@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the rules of the house that neither the compiler nor swift-format knows.
+"""Checks the rules of the project that neither the compiler nor swift-format knows.
 
 Sizes of files, functions and folders, the width of comments, constructs that crash, words that do not belong, and the version.
 The arrows between modules are checked by the build (`--explicit-target-dependency-import-check error`) against Package.swift.
