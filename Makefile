@@ -21,7 +21,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload attack costs cluster fuzz docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload attack costs cluster fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -151,6 +151,9 @@ format: ## Format all Swift in place
 lint: ## Check the format and the rules of the project
 	swift format lint --strict --recursive --parallel $(swift_paths)
 	python3 scripts/lint-house.py
+
+site: ## Build the documentation site into .build/site, which needs no network; a broken link fails
+	@scripts/make-site.sh
 
 docs: setup ## Build the library's documentation into .build/docs
 	@scripts/make-docs.sh $(SWIFT_FLAGS)

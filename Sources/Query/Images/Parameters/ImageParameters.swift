@@ -87,7 +87,7 @@ enum ImageParameters {
     private static let info: [Row] = [
         Row(
             "fields", .infoFields, \.infoFields,
-            .of(.encoding, .decode, .high, "Details besides the header's, and where the image is cached.")),
+            .of(.encoding, .decode, .high, "Details to add to the document, and the tiers that hold the image.")),
         Row(
             "gps", .boolean, \.includesPosition,
             .of(.encoding, .decode, "GPS position of the image, on servers that allow it.")),
