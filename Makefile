@@ -33,7 +33,7 @@ help: ## List the targets
 setup:
 	@scripts/setup.sh
 
-release: setup ## Build for release into .build/dist: the executable without symbols, and these beside it
+release: setup ## Build for release into .build/dist: the executable without symbols, and its symbols
 	$(optimized)
 	scripts/strip.sh .build/release/darkroom .build/dist
 
@@ -105,7 +105,7 @@ named = $(filter command environment,$(firstword $(origin SERVER)))
 built = $(if $(named),,$(optimized))
 proofs = python3 -B scripts/proofs $(if $(named),--server $(SERVER))
 
-ssrf: setup ## Show in a network namespace that no forbidden address is contacted
+ssrf: setup ## Check in a network namespace that no forbidden address is contacted
 	$(built)
 	$(proofs) ssrf $(if $(CORPUS),--corpus $(CORPUS))
 
@@ -121,20 +121,20 @@ soak: setup ## Request REQUESTS=50000 different images and check that memory doe
 	$(built)
 	$(proofs) soak --requests $(or $(REQUESTS),50000)
 
-overload: setup ## Send FACTOR=10 times the load that the server can handle; check goodput, deadlines, fairness, memory
+overload: setup ## Send FACTOR=10 times the load that the server can process; check goodput, deadlines, fairness, memory
 	$(built)
 	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
 	$(proofs) overload --hostile
 
-attack: setup ## Replay attacks that once cost more than a request may, and check the bound of each; ONLY=theme
+attack: setup ## Replay attacks that were found on the server, and check the bound of each; ONLY=theme
 	$(built)
 	$(proofs) attack $(if $(ONLY),--only $(ONLY))
 
-costs: setup ## Search for SECONDS=600 for valid requests that take more than was predicted
+costs: setup ## Search for SECONDS=600 for valid requests that exceed their predicted cost
 	$(built)
 	$(proofs) costs --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
-cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; PAGE=docs/proofs.md writes the figures there
+cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; PAGE=docs/proofs.md updates its figures
 	@scripts/setup-proxies.sh
 	$(built)
 	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
