@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the rules of the project that neither the compiler nor swift-format knows.
 
-Sizes of files, functions and folders, the width of comments, constructs that crash, words that do not belong, and the version.
+Sizes of files, functions and folders, the width of comments, constructs that crash, words that do not belong, the version, and
+figures that several pages state.
 The arrows between modules are checked by the build (`--explicit-target-dependency-import-check error`) against Package.swift.
 """
 
@@ -68,12 +69,31 @@ VERSION_COPIES = [
     ("openapi/openapi.yaml", r"info: \{ title: Darkroom, version: (.+?) \}"),
     ("Dockerfile", r'image\.version="(.+?)"'),
 ]
+# A figure of docs/benchmarks.md, and the places that repeat it, perhaps rounded or in units that are so many times larger.
+MEASURED = "docs/benchmarks.md"
+FIGURES = {
+    r"\| Darkroom, fast \| (.+?) \| vips": [
+        ("README.md", r"JPEG misses, relative to libvips \| (.+?) ", 1), (MEASURED, r"Darkroom, default settings \| (.+?) ", 1),
+    ],
+    r"\| idle \| (.+?) MB": [
+        ("README.md", r"Idle memory \| (.+?) MB", 1), (MEASURED, r"Darkroom, default settings \|.+?\| (.+?) MB", 1),
+        ("docs/deploying.md", r"\[(.+?) MB measured\]", 1),
+    ],
+    r"\| after 300 misses, all caches 0 \| (.+?) MB": [(MEASURED, r"all caches off, Darkroom uses (.+?) MB", 1)],
+    r"\| memory hits \| (.+?) \| nginx": [(MEASURED, r"a memory hit of Darkroom (.+?)\.\n", 1)],
+    r"\| fast, CPU time of the server process \| (.+?) ms": [
+        (MEASURED, r"A miss takes (.+?) ms", 1), ("docs/capacity.md", r"\(benchmarks.md#misses\): (.+?) ms in the server", 1),
+    ],
+    r"\| fast, CPU time of the worker processes \| (.+?) ms": [("docs/capacity.md", r"ms in the server, (.+?) ms in a worker", 1)],
+    r"\| disk hits, CPU time of the server \| (.+?) µs": [("docs/capacity.md", r"on the disk of a node \| (.+?) ms", 1000)],
+    r"\| bytes of the variant \| (.+?) B": [("docs/capacity.md", r"of an original \| (.+?) kB", 1000)],
+}
 # A query value that keeps the spelling its users know, an operation of libvips, and a value that tests expect to be refused.
 FOREIGN = re.compile(r"greyscale|colourspace|\"colour\"", re.IGNORECASE)
 
 
 def main() -> int:
-    found = [*source_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems()]
+    found = [*source_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems(), *figure_problems()]
     for problem in found:
         print(problem, file=sys.stderr)
     return 1 if found else 0
@@ -138,6 +158,23 @@ def version_problems() -> Iterator[str]:
     for file, pattern in VERSION_COPIES:
         if _stated(file, pattern) != version:
             yield f"{file}: the version is {_stated(file, pattern)}, but {version} in {VERSION[0]}"
+
+
+def figure_problems() -> Iterator[str]:
+    """Figures that pages repeat with another value."""
+    for measured, copies in FIGURES.items():
+        value = _number(MEASURED, measured)
+        for file, pattern, factor in copies:
+            copy = _number(file, pattern)
+            if value is None or copy is None:
+                yield f"{file}: the figure {pattern if copy is None else measured} is missing; update FIGURES in {Path(__file__).name}"
+            elif abs(copy * factor - value) > 0.02 * value:
+                yield f"{file}: {copy:g} is {value:g} in {MEASURED} ({measured})"
+
+
+def _number(file: str, pattern: str) -> float | None:
+    stated = _stated(file, pattern)
+    return float(stated.replace(",", "")) if stated and re.fullmatch(r"[\d,]*\.?\d+", stated) else None
 
 
 def _stated(file: str, pattern: str) -> str | None:
