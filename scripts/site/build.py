@@ -104,11 +104,17 @@ def navigation() -> Iterator[str]:
     """The questions of README.md and the pages below each, as YAML."""
     yield from ("nav:", "  - Darkroom: index.md")
     pages = README.read_text().partition("\n## Documentation\n")[2]
+    group, listed = "Pages", {"README.md"}
     for line in pages.splitlines():
         if question := re.fullmatch(r"\*\*(.+)\*\*", line):
-            yield f"  - {question[1]!r}:"
+            group = question[1]
         for title, name in re.findall(r"\[([^]]+)\]\((?:docs/)?([A-Za-z-]+\.md)\)", line):
-            yield f"      - {title.removesuffix('.md').capitalize() if title == name else title}: {name}"
+            if group:
+                yield f"  - {group!r}:"
+                group = ""
+            if name not in listed:
+                listed.add(name)
+                yield f"      - {title.removesuffix('.md').capitalize() if title == name else title}: {name}"
     yield "not_in_nav: |\n  /files/\n  Fixtures/README.md"
 
 
