@@ -65,7 +65,7 @@ def verdicts(flood: Flood) -> Iterator[tuple[bool, str]]:
     served = sum(answer.status == 200 for answer in flood.polite)
     yield (
         served >= POLITE * len(flood.polite) and served > 0,
-        f"the polite client got {served} of {len(flood.polite)}, after p50 "
+        f"the client with few requests got {served} of {len(flood.polite)}, after p50 "
         f"{quantile([answer.seconds for answer in flood.polite], 0.5):.2f} s (at least {POLITE:.0%})",
     )
 
