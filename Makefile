@@ -21,13 +21,13 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance playground bench prove ssrf chaos corpus soak overload attack costs cluster fuzz site docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground bench prove ssrf chaos corpus soak overload attack costs cluster fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
-	@echo '  MODULE=Store limits test to one module. SERVER names the executable that conformance, deploy-check and the proofs drive.'
+	@echo '  MODULE=Store limits test to one module. SERVER names the executable that conformance, clients, deploy-check and the proofs drive.'
 	@echo '  SEED makes conformance, chaos, costs, cluster and fuzz repeatable.'
 
 setup:
@@ -80,6 +80,11 @@ conformance: setup ## Drive the server with a client generated from openapi.yaml
 	@scripts/setup-ci.sh
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.venv/bin/python -B scripts/conformance --server $(SERVER) $(if $(SEED),--seed $(SEED))
+
+clients: setup ## Test the packages in clients/ that sign URLs, in each language and against the server
+	@scripts/setup-clients.sh
+	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
+	python3 -B scripts/test-clients.py --server $(SERVER)
 
 deploy-check: setup ## Check the deployment files: manifests, proxies in front of a server, dashboard and alerts
 	@scripts/setup-ci.sh

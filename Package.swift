@@ -173,9 +173,11 @@ let package = Package(
             packages: [distributedTracing, logging, nioCore, nioFoundation, nioHTTP1, nioPosix]),
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(
-            name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto],
-            path: "Examples", exclude: ["signing"], packageAccess: false, swiftSettings: swiftSettings),
-        tests(of: "Examples", sees: ["TestOrigin", "Darkroom"], packages: [nioCore, nioPosix]),
+            name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto, httpTypes, hummingbird],
+            path: "Examples", packageAccess: false, swiftSettings: swiftSettings),
+        tests(
+            of: "Examples", sees: ["TestOrigin", "Darkroom"],
+            packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
         tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestLogs", "Tracing"],

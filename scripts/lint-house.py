@@ -58,7 +58,7 @@ WORDS = {
     r"\blicence\b": "license",
 }
 WORD_FILES = [
-    "Sources", "Tests", "Examples", "Benchmarks", "docs", "openapi", "README.md", "SECURITY.md", "CONTRIBUTING.md",
+    "Sources", "Tests", "Examples", "Benchmarks", "clients", "docs", "openapi", "README.md", "SECURITY.md", "CONTRIBUTING.md",
     "CHANGELOG.md", "Makefile", "Package.swift", "Dockerfile", "deploy",
 ]
 WORD_SUFFIXES = {".swift", ".md", ".yaml", ".h", ".c", ".html", ".py", ".sh", ""}
@@ -68,6 +68,11 @@ VERSION_COPIES = [
     ("openapi/openapi.yaml", r"(?m)^  version: (.+)$"),
     ("openapi/openapi.yaml", r"info: \{ title: Darkroom, version: (.+?) \}"),
     ("Dockerfile", r'image\.version="(.+?)"'),
+    ("clients/javascript/package.json", r'"version": "(.+?)"'),
+    ("clients/python/pyproject.toml", r'(?m)^version = "(.+)"'),
+    ("clients/ruby/darkroom-urls.gemspec", r'spec\.version = "(.+)"'),
+    ("clients/java/pom.xml", r"<version>(.+?)</version>"),
+    ("clients/csharp/Darkroom.Urls.csproj", r"<Version>(.+?)</Version>"),
 ]
 # A figure of docs/benchmarks.md, and the places that repeat it, perhaps rounded or in units that are so many times larger.
 MEASURED = "docs/benchmarks.md"

@@ -19,7 +19,7 @@ struct SignatureTests {
         }
     }
 
-    @Test(arguments: SignatureVectors.all.valid)
+    @Test(arguments: SignatureVectors.all.valid + SignatureVectors.all.signed)
     func `what is signed, and how, is the same in every language`(row: SignatureVectors.Valid) throws {
         let secret = try #require(vectors.keys[row.key])
         let parameters = QueryString(pairs: row.parameters.map { .init(name: $0, value: $1) })

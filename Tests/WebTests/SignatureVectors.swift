@@ -37,6 +37,8 @@ struct SignatureVectors: Decodable, Sendable {
     var now: Double
     var keys: [String: String]
     var valid: [Valid]
+    /// Requests that a server accepts only with presets or uploads, or whose source it has to fetch.
+    var signed: [Valid]
     var same: [Alias]
     var invalid: [Invalid]
 
@@ -50,7 +52,7 @@ struct SignatureVectors: Decodable, Sendable {
             return try decoder.decode(SignatureVectors.self, from: data)
         } catch {
             Issue.record("Fixtures/signatures.json can't be read: \(error)")
-            return SignatureVectors(now: 0, keys: [:], valid: [], same: [], invalid: [])
+            return SignatureVectors(now: 0, keys: [:], valid: [], signed: [], same: [], invalid: [])
         }
     }()
 

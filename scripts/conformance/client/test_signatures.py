@@ -1,4 +1,4 @@
-"""Tests signed requests, signed with Examples/signing."""
+"""Tests signed requests, signed with the Python package of clients/."""
 
 import base64
 import sys
@@ -10,8 +10,8 @@ from darkroom_client.types import File
 
 from servers import KEY_ID, ROOT, SECRET
 
-sys.path.append(str(ROOT / "Examples/signing"))
-from sign import sign  # noqa: E402
+sys.path.append(str(ROOT / "clients/python"))
+from darkroom_urls import Signer  # noqa: E402
 
 SAMPLE = "local:///sample.jpg"
 YEAR_2100 = 4_102_444_800
@@ -19,7 +19,7 @@ YEAR_2100 = 4_102_444_800
 
 def signed(path: str, **parameters: str) -> tuple[str, str]:
     """The query without its signature, and the signature."""
-    query, _, signature = sign(KEY_ID, SECRET, path, parameters).partition("?")[2].rpartition("&s=")
+    query, _, signature = Signer(KEY_ID, SECRET).url(parameters, path=path).partition("?")[2].rpartition("&s=")
     return query, signature
 
 

@@ -1,0 +1,3 @@
+module darkroom
+
+go 1.19
