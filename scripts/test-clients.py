@@ -2,7 +2,8 @@
 """Tests the packages in clients/, in each language whose toolchain is installed.
 
 Each package's own tests sign the vectors of Fixtures/signatures.json. Its example, which docs/clients.md shows, then signs
-for a server that is started here: every URL must be answered, and refused after any change.
+for a server that is started here: every URL must be answered, and refused after any change. The tests of JavaScript also run the functions of
+docs/front-end.md against that server and another one without keys.
 """
 
 import argparse
@@ -72,7 +73,11 @@ def main() -> int:
     missing = [client for client in chosen if not shutil.which(client.program)]
     tested = [client for client in chosen if client not in missing]
     failed = 0
-    with tempfile.TemporaryDirectory() as name, server(ROOT / arguments.server, Path(name)) as base:
+    with contextlib.ExitStack() as stack:
+        name = stack.enter_context(tempfile.TemporaryDirectory())
+        base = stack.enter_context(server(ROOT / arguments.server, Path(name), signed=True))
+        os.environ["DARKROOM_SIGNED_URL"] = base
+        os.environ["DARKROOM_OPEN_URL"] = stack.enter_context(server(ROOT / arguments.server, Path(name), signed=False))
         check_vectors(base)
         for client in tested:
             start = time.monotonic()
@@ -87,11 +92,13 @@ def main() -> int:
 
 def problems(client: Client, base: str, folder: Path) -> Iterator[str]:
     """Runs the tests of one package, and the example against the server."""
-    # The tests find the vectors at the same relative path.
+    # The tests find vectors and page at the same relative paths.
     copy = folder / "clients" / client.folder
     shutil.copytree(ROOT / "clients" / client.folder, copy)
-    (folder / "Fixtures").mkdir(exist_ok=True)
-    shutil.copy(VECTORS, folder / "Fixtures")
+    for file in [VECTORS, ROOT / "docs/front-end.md"]:
+        target = folder / file.relative_to(ROOT)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(file, target)
     out = folder / "out" / client.folder
     out.mkdir(parents=True)
     keys = json.loads(VECTORS.read_text(encoding="utf-8"))["keys"]
@@ -165,14 +172,16 @@ def answer(url: str, body: bytes | None = None) -> tuple[int, str]:
 
 
 @contextlib.contextmanager
-def server(executable: Path, folder: Path) -> Iterator[str]:
-    """Runs the server with the keys of the vectors on a free port, and yields its URL."""
-    keys = json.loads(VECTORS.read_text(encoding="utf-8"))["keys"]
+def server(executable: Path, folder: Path, *, signed: bool) -> Iterator[str]:
+    """Runs the server on a free port, with the keys of the vectors if it is signed, and yields its URL."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
-    environment["DARKROOM_SIGNING_KEYS"] = ",".join(f"{key}:{secret}" for key, secret in keys.items())
+    if signed:
+        keys = json.loads(VECTORS.read_text(encoding="utf-8"))["keys"]
+        environment["DARKROOM_SIGNING_KEYS"] = ",".join(f"{key}:{secret}" for key, secret in keys.items())
     process = subprocess.Popen(
         [
-            executable, "serve", "--host", "127.0.0.1", "--port", "0", "--cache-dir", folder / "cache", "--log-level", "error",
+            executable, "serve", "--host", "127.0.0.1", "--port", "0", "--log-level", "error",
+            "--cache-dir", folder / ("cache-signed" if signed else "cache-open"),
             "--local-root", ROOT / "Fixtures/images", "--allow-hosts", "images.invalid", "--presets", "avatar=w=96&h=96&fit=cover",
             "--uploads", "true",
         ],
