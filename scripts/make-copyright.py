@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
 """Writes what must accompany the executable, because the Swift runtime and packages are linked into it.
 
-    make-copyright.py copyright   the package's copyright file, in Debian's machine-readable format 1.0
-    make-copyright.py notices     the NOTICE files of the packages, as section 4(d) of the Apache License requires
+    make-copyright.py [--build .build] copyright   the copyright file, in Debian's machine-readable format 1.0
+    make-copyright.py [--build .build] notices     the NOTICE files of the packages (Apache License, section 4(d))
 
-Packages, versions and licenses are those of .build/checkouts. All packages that the build resolves are named; not every
-file of them is part of the executable.
+Packages, versions and licenses come from the checkouts in the build folder. All packages that the build resolves are named;
+not every file of them is part of the executable.
 """
 
-import json
+import argparse
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-CHECKOUTS = ROOT / ".build/checkouts"
-STATE = ROOT / ".build/workspace-state.json"
+from resolved import BUILD, ROOT, Package, resolved_packages
+
 ICU = ROOT / "deploy/debian/licenses/icu"
 SOURCE_SUFFIXES = {".swift", ".c", ".cc", ".h", ".S", ".inc"}
 HOLDER = re.compile(r"Copyright\s*(?:\([cC]\)|©)?\s*(?P<holder>.+)")
@@ -60,6 +59,12 @@ class Bundled:
     # The file whose first comment with terms is the license, unless that is one of LICENSES.
     terms: str | None = None
 
+    def is_in(self, package: Package) -> bool:
+        return self.path.startswith(f"{package.name}/")
+
+    def source(self, package: Package) -> Path:
+        return package.folder.parent / self.path
+
 
 BUNDLED = [
     Bundled("Yams/Sources/CYaml", "Expat", ["2017-2020 Ingy döt Net", "2006-2016 Kirill Simonov"]),
@@ -81,35 +86,40 @@ BUNDLED = [
 
 
 def main() -> int:
-    packages = sorted(path for path in CHECKOUTS.iterdir() if path.is_dir())
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, default=BUILD)
+    parser.add_argument("document", choices=["copyright", "notices"])
+    arguments = parser.parse_args()
+    packages = resolved_packages(arguments.build)
     problems = [*unknown(packages)]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
         return 1
-    lines = copyright_lines(packages) if sys.argv[1] == "copyright" else notice_lines(packages)
+    lines = copyright_lines(packages) if arguments.document == "copyright" else notice_lines(packages)
     sys.stdout.write("\n".join(lines).rstrip("\n") + "\n")
     return 0
 
 
-def unknown(packages: list[Path]) -> Iterator[str]:
+def unknown(packages: list[Package]) -> Iterator[str]:
     """Licenses that this script cannot describe, so that an update of a package does not add one unnoticed."""
     for package in packages:
         if license_name(package) is None:
             yield f"{package.name}: its license is neither the Apache License 2.0 nor Expat; describe it in {__file__}"
-        for nested in package.glob("Sources/**/*LICENSE*"):
-            if not any(nested.is_relative_to(CHECKOUTS / each.path) for each in BUNDLED):
-                yield f"{nested.relative_to(CHECKOUTS)}: a license of its own; describe it in BUNDLED of {__file__}"
+        for nested in package.folder.glob("Sources/**/*LICENSE*"):
+            if not any(nested.is_relative_to(each.source(package)) for each in BUNDLED):
+                nested = nested.relative_to(package.folder.parent)
+                yield f"{nested}: a license of its own; describe it in BUNDLED of {__file__}"
     for bundled in BUNDLED:
-        if not (CHECKOUTS / bundled.path).exists():
+        if not any(bundled.is_in(package) and bundled.source(package).exists() for package in packages):
             yield f"{bundled.path}: not in the checkouts; remove it from BUNDLED of {__file__}"
 
 
-def license_file(package: Path) -> Path:
-    return next(iter(sorted(package.glob("LICENSE*"))))
+def license_file(package: Package) -> Path:
+    return next(iter(sorted(package.folder.glob("LICENSE*"))))
 
 
-def license_name(package: Path) -> str | None:
+def license_name(package: Package) -> str | None:
     text = license_file(package).read_text(encoding="utf-8")
     if "Apache License" in text:
         return "Apache-2.0 with Runtime Library Exception" if EXCEPTION in text else "Apache-2.0"
@@ -120,12 +130,7 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def copyright_lines(packages: list[Path]) -> Iterator[str]:
-    versions = {
-        each["subpath"]: each["state"].get("checkoutState", {}).get("version")
-        or each["state"].get("checkoutState", {}).get("revision", "unknown")
-        for each in json.loads(STATE.read_text(encoding="utf-8"))["object"]["dependencies"]
-    }
+def copyright_lines(packages: list[Package]) -> Iterator[str]:
     yield "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/"
     yield "Upstream-Name: Darkroom"
     yield "Comment: The executable contains the Swift runtime with ICU, and code of the packages below."
@@ -140,19 +145,19 @@ def copyright_lines(packages: list[Path]) -> Iterator[str]:
         comment="ICU 76 in FoundationICU. Its data contains no dictionaries for word breaks.")
     for package in packages:
         yield from paragraph(
-            f"{package.name}/*", holders(package), license_name(package), comment=f"Version {versions[package.name]}.")
+            f"{package.name}/*", holders(package), license_name(package), comment=f"Version {package.version}.")
         for bundled in BUNDLED:
-            if bundled.path.startswith(f"{package.name}/"):
-                yield from bundled_lines(bundled)
+            if bundled.is_in(package):
+                yield from bundled_lines(bundled, package)
     for name, text in LICENSES.items():
         yield ""
         yield from license_field(name, text)
 
 
-def bundled_lines(bundled: Bundled) -> Iterator[str]:
-    pattern = f"{bundled.path}/*" if (CHECKOUTS / bundled.path).is_dir() else bundled.path
-    yield from paragraph(
-        pattern, bundled.holders, bundled.license, license_comment(CHECKOUTS / bundled.terms) if bundled.terms else None)
+def bundled_lines(bundled: Bundled, package: Package) -> Iterator[str]:
+    pattern = f"{bundled.path}/*" if bundled.source(package).is_dir() else bundled.path
+    terms = license_comment(package.folder.parent / bundled.terms) if bundled.terms else None
+    yield from paragraph(pattern, bundled.holders, bundled.license, terms)
 
 
 def license_comment(file: Path) -> str:
@@ -163,10 +168,10 @@ def license_comment(file: Path) -> str:
     raise SystemExit(f"{file}: no license terms in its comments")
 
 
-def holders(package: Path) -> list[str]:
+def holders(package: Package) -> list[str]:
     """The distinct copyright holders that a package's license and sources name, the latter without years."""
-    bundled = [CHECKOUTS / each.path for each in BUNDLED]
-    folders = [package / "Sources", package / "GRDB"]
+    bundled = [each.source(package) for each in BUNDLED]
+    folders = [package.folder / "Sources", package.folder / "GRDB"]
     files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.suffix in SOURCE_SUFFIXES]
     files = [file for file in files if file.is_file() and not any(file.is_relative_to(path) for path in bundled)]
     found: dict[str, None] = {}
@@ -174,7 +179,7 @@ def holders(package: Path) -> list[str]:
         for line in file.read_text(encoding="utf-8", errors="replace").splitlines()[:40]:
             match = HOLDER.search(line)
             holder = match["holder"] if match else ""
-            if file.parent != package:
+            if file.parent != package.folder:
                 holder = YEARS.sub("", holder)
             holder = ENDING.sub("", holder).strip(" .*;")
             if holder[:1].isalnum() and not NO_HOLDER.search(holder):
@@ -182,9 +187,9 @@ def holders(package: Path) -> list[str]:
     return list(found) or ["the authors of the package"]
 
 
-def notice_lines(packages: list[Path]) -> Iterator[str]:
+def notice_lines(packages: list[Package]) -> Iterator[str]:
     for package in packages:
-        for notice in sorted(package.glob("NOTICE*")):
+        for notice in sorted(package.folder.glob("NOTICE*")):
             yield f"==== {package.name}"
             yield notice.read_text(encoding="utf-8")
 
