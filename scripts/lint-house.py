@@ -73,6 +73,10 @@ VERSION_COPIES = [
     ("clients/ruby/darkroom-urls.gemspec", r'spec\.version = "(.+)"'),
     ("clients/java/pom.xml", r"<version>(.+?)</version>"),
     ("clients/csharp/Darkroom.Urls.csproj", r"<Version>(.+?)</Version>"),
+    ("deploy/helm/darkroom/Chart.yaml", r"(?m)^version: (.+)$"),
+    ("deploy/helm/darkroom/Chart.yaml", r"(?m)^appVersion: (.+)$"),
+    ("deploy/kubernetes/base/deployment.yaml", r"image: darkroom:(.+)"),
+    ("deploy/kubernetes/overlays/production/kustomization.yaml", r"newTag: (.+)"),
 ]
 # A figure of docs/benchmarks.md, and the places that repeat it, perhaps rounded or in units that are so many times larger.
 MEASURED = "docs/benchmarks.md"

@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import charts
 import clusters
 import manifests
 import monitoring
@@ -23,7 +24,7 @@ def main() -> int:
     failures = 0
     deploy = ROOT / "deploy"
     for name, check in [
-        *manifests.checks(deploy / "kubernetes"), *monitoring.checks(deploy), *proxies.checks(deploy),
+        *manifests.checks(deploy / "kubernetes"), *charts.checks(deploy), *monitoring.checks(deploy), *proxies.checks(deploy),
         *clusters.checks(deploy),
     ]:
         try:

@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -41,6 +42,7 @@ def checks(folder: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:
         yield f"kubernetes/base: {check.__doc__}", lambda _, run=check: run(resources, settings)
     yield "kubernetes/base: the server starts with the settings", partial(start, base, {})
     yield "kubernetes/base: the server refuses the example's secrets", partial(refuse_example, base, resources)
+    yield "kubernetes/components/monitoring: Prometheus finds the metrics", lambda _: monitoring(folder, resources)
     for overlay in sorted((folder / "overlays").iterdir()):
         name = overlay.relative_to(folder)
         if renders():
@@ -184,6 +186,34 @@ def network(resources: Resources, _: dict) -> None:
     source = Path(__file__).resolve().parent.parent.parent / "Sources/Network/Addresses/SpecialPurposeNetworks.swift"
     listed = re.findall(r"\bv4\((\d+), (\d+), (\d+), (\d+), (\d+)\)", source.read_text())
     same("exceptions", set(blocks[0]["except"]), {f"{a}.{b}.{c}.{d}/{bits}" for a, b, c, d, bits in listed})
+
+
+def monitoring(folder: Path, resources: Resources) -> None:
+    component = folder / "components/monitoring"
+    monitor(yaml.safe_load((component / "service-monitor.yaml").read_text()), resources)
+    if renders():
+        with tempfile.TemporaryDirectory(prefix="deploy-") as overlay:
+            text = {"resources": [os.path.relpath(folder / "base", overlay)], "components": [os.path.relpath(component, overlay)]}
+            (Path(overlay) / "kustomization.yaml").write_text(yaml.safe_dump(text))
+            shown = subprocess.run(["kubectl", "kustomize", overlay], check=True, capture_output=True, text=True).stdout
+        assert "kind: ServiceMonitor" in shown and "kind: Deployment" in shown, shown
+
+
+def monitor(resource: dict[str, Any], resources: Resources) -> None:
+    """A ServiceMonitor selects the admin port of one Service, and its job is the one of alerts and dashboard."""
+    same("apiVersion", resource["apiVersion"], "monitoring.coreos.com/v1")
+    spec = resource["spec"]
+    same("fields", set(spec), {"jobLabel", "selector", "endpoints"})
+    endpoint, = spec["endpoints"]
+    same("fields of the endpoint", set(endpoint), {"port", "interval", "authorization"})
+    wanted = set(spec["selector"]["matchLabels"].items())
+    services = [one for (kind, _), one in resources.items() if kind == "Service"]
+    found = [one for one in services if wanted <= set(one["metadata"]["labels"].items())
+             and endpoint["port"] in (port["name"] for port in one["spec"]["ports"])]
+    same("Services", [one["metadata"]["name"] for one in found], ["darkroom-admin"])
+    same("the job", found[0]["metadata"]["labels"][spec["jobLabel"]], "darkroom")
+    token = resources["Deployment", "darkroom"]["spec"]["template"]["spec"]["containers"][0]["env"][0]
+    same("the token", endpoint["authorization"]["credentials"], token["valueFrom"]["secretKeyRef"])
 
 
 def start(base: Path, variables: dict[str, str], server: Path) -> None:
