@@ -1,7 +1,8 @@
-"""Checks the files of deploy/.
+"""Checks the files of deploy/, and what makes a release.
 
-Kubernetes manifests are compared with their schemas, with each other and with the server's settings; each reverse proxy
-sample runs in front of a server; dashboard and alerts are compared with the metrics of a server.
+Kubernetes manifests are compared with their schemas, with each other and with the server's settings, and the Helm chart with
+them; each reverse proxy sample runs in front of a server; dashboard and alerts are compared with the metrics of a server.
+Workflows are linted, and the scripts that they run are tried.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import clusters
 import manifests
 import monitoring
 import proxies
+import releases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -25,7 +27,7 @@ def main() -> int:
     deploy = ROOT / "deploy"
     for name, check in [
         *manifests.checks(deploy / "kubernetes"), *charts.checks(deploy), *monitoring.checks(deploy), *proxies.checks(deploy),
-        *clusters.checks(deploy),
+        *clusters.checks(deploy), *releases.checks(),
     ]:
         try:
             check(server)
