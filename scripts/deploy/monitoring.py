@@ -17,7 +17,9 @@ import yaml
 from running import ask, children, darkroom, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+RUNBOOK = ROOT / "docs/runbook.md"
 TOKEN = "deploy-check-token-0123456789"
+NOWHERE = "http://127.0.0.1:9"
 # Labels that Prometheus adds to each series.
 TARGET = {"job", "instance"}
 SELECTOR = re.compile(r'\b(?P<metric>(?:darkroom|process)_\w+|up)\b(?:\{(?P<matchers>(?:[^{}"]|"[^"]*")*)\})?')
@@ -45,7 +47,7 @@ def checks(folder: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:
     yield "prometheus: the configuration is valid", lambda _: promtool("check", "config", "--syntax-only", sample)
     yield "prometheus: alerts are valid", lambda _: promtool("check", "rules", rules)
     yield "prometheus: alerts fire when they should", lambda _: promtool("test", "rules", test)
-    yield "prometheus: alerts have a delay, a severity and advice, and a test", lambda _: advice(rules, test)
+    yield "prometheus: alerts have a delay, a severity, advice, a test and a section of the runbook", lambda _: advice(rules, test)
     yield "grafana: panels are complete", lambda _: panels(dashboard)
     yield "grafana: queries are valid", lambda _: valid(queries_of_dashboard(dashboard))
     yield "metrics: a scrape is what Prometheus expects", lambda server: promtool("check", "metrics", text=scrape(server))
@@ -91,12 +93,17 @@ def plain(query: str) -> str:
 
 def advice(rules: Path, test: Path) -> None:
     tested = test.read_text()
+    sections = re.findall(r"^## (Darkroom\w+)$", RUNBOOK.read_text(), re.MULTILINE)
+    alerts = [rule["alert"] for group in yaml.safe_load(rules.read_text())["groups"] for rule in group["rules"]]
+    assert sections == alerts, f"sections of the runbook, {sections}, are not the alerts in their order, {alerts}"
     for group in yaml.safe_load(rules.read_text())["groups"]:
         for rule in group["rules"]:
             name = rule["alert"]
             assert rule.get("for"), f"{name} has no delay."
             assert rule["labels"]["severity"] in ("critical", "warning"), f"{name}: {rule['labels']}"
             assert rule["annotations"]["summary"] and len(rule["annotations"]["description"]) > 80, f"{name} has no advice."
+            url = rule["annotations"]["runbook_url"]
+            assert url == f"docs/runbook.md#{name.lower()}", f"{name}: {url}"
             assert f'alertname="{name}"' in tested, f"{name} has no test."
 
 
@@ -178,7 +185,11 @@ def samples(text: str) -> Series:
 @cache
 def scrape(server: Path) -> str:
     """The metrics of a server that has answered requests of each kind, and of which a worker was killed."""
-    with darkroom(server, f"--local-root={ROOT / 'Fixtures/images'}", DARKROOM_ADMIN_TOKEN=TOKEN) as (port, _):
+    # Nothing listens for objects and spans, but they are counted.
+    settings = [f"--local-root={ROOT / 'Fixtures/images'}", "--shared-store=s3://darkroom", f"--s3-endpoint={NOWHERE}",
+                f"--otlp-endpoint={NOWHERE}"]
+    variables = {"DARKROOM_ADMIN_TOKEN": TOKEN, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
+    with darkroom(server, *settings, **variables) as (port, _):
 
         def metrics() -> str:
             answer = ask(port, "/metrics", {"Authorization": f"Bearer {TOKEN}"})

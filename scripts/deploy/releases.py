@@ -95,14 +95,18 @@ def files() -> None:
         command = (tree / "scripts/release-files.sh", f"v{version}", folder, tree / "notes.md")
         fails(f"no {names[-1]}", *command)
         (folder / names[-1]).write_text("last")
-        same("output", run(*command), f"version={version}\n")
+        shown = run(*command, env=os.environ | {"GITHUB_REPOSITORY": "somebody/darkroom"})
+        same("output", shown, f"version={version}\n")
+        alerts = yaml.safe_load((folder / "darkroom-alerts.yaml").read_text())["groups"][0]["rules"]
+        runbook = f"https://github.com/somebody/darkroom/blob/v{version}/docs/runbook.md"
+        same("runbook", alerts[1]["annotations"]["runbook_url"], f"{runbook}#darkroomdown")
         notes = (tree / "notes.md").read_text()
         assert "- First." in notes and "Old" not in notes, notes
         chart = folder / f"darkroom-chart-{version}.tgz"
         with tarfile.open(chart) as archive:
             assert "darkroom/Chart.yaml" in archive.getnames(), archive.getnames()
         sums = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
-        same("files with a checksum", set(sums), {*names, chart.name})
+        same("files with a checksum", set(sums), {*names, chart.name, "darkroom-alerts.yaml", "darkroom-dashboard.json"})
         for name, found in sums.items():
             same(name, found, hashlib.sha256((folder / name).read_bytes()).hexdigest())
 
@@ -163,7 +167,8 @@ def copy(changelog: str) -> Iterator[tuple[Path, str]]:
         tree = Path(name)
         (tree / source).parent.mkdir(parents=True)
         shutil.copy(ROOT / source, tree / source)
-        shutil.copytree(ROOT / "deploy/helm", tree / "deploy/helm")
+        for part in ("helm", "prometheus", "grafana"):
+            shutil.copytree(ROOT / "deploy" / part, tree / "deploy" / part)
         (tree / "scripts").mkdir()
         for script in (ROOT / "scripts").glob("release-*.sh"):
             shutil.copy(script, tree / "scripts")
