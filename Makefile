@@ -40,7 +40,7 @@ release: setup ## Build for release into .build/dist: the executable without sym
 # Packages contain the executable of `make release`, unless EXECUTABLE names one that exists.
 EXECUTABLE ?=
 
-package: $(if $(EXECUTABLE),,release) ## Build a Debian package into .build/dist, from EXECUTABLE if that is given
+package: $(if $(EXECUTABLE),,release) ## Build a Debian package and its bill of materials into .build/dist, from EXECUTABLE if that is given
 	scripts/package.sh $(or $(EXECUTABLE),.build/dist/darkroom)
 
 package-test: package ## Install, use, upgrade and purge the package in fresh Debian 12 and 13 that boot with systemd; requires root
@@ -86,7 +86,7 @@ clients: setup ## Test the packages in clients/ that sign URLs, in each language
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	python3 -B scripts/test-clients.py --server $(SERVER)
 
-deploy-check: setup ## Check the deployment files: manifests, proxies in front of a server, dashboard and alerts
+deploy-check: setup ## Check the deployment files: manifests, chart, proxies in front of a server, dashboard, alerts, release workflows
 	@scripts/setup-ci.sh
 	@scripts/setup-proxies.sh
 	@scripts/setup-promtool.sh

@@ -97,12 +97,16 @@ FIGURES = {
     r"\| disk hits, CPU time of the server \| (.+?) µs": [("docs/capacity.md", r"on the disk of a node \| (.+?) ms", 1000)],
     r"\| bytes of the variant \| (.+?) B": [("docs/capacity.md", r"of an original \| (.+?) kB", 1000)],
 }
+# Where a maintainer writes the repository's owner. Every other place does without it.
+OWNER, OWNER_PLACES = re.compile(r"(?:github\.com|ghcr\.io)/OWNER\b"), ["README.md"]
 # A query value that keeps the spelling its users know, an operation of libvips, and a value that tests expect to be refused.
 FOREIGN = re.compile(r"greyscale|colourspace|\"colour\"", re.IGNORECASE)
 
 
 def main() -> int:
-    found = [*source_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems(), *figure_problems()]
+    found = [
+        *source_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems(), *figure_problems(),
+        *owner_problems()]
     for problem in found:
         print(problem, file=sys.stderr)
     return 1 if found else 0
@@ -184,6 +188,19 @@ def figure_problems() -> Iterator[str]:
 def _number(file: str, pattern: str) -> float | None:
     stated = _stated(file, pattern)
     return float(stated.replace(",", "")) if stated and re.fullmatch(r"[\d,]*\.?\d+", stated) else None
+
+
+def owner_problems() -> Iterator[str]:
+    """Places that name the owner of the repository, other than the one to replace."""
+    found = []
+    for path in (ROOT / name for name in [*WORD_FILES, ".github"]):
+        files = [path] if path.is_file() else sorted(path.rglob("*"))
+        for file in files:
+            if file.is_file() and ".build" not in file.parts:
+                text = file.read_text(encoding="utf-8", errors="replace")
+                found += [str(file.relative_to(ROOT))] * len(OWNER.findall(text))
+    if found != OWNER_PLACES:
+        yield f"the owner stands in {', '.join(found) or 'no file'}, not once in {OWNER_PLACES[0]}"
 
 
 def _stated(file: str, pattern: str) -> str | None:
