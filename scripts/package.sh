@@ -34,7 +34,8 @@ umask 022
 
 version=$("$executable" --version)-${REVISION:-1}
 architecture=$(dpkg --print-architecture)
-# On the same file system, so that files appear in the folder complete or not at all.
+# On the same file system, so that files appear in the folder complete or not at all. A run that was killed leaves its own.
+rm -rf "$folder"/.package.*
 work=$(mktemp -d "$folder/.package.XXXXXX")
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
