@@ -9,6 +9,7 @@ this machine, except for Fixtures/images. Requires root; exits with 77 without i
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -108,7 +109,10 @@ def check_installed(system: System, package: Path) -> None:
     started = time.monotonic()
     install(system, package)
     system.wait_until_ready(8080)
-    print(f"ready {time.monotonic() - started:.1f} s after the download … ", end="", flush=True)
+    first = re.search(r"curl -o first\.webp '(.+?)'", (ROOT / "README.md").read_text())[1]
+    status, body = system.get(first)
+    check(status == 200 and body[8:12] == b"WEBP", f"the README's first request has status {status}: {body[:300]!r}")
+    print(f"first image {time.monotonic() - started:.1f} s after the download … ", end="", flush=True)
     libraries = system.run("ldd", "/usr/bin/darkroom")
     check("not found" not in libraries and "swift" not in libraries, f"the executable needs more than Debian:\n{libraries}")
     names = run("find", system.root, "-xdev", "-iname", "*swift*")
