@@ -30,8 +30,12 @@ final class Volume: Sendable {
     /// Lays a read-only view of the volume over it, or takes it away. What is open already can still be written.
     func setReadOnly(_ isReadOnly: Bool) throws {
         if isReadOnly {
-            try Self.run("mount", "--bind", path, path)
-            try Self.run("mount", "-o", "remount,bind,ro", path)
+            // Made elsewhere, where no store opens a file for writing before the view is read-only.
+            let view = try TemporaryFolder()
+            try Self.run("mount", "--bind", path, view.path)
+            defer { try? Self.run("umount", "-l", view.path) }
+            try Self.run("mount", "-o", "remount,bind,ro", view.path)
+            try Self.run("mount", "--bind", view.path, path)
         } else {
             try Self.run("umount", "-l", path)
         }
