@@ -152,9 +152,10 @@ let package = Package(
         tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction"),
-        tests(of: "Machine", sees: ["CMemory", "TestLogs"], packages: [crypto, logging, nioCore]),
-        tests(of: "Store", sees: ["Machine", "TestLogs"], packages: [grdb, nioCore, crypto, logging]),
-        tests(of: "ObjectStorage", sees: ["TestOrigin"], packages: [httpTypes, logging, nioCore, nioPosix]),
+        tests(of: "Machine", sees: ["CMemory", "TestClock", "TestLogs"], packages: [crypto, logging, nioCore]),
+        tests(of: "Store", sees: ["Machine", "TestClock", "TestLogs"], packages: [grdb, nioCore, crypto, logging]),
+        tests(
+            of: "ObjectStorage", sees: ["TestClock", "TestOrigin"], packages: [httpTypes, logging, nioCore, nioPosix]),
         tests(
             of: "Origin", sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestLogs", "TestOrigin"],
             packages: [
@@ -169,7 +170,7 @@ let package = Package(
         tests(of: "Metrics", packages: [coreMetrics]),
         tests(of: "Tracing", packages: [distributedTracing]),
         tests(
-            of: "OpenTelemetry", sees: ["TestLogs", "TestOrigin", "Tracing"],
+            of: "OpenTelemetry", sees: ["TestClock", "TestLogs", "TestOrigin", "Tracing"],
             packages: [distributedTracing, logging, nioCore, nioFoundation, nioHTTP1, nioPosix]),
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(
@@ -180,7 +181,7 @@ let package = Package(
             packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
         tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [nioCore]),
         tests(
-            of: "HTTPServer", sees: ["Network", "TestLogs", "Tracing"],
+            of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, inMemoryTracing,
                 logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
@@ -189,7 +190,7 @@ let package = Package(
             of: "Web",
             sees: [
                 "Query", "HTTPServer", "Pipeline", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
-                "Tracing",
+                "TestClock", "Tracing",
             ],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
@@ -198,7 +199,8 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms", "HTTPCaching", "Origin",
+                "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms",
+                "HTTPCaching", "Origin",
                 "Network", "ObjectStorage", "Pipeline", "Store",
             ],
             packages: [
@@ -215,6 +217,7 @@ let package = Package(
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),
+        .target(name: "DarkroomTestClock", path: "Tests/TestClock", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomTestLogs", dependencies: [logging], path: "Tests/TestLogs", swiftSettings: swiftSettings),
         .target(

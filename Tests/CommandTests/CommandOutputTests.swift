@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import Foundation
 import Synchronization
 import Testing
@@ -10,7 +11,7 @@ struct CommandOutputTests {
     private let recorder = Recorder()
     private let stop = StopFlag()
 
-    private func output(_ environment: [String: String]?, clock: TickClock = TickClock()) -> CommandOutput {
+    private func output(_ environment: [String: String]?, clock: TestClock = TestClock()) -> CommandOutput {
         let terminal = environment.flatMap { Terminal(isTerminal: true, environment: $0) }
         let columns = { @Sendable in 41 }
         return CommandOutput(terminal, stop: stop, columns: columns, clock: clock) { [recorder] text, stream in
@@ -30,15 +31,15 @@ struct CommandOutputTests {
     }
 
     @Test func `The bar is redrawn where it changes, and stays at the end`() async {
-        let clock = TickClock()
+        let clock = TestClock()
         let done = Mutex(0)
         let output = output(["TERM": "xterm", "NO_COLOR": "1"], clock: clock)
         await output.showing {
             WorkProgress(total: 2, finished: done.withLock(\.self), failed: 0)
         } while: {
-            await clock.tick(3)
+            await clock.passSleeps(3)
             done.withLock { $0 = 1 }
-            await clock.tick(2)
+            await clock.passSleeps(2)
             done.withLock { $0 = 2 }
         }
         let empty = String(repeating: ".", count: 27)
@@ -50,14 +51,14 @@ struct CommandOutputTests {
     }
 
     @Test func `A line takes the place of the bar, which is drawn below it again`() async {
-        let clock = TickClock()
+        let clock = TestClock()
         let output = output(["TERM": "xterm"], clock: clock)
         await output.showing {
             WorkProgress(total: 2, finished: 1, failed: 0)
         } while: {
-            await clock.tick(1)
+            await clock.passSleeps(1)
             output.print("line")
-            await clock.tick(1)
+            await clock.passSleeps(1)
         }
         let texts = recorder.texts
         let line = texts.firstIndex(of: "out: line\n") ?? 0
@@ -67,13 +68,13 @@ struct CommandOutputTests {
 
     @Test func `The bar of a failure is erased`() async {
         struct Failure: Error {}
-        let clock = TickClock()
+        let clock = TestClock()
         let output = output(["TERM": "xterm"], clock: clock)
         await #expect(throws: Failure.self) {
             try await output.showing {
                 WorkProgress(found: 7)
             } while: {
-                await clock.tick(1)
+                await clock.passSleeps(1)
                 throw Failure()
             }
         }
@@ -121,54 +122,5 @@ private final class Recorder: Sendable {
             state.texts.append("\(stream == .output ? "out" : "err"): \(text)")
             return state.failure
         }
-    }
-}
-
-/// A clock whose sleepers wake when the test says so.
-private final class TickClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Duration
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    private let state = Mutex<(now: Duration, sleeper: CheckedContinuation<Void, any Error>?)>((.zero, nil))
-    private let (sleeps, announcement) = AsyncStream<Void>.makeStream()
-
-    var now: Instant { Instant(offset: state.withLock(\.now)) }
-    let minimumResolution = Duration.zero
-
-    /// Waits for a sleeper and wakes it, so many times, and then for another one.
-    func tick(_ count: Int) async {
-        for _ in 0..<count {
-            await nextSleep()
-            state.withLock { state in
-                state.now += CommandOutput.interval
-                return state.sleeper.take()
-            }?.resume()
-        }
-        await nextSleep()
-        announcement.yield()
-    }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isCanceled = state.withLock { state in
-                    guard !Task.isCancelled else { return true }
-                    state.sleeper = continuation
-                    return false
-                }
-                if isCanceled { return continuation.resume(throwing: CancellationError()) }
-                announcement.yield()
-            }
-        } onCancel: {
-            state.withLock { $0.sleeper.take() }?.resume(throwing: CancellationError())
-        }
-    }
-
-    private func nextSleep() async {
-        for await _ in sleeps { return }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import Foundation
 import Synchronization
 import Testing
@@ -27,7 +28,7 @@ struct PrefetchRunTests {
     /// The run of a list of one image per job, and what it reported.
     private func run(
         _ list: String, starts: [Result<PrefetchJobState, PrefetchFailure>] = [], streams: [Stream],
-        clock: PauseClock = PauseClock()
+        clock: TestClock = TestClock { _ in true }
     ) async -> (counts: PrefetchRun.Counts, failure: PrefetchRun.Failure?, failures: [String]) {
         let starts = Mutex(starts)
         let streams = Mutex(streams)
@@ -68,7 +69,7 @@ struct PrefetchRunTests {
     }
 
     @Test func `A stream that breaks is opened again, and failures are not repeated`() async {
-        let clock = PauseClock()
+        let clock = TestClock { _ in true }
         let run = await run(
             "x",
             streams: [
@@ -78,12 +79,12 @@ struct PrefetchRunTests {
         #expect(run.failure == nil)
         #expect(run.counts.done == 9)
         #expect(run.failures == ["a"])
-        #expect(clock.pauses == [.seconds(1), .seconds(2)])
+        #expect(clock.skipped == [.seconds(1), .seconds(2)])
     }
 
     @Test func `A connection that stays away ends the run, and an event in between begins the count anew`() async {
         let id = UUID()
-        let clock = PauseClock()
+        let clock = TestClock { _ in true }
         let lost = Stream.fails(.connection("Connection refused."))
         let run = await run(
             "x", starts: [.success(Self.job(.running, id: id))],
@@ -91,7 +92,7 @@ struct PrefetchRunTests {
             clock: clock)
         #expect(run.failure == .lost(id, reason: "Connection refused."))
         #expect(run.counts.done == 2)
-        #expect(clock.pauses.count == 7)
+        #expect(clock.skipped.count == 7)
     }
 
     @Test func `A job that the server has forgotten or canceled is not waited for`() async {
@@ -122,7 +123,7 @@ struct PrefetchRunTests {
         } watch: { _, _ throws(PrefetchFailure) in
             throw .connection("canceled")
         }
-        let run = PrefetchRun(server, clock: PauseClock())
+        let run = PrefetchRun(server, clock: TestClock())
         let work = Task { () async -> PrefetchRun.Failure? in
             do throws(PrefetchRun.Failure) {
                 try await run.run(PrefetchList("x")) { _ in }
@@ -136,29 +137,5 @@ struct PrefetchRunTests {
         answer.yield(job)
         #expect(await work.value == .canceled)
         #expect(run.job == job.id)
-    }
-}
-
-/// A clock that passes by itself and records how long it was slept on.
-private final class PauseClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Duration
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    private let state = Mutex<(now: Duration, pauses: [Duration])>((.zero, []))
-
-    var now: Instant { Instant(offset: state.withLock(\.now)) }
-    let minimumResolution = Duration.zero
-    var pauses: [Duration] { state.withLock(\.pauses) }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.pauses.append(deadline.offset - state.now)
-            state.now = deadline.offset
-        }
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import DarkroomTestClock
 import Testing
 
 @testable import DarkroomHTTPServer
@@ -28,16 +28,10 @@ struct RateTests {
 }
 
 struct RateLimiterTests {
-    private final class ManualClock: Sendable {
-        private let time = Mutex(Duration.zero)
-        var now: Duration { time.withLock { $0 } }
-        func advance(_ duration: Duration) { time.withLock { $0 += duration } }
-    }
-
-    private let clock = ManualClock()
+    private let clock = TestClock()
 
     private func limiter(maxClients: Int = 100) -> RateLimiter {
-        RateLimiter(maxClients: maxClients) { [clock] in clock.now }
+        RateLimiter(maxClients: maxClients) { [clock] in clock.elapsed }
     }
 
     @Test func `a client may spend its whole bucket at once, and then tokens as they refill`() throws {
@@ -45,13 +39,13 @@ struct RateLimiterTests {
         let rate = try #require(Rate("4/s"))
         for _ in 0..<4 { #expect(limiter.admit("a", rate) == nil) }
         #expect(limiter.admit("a", rate) == .milliseconds(250))
-        clock.advance(.milliseconds(100))
+        clock.advance(by: .milliseconds(100))
         #expect(limiter.admit("a", rate) == .milliseconds(150))
         #expect(limiter.admit("b", rate) == nil)
-        clock.advance(.milliseconds(150))
+        clock.advance(by: .milliseconds(150))
         #expect(limiter.admit("a", rate) == nil)
         #expect(limiter.admit("a", rate) != nil)
-        clock.advance(.seconds(3600))
+        clock.advance(by: .seconds(3600))
         for _ in 0..<4 { #expect(limiter.admit("a", rate) == nil) }
         #expect(limiter.admit("a", rate) != nil)
     }
@@ -62,8 +56,8 @@ struct RateLimiterTests {
         let limiter = limiter()
         var admitted: [Duration] = []
         for _ in 0..<3000 {
-            clock.advance(rate.period * Double.random(in: 0..<1.5) / Double(rate.requests))
-            if limiter.admit("a", rate) == nil { admitted.append(clock.now) }
+            clock.advance(by: rate.period * Double.random(in: 0..<1.5) / Double(rate.requests))
+            if limiter.admit("a", rate) == nil { admitted.append(clock.elapsed) }
         }
         for (first, start) in admitted.enumerated() {
             for last in first..<min(first + 2 * rate.requests, admitted.count) {
@@ -86,7 +80,7 @@ struct RateLimiterTests {
         let (slow, fast) = (try #require(Rate("1/h")), try #require(Rate("1/s")))
         for client in ["a", "b"] { _ = limiter.admit(client, slow) }
         _ = limiter.admit("c", fast)
-        clock.advance(.seconds(2))
+        clock.advance(by: .seconds(2))
         #expect(limiter.admit("d", slow) == nil)
         for client in ["a", "b", "d"] { #expect(limiter.admit(client, slow) != nil) }
     }

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import Logging
 import Synchronization
@@ -54,13 +55,13 @@ import Testing
         let relief = PressureRelief(
             [first.shrinking(toBytes: 4000), second.shrinking(toBytes: 10)], pressure: kernel.pressure,
             logger: log.logger)
-        let clock = NapClock()
+        let clock = TestClock()
         let run = Task { await relief.run(clock: clock) }
 
-        await clock.passNap()
+        await clock.passSleeps()
         #expect(log.lines == [])
         try kernel.setAvailable(miB: 49)
-        await clock.passNap()
+        await clock.passSleeps()
         #expect(first.bytes == 4000)
         #expect(second.bytes == 10)
         #expect(second.shrinks == 1)
@@ -71,16 +72,15 @@ import Testing
         #expect(line.contains("\"available-bytes\": \(49 << 20)"))
 
         // Caches that can release nothing more are asked again, without a log line.
-        for _ in 0..<25 { await clock.passNap() }
+        await clock.passSleeps(25)
         #expect(second.shrinks == 26)
         #expect(log.lines.count == 1)
         try kernel.setAvailable(miB: 101)
-        await clock.passNap()
+        await clock.passSleeps()
         #expect(log.lines.count { $0.contains("notice: memory is no longer short") } == 1)
         #expect(log.lines.count == 2)
 
         run.cancel()
-        await clock.passLastNap()
         await run.value
     }
 
@@ -89,19 +89,18 @@ import Testing
         let log = LogRecorder()
         let cache = FakeCache(bytes: 1000)
         let relief = PressureRelief([cache.shrinking(toBytes: 0)], pressure: kernel.pressure, logger: log.logger)
-        let clock = NapClock()
+        let clock = TestClock()
         let run = Task { await relief.run(clock: clock) }
-        await clock.passNap()
+        await clock.passSleeps()
         #expect(cache.bytes == 0)
         cache.fill(bytes: 500)
         try kernel.setAvailable(miB: 80)
-        for _ in 0..<9 { await clock.passNap() }
+        await clock.passSleeps(9)
         #expect(cache.bytes == 500)
-        await clock.passNap()
+        await clock.passSleeps()
         #expect(cache.bytes == 0)
         #expect(log.lines.count { $0.contains("memory is short") } == 2)
         run.cancel()
-        await clock.passLastNap()
         await run.value
     }
 }
@@ -126,47 +125,5 @@ private final class FakeCache: Sendable {
                     $0.shrinks += 1
                 }
             })
-    }
-}
-
-/// A clock whose sleepers the test wakes, one after the other.
-private final class NapClock: Clock {
-    typealias Instant = ContinuousClock.Instant
-    typealias Nap = CheckedContinuation<Void, Never>
-
-    private let naps: AsyncStream<Nap>
-    private let begun: AsyncStream<Nap>.Continuation
-    private let current = Mutex<Nap?>(nil)
-    private let start = ContinuousClock.now
-
-    init() {
-        (naps, begun) = AsyncStream.makeStream()
-    }
-
-    var now: Instant { start }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        await withCheckedContinuation { _ = begun.yield($0) }
-        try Task.checkCancellation()
-    }
-
-    /// Ends the nap under way or the next one, and waits for the one after it.
-    func passNap() async {
-        await passLastNap()
-        let next = await nextNap()
-        current.withLock { $0 = next }
-    }
-
-    /// Ends the nap under way or the next one.
-    func passLastNap() async {
-        var nap = current.withLock { $0.take() }
-        if nap == nil { nap = await nextNap() }
-        nap?.resume()
-    }
-
-    private func nextNap() async -> Nap? {
-        var iterator = naps.makeAsyncIterator()
-        return await iterator.next()
     }
 }

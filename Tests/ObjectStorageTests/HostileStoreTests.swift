@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
@@ -172,50 +173,63 @@ struct HostileStoreTests {
 
     @Test(arguments: [TestOrigin.Step.stall, .drip])
     func `A store that hangs meets the time limit`(step: TestOrigin.Step) async throws {
-        let clock = LimitClock()
+        let clock = TestClock()
         try await StubStore.run(
             clock: clock
         ) { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 900\r\n\r\nx"), step]
         } testing: { stub in
+            let (parts, part) = AsyncStream<Void>.makeStream()
+            async let expiry: Void = pass(limit, of: clock, after: parts)
             await #expect(throws: ObjectStorageError.timedOut(.body)) {
-                try await stub.store.get(.media("k"), ObjectRead(maxBytes: 1000), within: limit) { part in
-                    if case .bytes = part { clock.pass() }
+                try await stub.store.get(.media("k"), ObjectRead(maxBytes: 1000), within: limit) {
+                    if case .bytes = $0 { part.yield() }
                 }
             }
+            await expiry
             for await _ in stub.origin.hangUps { break }
         }
     }
 
+    /// Lets a time limit pass once it has begun and the event has happened.
+    private func pass<Event>(_ limit: Duration, of clock: TestClock, after events: AsyncStream<Event>) async {
+        for await _ in events { break }
+        _ = await clock.nextSleep()
+        clock.advance(by: limit)
+    }
+
     @Test func `A store that never answers meets the time limit`() async throws {
-        let clock = LimitClock()
+        let clock = TestClock()
         try await StubStore.run(clock: clock) { _ in
             [.stall]
         } testing: { stub in
-            async let arrival: Void = { for await _ in stub.origin.arrivals { return clock.pass() } }()
+            async let expiry: Void = pass(limit, of: clock, after: stub.origin.arrivals)
             await #expect(throws: ObjectStorageError.timedOut(.response)) {
                 try await stub.store.put(.media("k"), ObjectWrite(ByteBuffer(string: "b")), within: limit)
             }
-            await arrival
+            await expiry
             for await _ in stub.origin.hangUps { break }
         }
     }
 
     @Test func `Credentials that hang meet the time limit`() async throws {
-        let clock = LimitClock()
+        let clock = TestClock()
         let (silence, writer) = AsyncStream<Never>.makeStream()
-        let load = { @Sendable () async throws(CredentialsError) -> Credentials in
-            clock.pass()
+        let (loads, load) = AsyncStream<Void>.makeStream()
+        let hang = { @Sendable () async throws(CredentialsError) -> Credentials in
+            load.yield()
             for await _ in silence {}
             throw .notFound
         }
-        let credentials = RenewingCredentials(load: load, now: { Date() })
+        let credentials = RenewingCredentials(load: hang, now: { Date() })
         try await StubStore.run(clock: clock, credentials: credentials) { _ in
             Reply.object("")
         } testing: { stub in
+            async let expiry: Void = pass(limit, of: clock, after: loads)
             await #expect(throws: ObjectStorageError.timedOut(.credentials)) {
                 try await stub.store.head(.media("k"), within: limit)
             }
+            await expiry
             #expect(stub.origin.connectionCount == 0)
         }
         writer.finish()

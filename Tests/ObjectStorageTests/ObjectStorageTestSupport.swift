@@ -89,51 +89,6 @@ enum Reply {
     }
 }
 
-/// A clock whose sleeps end at once if they are pauses, and never if they are time limits. Time stands still.
-struct PauseClock: Clock {
-    let pauses = PauseLog()
-    /// Sleeps of this length or longer are time limits.
-    var limit = Duration.seconds(60)
-
-    var now: ContinuousClock.Instant { pauses.start }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        let pause = now.duration(to: deadline)
-        if pause < limit {
-            pauses.append(pause)
-        } else {
-            for await _ in AsyncStream<Never>.makeStream().stream {}
-            try Task.checkCancellation()
-        }
-    }
-}
-
-final class PauseLog: Sendable {
-    let start = ContinuousClock.now
-    private let entries = Mutex<[Duration]>([])
-    var all: [Duration] { entries.withLock { $0 } }
-
-    func append(_ pause: Duration) { entries.withLock { $0.append(pause) } }
-}
-
-/// A clock whose time limits pass when a test says so.
-final class LimitClock: Clock {
-    private let gate = AsyncStream<Never>.makeStream()
-    private let start = ContinuousClock.now
-
-    var now: ContinuousClock.Instant { start }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        for await _ in gate.stream {}
-        try Task.checkCancellation()
-    }
-
-    /// Ends the sleep.
-    func pass() { gate.continuation.finish() }
-}
-
 extension HTTPFields {
     /// Fields written as `Name: value`.
     init(lines: [String]) {

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import DarkroomTestOrigin
 import Foundation
@@ -38,7 +39,7 @@ struct HTTPSpanTransportTests {
             request.index == 0 ? .init(503, fields: [("Retry-After", "7")]) : .init()
         }
         try await collector.start()
-        let (queue, clock, log) = (SpanQueue(), StepClock(), LogRecorder(level: .info))
+        let (queue, clock, log) = (SpanQueue(), TestClock(), LogRecorder(level: .info))
         let exporter = SpanExporter(
             queue, resource: .test, transport: transport(collector), clock: clock, logger: log.logger)
         async let run: Void = exporter.run()

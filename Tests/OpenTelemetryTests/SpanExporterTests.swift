@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import Logging
 import NIOCore
@@ -44,14 +45,14 @@ struct SpanExporterTests {
         }
     }
 
-    private let clock = StepClock()
+    private let clock = TestClock()
     private let log = LogRecorder(level: .info)
 
     private func exporter(_ queue: SpanQueue, _ transport: FakeTransport) -> SpanExporter {
         let clock = clock
         return SpanExporter(
             queue, resource: .test, transport: transport, clock: clock, jitter: { 0 }, logger: log.logger,
-            now: { ContinuousClock.Instant.epoch + clock.now.offset })
+            now: { clock.instant })
     }
 
     @Test func `spans are sent together some seconds after the first one`() async {
@@ -181,9 +182,4 @@ struct SpanExporterTests {
         await run
         #expect(queue.counts == SpanQueue.Counts(exported: 0, dropped: 13))
     }
-}
-
-extension ContinuousClock.Instant {
-    /// Any instant, for times relative to it.
-    fileprivate static let epoch = ContinuousClock.now
 }

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import NIOCore
 import Synchronization
 import Testing
@@ -15,7 +16,7 @@ import Testing
     /// Stores entries one second after another, until all are on disk.
     private func store(_ numbers: ClosedRange<Int>, in store: DiskStore) async {
         for number in numbers {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(entry(), for: key(number))
             await store.flush()
         }
@@ -42,7 +43,7 @@ import Testing
     @Test func `the last used entries stay, though a use writes nothing`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
-        fixture.clock.advance()
+        fixture.clock.advance(by: .seconds(1))
         #expect(await found(1...2, in: store) == [1, 2])
         await self.store(21...21, in: store)
         #expect(await found(1...21, in: store) == [1, 2] + Array(6...21))
@@ -51,7 +52,7 @@ import Testing
     @Test func `uses are remembered when the store closes`() async throws {
         var store = try await fixture.open()
         await self.store(1...20, in: store)
-        fixture.clock.advance()
+        fixture.clock.advance(by: .seconds(1))
         #expect(await found(1...1, in: store) == [1])
         await store.close()
         store = try await fixture.open()
@@ -81,7 +82,7 @@ import Testing
         let store = try await fixture.open { $0.budgetBytes = 300_000 }
         for number in 1...1000 { store.store(entry(10), for: key(number)) }
         await store.flush()
-        fixture.clock.advance()
+        fixture.clock.advance(by: .seconds(1))
         store.store(entry(260_000), for: key(2000))
         await store.flush()
         #expect(await store.entry(for: key(2000)) != nil)

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import Foundation
 import NIOCore
@@ -36,12 +37,12 @@ import Testing
         var store = try await open(expiry)
         for number in 1...3 { store.store(entry(), for: key(number)) }
         await store.flush()
-        fixture.clock.advance(bySeconds: 60)
+        fixture.clock.advance(by: .seconds(60))
         #expect(await store.entry(for: key(1)) == entry())
         store.store(entry(filler: 2), for: key(2))
         // Without a flush, which would tell the index of the use.
         #expect(await store.storeAndWait(entry(filler: 2), for: key(2)))
-        fixture.clock.advance(bySeconds: 60)
+        fixture.clock.advance(by: .seconds(60))
         if isReopened {
             await store.close()
             store = try await open(expiry)
@@ -62,10 +63,10 @@ import Testing
         let store = try await open(.modification)
         store.store(entry(), for: key(1))
         await store.flush()
-        fixture.clock.advance(bySeconds: 100)
+        fixture.clock.advance(by: .seconds(100))
         #expect(await store.entry(for: key(1)) != nil)
         #expect(await store.removeExpired().entries == 0)
-        fixture.clock.advance(bySeconds: 0.001)
+        fixture.clock.advance(by: .seconds(0.001))
         #expect(await store.entry(for: key(1)) == nil)
         #expect(await store.removeExpired().entries == 1)
     }
@@ -74,10 +75,10 @@ import Testing
         let store = try await open(.creation)
         store.store(entry(), for: key(1))
         await store.remove(key(1))
-        fixture.clock.advance(bySeconds: 60)
+        fixture.clock.advance(by: .seconds(60))
         store.store(entry(), for: key(1))
         await store.flush()
-        fixture.clock.advance(bySeconds: 60)
+        fixture.clock.advance(by: .seconds(60))
         #expect(await store.entry(for: key(1)) != nil)
     }
 
@@ -86,11 +87,11 @@ import Testing
         var store = try await open(expiry)
         store.store(entry(filler: 1), for: key(1))
         await store.flush()
-        fixture.clock.advance(bySeconds: 60)
+        fixture.clock.advance(by: .seconds(60))
         store.store(entry(filler: 2), for: key(1))
         await store.close()
         try fixture.folder.remove("index.sqlite")
-        fixture.clock.advance(bySeconds: 60)
+        fixture.clock.advance(by: .seconds(60))
         store = try await open(expiry)
         #expect(store.statistics.entries == 1)
         #expect(await store.entry(for: key(1)) == (expiry == .creation ? nil : entry(filler: 2)))
@@ -100,7 +101,7 @@ import Testing
         let store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.flush()
-        fixture.clock.advance(bySeconds: 10_000 * Self.day)
+        fixture.clock.advance(by: .seconds(10_000 * Self.day))
         #expect(await store.entry(for: key(1)) != nil)
         #expect(await store.removeExpired() == StoreTotals())
     }
@@ -111,19 +112,19 @@ import Testing
     ) async throws {
         let store = try await open(expiry)
         for number in 1...10 {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(entry(), for: key(number))
             await store.flush()
         }
-        fixture.clock.jump(bySeconds: jump)
+        fixture.clock.setDate(ahead: jump)
         #expect(await store.removeExpired() == StoreTotals())
         for number in 11...21 {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(entry(), for: key(number))
             await store.flush()
         }
         #expect(await found(1...21, in: store) == Array(4...21), "the oldest were evicted")
-        fixture.clock.advance(bySeconds: 101)
+        fixture.clock.advance(by: .seconds(101))
         #expect(await store.removeExpired().entries == 18)
     }
 
@@ -133,15 +134,15 @@ import Testing
     ) async throws {
         var store = try await fixture.open()
         for number in 1...10 {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(entry(), for: key(number))
             await store.flush()
         }
-        fixture.clock.jump(bySeconds: jump)
+        fixture.clock.setDate(ahead: jump)
         await store.close()
         store = try await open(.access)
         for number in 11...21 {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(entry(), for: key(number))
             await store.flush()
         }
@@ -150,16 +151,16 @@ import Testing
     }
 
     @Test func `files from the future are adopted, and don't outlive entries in use`() async throws {
-        fixture.clock.jump(bySeconds: 30 * Self.day)
+        fixture.clock.setDate(ahead: 30 * Self.day)
         var store = try await fixture.open()
         for number in 1...10 { store.store(entry(), for: key(number)) }
         await store.close()
         try fixture.folder.remove("index.sqlite")
-        fixture.clock.jump(bySeconds: -30 * Self.day)
+        fixture.clock.setDate(ahead: -30 * Self.day)
         store = try await open(.modification)
         #expect(store.statistics.entries == 10)
         for number in 11...21 {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(entry(), for: key(number))
             await store.flush()
         }
@@ -173,7 +174,7 @@ import Testing
         await store.close()
         try fixture.execute("UPDATE state SET time = \(time), reconciled = \(time)")
         store = try await fixture.openHealed()
-        fixture.clock.advance()
+        fixture.clock.advance(by: .seconds(1))
         store.store(entry(filler: 2), for: key(2))
         await store.flush()
         #expect(await store.entry(for: key(1)) == entry())

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import Foundation
 import GRDB
@@ -12,7 +13,7 @@ import Testing
 final class DiskFixture: Sendable {
     let folder: TemporaryFolder
     let log = LogRecorder()
-    let clock = ManualClock()
+    let clock = TestClock(date: Date(timeIntervalSince1970: 1_700_000_000))
     let volume = Mutex(0.5)
     let budgetBytes: Int
 
@@ -27,7 +28,7 @@ final class DiskFixture: Sendable {
         configuration.budgetBytes = budgetBytes
         change(&configuration)
         return try await DiskStore(
-            configuration, logger: log.logger, now: { [clock] in clock.now }, uptime: { [clock] in clock.uptime },
+            configuration, logger: log.logger, now: { [clock] in clock.date }, uptime: { [clock] in clock.elapsed },
             freeFraction: { [self] _ in volume.withLock { $0 } })
     }
 
@@ -88,30 +89,6 @@ final class DiskFixture: Sendable {
     /// The name of the folder that an entry's file is in, from the cache directory.
     static func folder(of key: EntryKey) -> String {
         "entries/\(key.source.hex.prefix(3))"
-    }
-}
-
-/// A clock that only moves on request.
-final class ManualClock: Sendable {
-    private let times = Mutex((wall: 1_700_000_000.0, up: Duration.zero))
-
-    /// The time of the computer's clock.
-    var now: Date { Date(timeIntervalSince1970: times.withLock { $0.wall }) }
-
-    /// The time that has passed.
-    var uptime: Duration { times.withLock { $0.up } }
-
-    /// Lets time pass.
-    func advance(bySeconds step: Double = 1) {
-        times.withLock {
-            $0.wall += step
-            $0.up += .seconds(step)
-        }
-    }
-
-    /// Sets the computer's clock ahead or back.
-    func jump(bySeconds step: Double) {
-        times.withLock { $0.wall += step }
     }
 }
 

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import Foundation
 import NIOCore
@@ -14,7 +15,7 @@ import Testing
     /// A store with entry 1 of 1,000 bytes, which was read and verified long after it was written.
     private func fill() async throws -> DiskStore {
         let store = try await fixture.openHealed()
-        fixture.clock.jump(bySeconds: 1e9)
+        fixture.clock.setDate(ahead: 1e9)
         store.store(entry(filler: 1), for: key(1))
         await store.flush()
         #expect(store.entriesAtOnce(for: [key(1)]) == nil)
@@ -84,7 +85,7 @@ import Testing
 
     @Test func `a file that was written a moment before it was verified is hashed again`() async throws {
         let store = try await fixture.openHealed()
-        fixture.clock.jump(bySeconds: Date().timeIntervalSince(fixture.clock.now))
+        fixture.clock.setDate(ahead: Date().timeIntervalSince(fixture.clock.date))
         store.store(entry(filler: 1), for: key(1))
         await store.flush()
         #expect(await store.entry(for: key(1)) == entry(filler: 1))
@@ -116,7 +117,7 @@ import Testing
         case "everything": await store.removeEverything()
         default:
             for number in 10...14 {
-                fixture.clock.advance()
+                fixture.clock.advance(by: .seconds(1))
                 #expect(await store.storeAndWait(entry(fixture.budgetBytes / 5), for: key(number)))
             }
             await store.flush()
@@ -130,11 +131,11 @@ import Testing
             $0.maxAge = .seconds(100)
             $0.expiry = .modification
         }
-        fixture.clock.jump(bySeconds: 1e9)
+        fixture.clock.setDate(ahead: 1e9)
         store.store(entry(), for: key(1))
         await store.flush()
         for _ in 1...2 { #expect(await store.entry(for: key(1)) == entry()) }
-        fixture.clock.advance(bySeconds: 101)
+        fixture.clock.advance(by: .seconds(101))
         #expect(await store.entry(for: key(1)) == nil)
     }
 

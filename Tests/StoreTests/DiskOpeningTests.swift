@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestLogs
 import Foundation
 import NIOCore
@@ -45,7 +46,7 @@ import Testing
 
     @Test(arguments: [6.9, 7.1]) func `files are compared once a week`(days: Double) async throws {
         let stranger = try await fill()
-        fixture.clock.advance(bySeconds: days * 86_400)
+        fixture.clock.advance(by: .seconds(days * 86_400))
         _ = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger) == (days < 7))
     }
@@ -78,7 +79,7 @@ import Testing
         let directory = DiskLayout(fixture.folder.path)
         try directory.makeFolders()
         let index = try DiskIndex(path: directory.index, readers: 1) { last in
-            MonotonicClock(now: fixture.clock.now, last: last, uptime: { .zero })
+            MonotonicClock(now: fixture.clock.date, last: last, uptime: { .zero })
         }
         /// Writes 100 entries of a source whose key begins with this byte.
         func write(_ second: UInt8) throws -> EntryKey {

@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import Foundation
 import NIOCore
 import Testing
@@ -60,11 +61,11 @@ import Testing
     @Test func `if the index is lost, the newest copy in a file is restored and marked as such`() async throws {
         var store = try await fixture.open()
         for number in 1...5 {
-            fixture.clock.advance()
+            fixture.clock.advance(by: .seconds(1))
             store.store(carrier("version \(number == 5 ? 3 : number)"), for: key(1, number))
             await store.flush()
         }
-        fixture.clock.advance()
+        fixture.clock.advance(by: .seconds(1))
         store.store(carrier("version 6"), for: key(1, 1))
         store.store(Self.known("version 7"), for: known)
         await store.close()
@@ -85,7 +86,7 @@ import Testing
     @Test func `a copy in an adopted file does not replace what the index has`() async throws {
         var store = try await fixture.open()
         #expect(await store.storeAndWait(Self.known("current"), for: known))
-        fixture.clock.advance()
+        fixture.clock.advance(by: .seconds(1))
         store.store(carrier("old"), for: key(1, 1))
         await store.close()
         try fixture.execute("DELETE FROM entry WHERE content IS NULL; UPDATE state SET is_closed = 0")

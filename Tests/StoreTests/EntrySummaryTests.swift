@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import Foundation
 import NIOCore
 import Testing
@@ -19,11 +20,11 @@ struct EntrySummaryTests {
     }
 
     @Test func `memory tells of a source's entries by key: cost, age, hits and notes`() {
-        let clock = ManualClock()
-        let store = MemoryStore(budgetBytes: 1 << 20, uptime: { clock.uptime })
+        let clock = TestClock()
+        let store = MemoryStore(budgetBytes: 1 << 20, uptime: { clock.elapsed })
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
-        clock.advance(bySeconds: 5)
+        clock.advance(by: .seconds(5))
         for _ in 0..<2 { _ = store.entry(for: key(1, 2)) }
         let listing = store.summaries(ofSource: key(1).source, limit: 9)
         #expect(listing.map(\.key) == [key(1, 1), key(1, 2), key(1, 3)].sorted { $0.entry.hex < $1.entry.hex })
@@ -46,12 +47,12 @@ struct EntrySummaryTests {
         }
         store.store(entry(), for: key(1))
         await store.flush()
-        fixture.clock.advance(bySeconds: 9)
+        fixture.clock.advance(by: .seconds(9))
         #expect(await store.peek(key(1)) == entry())
         #expect(await store.peek(key(2)) == nil)
         #expect(store.statistics.hits == 0)
         #expect(store.statistics.misses == 0)
-        fixture.clock.advance(bySeconds: 2)
+        fixture.clock.advance(by: .seconds(2))
         #expect(await store.peek(key(1)) == nil)
         #expect(await store.entry(for: key(1)) == nil)
 
@@ -72,7 +73,7 @@ struct EntrySummaryTests {
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
         await store.flush()
-        fixture.clock.advance(bySeconds: 5)
+        fixture.clock.advance(by: .seconds(5))
         let keys = [key(1, 1), key(1, 2), key(1, 3)].sorted { $0.entry.hex < $1.entry.hex }
         let listing = await store.summaries(ofSource: key(1).source, limit: 9)
         let bytes = fileBytes(body: 1000, metadata: 5)

@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomTestClock
 import DarkroomTracing
 import DarkroomTransforms
 import Foundation
@@ -17,15 +18,6 @@ import Testing
 
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
-
-/// A wall clock that tests set forward.
-final class TestClock: Sendable {
-    private let time = Mutex(ImageResponse.madeAt)
-
-    var now: Date { time.withLock(\.self) }
-
-    func advance(by seconds: Double) { time.withLock { $0.addTimeInterval(seconds) } }
-}
 
 /// An origin whose images are named after their caching fields.
 private struct NamedOrigin: OriginFetching {
@@ -46,11 +38,11 @@ private struct NamedOrigin: OriginFetching {
         let name = request.url.path.dropFirst()
         guard let fields = Self.fields[String(name)] else {
             throw .notFound(
-                UnusableResponse(status: 404, headers: [:], requestedAt: clock.now, receivedAt: clock.now))
+                UnusableResponse(status: 404, headers: [:], requestedAt: clock.date, receivedAt: clock.date))
         }
         return OriginResponse(
             url: request.url, status: .ok, headers: fields, body: ByteBuffer(string: "bytes of \(name)"),
-            requestedAt: clock.now, receivedAt: clock.now)
+            requestedAt: clock.date, receivedAt: clock.date)
     }
 }
 
@@ -148,14 +140,14 @@ final class HitServer: Sendable {
         pipeline = ImagePipeline(
             configuration: Self.pipelineConfiguration, origin: NamedOrigin(clock: clock),
             memory: MemoryStore(budgetBytes: disk == nil ? 1 << 20 : 0), disk: disk,
-            processing: processing ?? NamingProcessor(gate: gate), now: { clock.now }, random: { 0.5 })
+            processing: processing ?? NamingProcessor(gate: gate), now: { clock.date }, random: { 0.5 })
         let log = Log()
         logged = log
         var observability = Observability.idle(metrics: metrics)
         observability.logRequest = { entry in log.entries.withLock { $0.append(entry) } }
         observability.logsHits = logsHits
         var configuration = configuration
-        (configuration.address, configuration.now) = (.host("127.0.0.1", port: 0), { clock.now })
+        (configuration.address, configuration.now) = (.host("127.0.0.1", port: 0), { clock.date })
         // Longer than the test's time limit: a connection waits while the queue is filled.
         configuration.clientLimits.connections.idleTimeout = .seconds(600)
         let observers = observability.observers(logger: .quiet, instrument: W3CTraceContext())

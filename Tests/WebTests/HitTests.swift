@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomStore
+import DarkroomTestClock
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -59,7 +60,7 @@ struct HitTests {
                 var (client, other) = (try await HitClient(fastAddress), try await HitClient(slowAddress))
                 var tags: [String: String] = [:]
                 for step in steps {
-                    clock.advance(by: step.pause)
+                    clock.advance(by: .seconds(step.pause))
                     if let purged = step.purged {
                         for server in [fast, slow] { await server.pipeline.purge(purged) }
                     }
@@ -224,9 +225,9 @@ struct HitTests {
         let configuration = try Site.signed.configuration()
         let server = HitServer(configuration, clock: clock, isFast: true)
         var signing = configuration
-        signing.now = { clock.now }
+        signing.now = { clock.date }
         let target = try URLSigner(signing).sign(
-            "/image?url=http://a.org/fresh", expires: clock.now.addingTimeInterval(10))
+            "/image?url=http://a.org/fresh", expires: clock.date.addingTimeInterval(10))
         try await server.run { address in
             var client = try await HitClient(address)
             func response() async throws -> ReceivedResponse {
@@ -234,10 +235,10 @@ struct HitTests {
                 return try await client.response()
             }
             for _ in 0..<2 { _ = try await response() }
-            clock.advance(by: 9.5)
+            clock.advance(by: .seconds(9.5))
             #expect(try await response().status == "HTTP/1.1 200 OK")
             #expect(server.responder?.answeredCount == 1)
-            clock.advance(by: 0.5)
+            clock.advance(by: .seconds(0.5))
             #expect(try await response().status == "HTTP/1.1 403 Forbidden")
             try await client.close()
         }

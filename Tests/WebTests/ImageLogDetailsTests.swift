@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
+import DarkroomTestClock
 import Foundation
 import HTTPTypes
 import Synchronization

@@ -1,9 +1,9 @@
 import DarkroomHTTPServer
+import DarkroomTestClock
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Synchronization
 import Testing
 
 @testable import DarkroomPipeline
@@ -33,8 +33,11 @@ struct PrefetchEventsTests {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let start = json(job)
-        let clock = ImpatientClock(sleeps: 0) { prefetcher.cancel(job) }
-        let text = try await events(job, clock: clock).text()
+        let clock = TestClock()
+        async let stream = events(job, clock: clock).text()
+        _ = await clock.nextSleep()
+        prefetcher.cancel(job)
+        let text = try await stream
         #expect(text.hasSuffix("event: progress\ndata: \(json(job))\n\nevent: end\ndata: \(json(job))\n\n"))
         #expect(json(job).contains(#""state":"cancelled""#))
         #expect(text.components(separatedBy: "event: end").count == 2)
@@ -44,10 +47,10 @@ struct PrefetchEventsTests {
     @Test func `a client that disconnects frees the stream, and the job goes on`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
-        let (waiting, reportWait) = AsyncStream<Void>.makeStream()
-        let stream = events(job, clock: ImpatientClock(sleeps: 0) { reportWait.yield() })
+        let clock = TestClock()
+        let stream = events(job, clock: clock)
         let reading = Task { try await stream.text() }
-        await waiting.first { true }
+        _ = await clock.nextSleep()
         reading.cancel()
         await #expect(throws: (any Error).self) { try await reading.value }
         #expect(job.waiterCount == 0)
@@ -58,18 +61,27 @@ struct PrefetchEventsTests {
     @Test func `a stream ends when the server shuts down its jobs`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
-        let text = try await events(job, clock: ImpatientClock(sleeps: 0) { prefetcher.shutdown() }).text()
-        #expect(text.contains("event: end\ndata: "))
+        let clock = TestClock()
+        async let stream = events(job, clock: clock).text()
+        _ = await clock.nextSleep()
+        prefetcher.shutdown()
+        #expect(try await stream.contains("event: end\ndata: "))
     }
 
     @Test func `an idle stream sends a heartbeat`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
-        let clock = ImpatientClock(sleeps: 3) { prefetcher.cancel(job) }
-        let text = try await events(job, clock: clock).text()
-        let comments = text.components(separatedBy: "\n\n").filter { $0.hasPrefix(":") }
+        let clock = TestClock()
+        async let stream = events(job, clock: clock).text()
+        // The first sleep may end with the first progress.
+        for _ in 0..<3 {
+            #expect(await clock.nextSleep() == .seconds(15))
+            clock.advance(by: .seconds(15))
+        }
+        _ = await clock.nextSleep()
+        prefetcher.cancel(job)
+        let comments = try await stream.components(separatedBy: "\n\n").filter { $0.hasPrefix(":") }
         #expect((2...3).contains(comments.count))
-        #expect(clock.durations.withLock { $0.allSatisfy { $0 == .seconds(15) } })
     }
 
     @Test func `a source's text cannot inject lines into a stream`() async throws {
@@ -81,41 +93,5 @@ struct PrefetchEventsTests {
             #expect(line == "event: progress" || line == "event: end" || line.hasPrefix("data: {"))
         }
         #expect(lines.count(where: { $0.hasPrefix("event: ") }) == 2)
-    }
-}
-
-/// A clock whose first sleeps return at once; the next one reports its start and lasts until it is canceled.
-private final class ImpatientClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Swift.Duration
-        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    let durations = Mutex<[Swift.Duration]>([])
-    private let left: Mutex<Int>
-    private let onRest: @Sendable () -> Void
-
-    init(sleeps: Int, onRest: @escaping @Sendable () -> Void) {
-        left = Mutex(sleeps)
-        self.onRest = onRest
-    }
-
-    var now: Instant { Instant(offset: .zero) }
-    var minimumResolution: Swift.Duration { .zero }
-
-    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-        durations.withLock { $0.append(deadline.offset) }
-        let isOver = left.withLock { left in
-            left -= 1
-            return left >= 0
-        }
-        if isOver { return }
-        onRest()
-        let (never, source) = AsyncStream<Void>.makeStream()
-        await never.first { true }
-        withExtendedLifetime(source) {}
-        throw CancellationError()
     }
 }

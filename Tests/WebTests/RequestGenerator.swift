@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomTestClock
 import Foundation
 
 @testable import DarkroomPipeline
@@ -30,9 +31,9 @@ struct RequestGenerator {
     init(seed: UInt64, site: HitTests.Site, configuration: WebConfiguration, clock: TestClock) throws {
         random = SplitMix64(state: seed)
         var configuration = configuration
-        configuration.now = { clock.now }
+        configuration.now = { clock.date }
         configuration.publicURL = nil
-        targets = site == .signed ? try Self.signed(configuration, at: clock.now) : Self.queries
+        targets = site == .signed ? try Self.signed(configuration, at: clock.date) : Self.queries
     }
 
     mutating func next() throws -> Step {

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomTestClock
 import DarkroomTransforms
 import Foundation
 import HTTPTypes
@@ -121,11 +122,11 @@ struct TwoStepTests {
         try await server.run { address in
             var client = try await HitClient(address)
             _ = try await ask(&client, "fresh", accept: nil)
-            clock.advance(by: 3_000)
+            clock.advance(by: .seconds(3_000))
             let interim = try await ask(&client, "fresh")
             #expect(interim.fields["cache-control"] == ["public, max-age=10"])
             #expect(interim.fields["age"] == ["0"])
-            clock.advance(by: 596)
+            clock.advance(by: .seconds(596))
             let last = try await ask(&client, "fresh")
             #expect(last.fields["cache-control"] == ["public, max-age=4"])
             processor.gate.open()
