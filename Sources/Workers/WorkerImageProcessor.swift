@@ -29,9 +29,10 @@ package struct WorkerImageProcessor: ImageProcessing {
 
     /// Starts the workers by another launcher, for tests.
     init(
-        _ configuration: WorkerConfiguration, logger: Logger, launcher: any WorkerLauncher
+        _ configuration: WorkerConfiguration, logger: Logger, launcher: any WorkerLauncher,
+        didSupervise: @escaping @Sendable () -> Void = {}
     ) async throws(WorkerStartError) {
-        let pool = WorkerPool(configuration, logger: logger)
+        let pool = WorkerPool(configuration, logger: logger, didSupervise: didSupervise)
         let first = await withCheckedContinuation { continuation in
             Supervisor(pool, launcher) { continuation.resume(returning: $0) }.start()
         }

@@ -85,6 +85,7 @@ final class WorkerSite: Sendable {
 
     let processor: WorkerImageProcessor
     let launcher: any WorkerLauncher
+    private let supervisions: AsyncStream<Void>
     var pool: WorkerPool { processor.pool }
 
     /// - Parameter launcher: by default one with a zygote.
@@ -92,8 +93,11 @@ final class WorkerSite: Sendable {
         _ configuration: WorkerConfiguration = .testing(), launcher: (any WorkerLauncher)? = nil
     ) async throws {
         self.launcher = launcher ?? ZygoteLauncher(configuration)
+        let (supervisions, supervision) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.supervisions = supervisions
         processor = try await WorkerImageProcessor(
-            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, launcher: self.launcher)
+            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, launcher: self.launcher
+        ) { supervision.yield() }
     }
 
     /// Workers that run a script.
@@ -114,12 +118,11 @@ final class WorkerSite: Sendable {
         pool.state.withLock { $0.table.busy.first?.identifier }
     }
 
-    /// Returns once that holds, or the test's time is over.
+    /// Returns once that holds: looks again whenever the supervisor has done something.
     func until(_ holds: (WorkerSite) -> Bool) async throws {
-        while !holds(self) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        if holds(self) { return }
+        for await _ in supervisions where holds(self) { return }
+        throw CancellationError()
     }
 
     /// All workers are there that should be.

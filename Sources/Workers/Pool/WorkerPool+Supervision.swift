@@ -60,6 +60,7 @@ extension WorkerPool {
         }
         // Releasing the last references kills and reaps the processes here, outside the lock.
         _ = consume killed
+        didSupervise()
     }
 
     /// Removes an idle worker that is due for replacement or is no longer needed.

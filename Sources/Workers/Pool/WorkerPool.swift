@@ -30,10 +30,13 @@ final class WorkerPool: Sendable {
     let state: Mutex<State>
     /// Counts idle workers; briefly it may count more.
     let idle = DispatchSemaphore(value: 0)
+    /// Called whenever the supervisor has looked after the workers.
+    let didSupervise: @Sendable () -> Void
 
-    init(_ configuration: WorkerConfiguration, logger: Logger) {
+    init(_ configuration: WorkerConfiguration, logger: Logger, didSupervise: @escaping @Sendable () -> Void) {
         self.configuration = configuration
         self.logger = logger
+        self.didSupervise = didSupervise
         state = Mutex(State(quarantine: Quarantine(duration: configuration.quarantine)))
     }
 
