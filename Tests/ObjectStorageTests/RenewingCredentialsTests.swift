@@ -57,13 +57,6 @@ private final class ScriptedSource: Sendable {
     }
 }
 
-extension RenewingCredentials {
-    /// Asks until the answer is from this key: renewals run in the background.
-    fileprivate func become(_ key: String) async throws {
-        while try await credentials().accessKey != key { await Task.yield() }
-    }
-}
-
 @Suite(.timeLimit(.minutes(1)))
 struct RenewingCredentialsTests {
     @Test func `Credentials are loaded once`() async throws {
@@ -103,7 +96,8 @@ struct RenewingCredentialsTests {
         // The load hangs, and the old credentials are used.
         for _ in 0..<3 { #expect(try await credentials.credentials().accessKey == "A") }
         source.open?.yield()
-        try await credentials.become("B")
+        await credentials.waitForRenewal()
+        #expect(try await credentials.credentials().accessKey == "B")
         #expect(source.loads == 2)
     }
 
@@ -116,13 +110,13 @@ struct RenewingCredentialsTests {
         #expect(try await credentials.credentials().accessKey == "A")
         source.advance(by: 3400)
         #expect(try await credentials.credentials().accessKey == "A")
-        while credentials.isRenewing { await Task.yield() }
+        await credentials.waitForRenewal()
         // The pause after a failure: the source is not asked again.
         for _ in 0..<20 { #expect(try await credentials.credentials().accessKey == "A") }
         #expect(source.loads == 2)
         source.advance(by: RenewingCredentials.pause + 1)
         #expect(try await credentials.credentials().accessKey == "A")
-        while credentials.isRenewing { await Task.yield() }
+        await credentials.waitForRenewal()
         #expect(source.loads == 3)
         source.advance(by: 190)
         await #expect(throws: CredentialsError.unreachable(.instance)) { try await credentials.credentials() }
@@ -147,7 +141,7 @@ struct RenewingCredentialsTests {
         #expect(try await credentials.credentials().accessKey == "A")
         source.advance(by: 350)
         #expect(try await credentials.credentials().accessKey == "A")
-        while credentials.isRenewing { await Task.yield() }
+        await credentials.waitForRenewal()
         #expect(log.lines.count == 2)
     }
 

@@ -49,11 +49,11 @@ private struct NamedOrigin: OriginFetching {
 /// Holds up the threads of a pipeline.
 final class ProcessingGate: Sendable {
     private let isClosed = Atomic(false)
-    private let hasHeld = Atomic(false)
+    private let (holds, hold) = AsyncStream<Void>.makeStream()
     private let opening = DispatchSemaphore(value: 0)
 
-    /// Whether a thread waits, or has waited.
-    var hasHeldThread: Bool { hasHeld.load(ordering: .acquiring) }
+    /// Returns once another thread waits.
+    func holdsThread() async { await holds.first { true } }
 
     func close() { isClosed.store(true, ordering: .releasing) }
 
@@ -65,7 +65,7 @@ final class ProcessingGate: Sendable {
 
     func pass() {
         guard isClosed.load(ordering: .acquiring) else { return }
-        hasHeld.store(true, ordering: .releasing)
+        hold.yield()
         opening.wait()
         opening.signal()
     }
@@ -186,7 +186,7 @@ final class HitServer: Sendable {
         }
         // The first job takes a place too, until the thread has taken it.
         var tasks = requests.prefix(1).map(start)
-        while !gate.hasHeldThread { await Task.yield() }
+        await gate.holdsThread()
         tasks += requests.dropFirst().map(start)
         while pipeline.load.waitingCount < Self.places { await Task.yield() }
         return tasks

@@ -54,7 +54,8 @@ package final class RenewingCredentials: CredentialsProviding {
         self.onShutdown = onShutdown
     }
 
-    var isRenewing: Bool { state.withLock { $0.renewal != nil } }
+    /// Returns once no renewal is under way.
+    func waitForRenewal() async { _ = await state.withLock(\.renewal)?.value }
 
     /// Ends a renewal and its connections.
     package func shutdown() async {
