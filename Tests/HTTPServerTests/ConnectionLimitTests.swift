@@ -16,13 +16,12 @@ struct ConnectionLimitTests {
     func `a client that does not finish its header fields in time is disconnected`(text: String) async throws {
         try await withServer(limits: ConnectionLimits(headerTimeout: Self.short)) { address in
             let client = try await WireClient.connected(to: address)
+            // On a machine that is slower than the timeout, the server may be gone already.
             if text.hasPrefix(Self.request) {
-                try await client.send(Self.request)
+                client.trySending(Self.request)
                 _ = await client.received(until: "}")
-                try await client.send(String(text.dropFirst(Self.request.count)))
-            } else {
-                try await client.send(text)
             }
+            client.trySending(text.hasPrefix(Self.request) ? String(text.dropFirst(Self.request.count)) : text)
             #expect(await client.receivedAll() == "")
         }
     }

@@ -181,7 +181,7 @@ struct FastPathTests {
     }
 
     @Test func `a connection is idle after its response, and closed in time`() async throws {
-        let limits = ConnectionLimits(idleTimeout: .seconds(1))
+        let limits = ConnectionLimits(idleTimeout: .seconds(5))
         try await withServer(limits: limits, fastResponder: StubResponder()) { address in
             let client = try await WireClient.connected(to: address)
             for _ in 0..<2 {
