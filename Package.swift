@@ -153,11 +153,15 @@ let package = Package(
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction"),
         tests(of: "Machine", sees: ["CMemory", "TestClock", "TestLogs"], packages: [crypto, logging, nioCore]),
-        tests(of: "Store", sees: ["Machine", "TestClock", "TestLogs"], packages: [grdb, nioCore, crypto, logging]),
         tests(
-            of: "ObjectStorage", sees: ["TestClock", "TestOrigin"], packages: [httpTypes, logging, nioCore, nioPosix]),
+            of: "Store", sees: ["Machine", "TestClock", "TestLogs"],
+            packages: [grdb, nioCore, crypto, logging]),
         tests(
-            of: "Origin", sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestLogs", "TestOrigin"],
+            of: "ObjectStorage", sees: ["TestClock", "TestLogs", "TestOrigin"],
+            packages: [httpTypes, logging, nioCore, nioPosix]),
+        tests(
+            of: "Origin",
+            sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin"],
             packages: [
                 crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
                 serviceContext,

@@ -5,12 +5,12 @@ import NIOHTTP1
 import Testing
 
 /// Servers that share a tier in a real object store.
-@Suite(.enabled(if: SharedStoreLocation.current != nil, "no object store"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: RealStore.shared != nil, "no object store"), .timeLimit(.minutes(3)))
 struct SharedStoreTests {
-    private let location: SharedStoreLocation
+    private let store: RealStore
 
     init() throws {
-        location = try #require(SharedStoreLocation.current)
+        store = try #require(RealStore.shared)
     }
 
     private func server(_ flags: [String] = [], folder: String, cache: URL? = nil) async throws -> DarkroomProcess {
@@ -19,7 +19,7 @@ struct SharedStoreTests {
             serving: [
                 "--port", "0", "--cache-dir", cache.path, "--log-level", "notice", "--allow-networks", "127.0.0.0/8",
                 "--admin-token", Self.token, "--purge-poll", "100ms", "--shared-store-timeout", "10s",
-            ] + location.flags(folder: folder) + flags, environment: location.credentials)
+            ] + store.flags(folder: folder) + flags, environment: store.credentials)
     }
 
     private static let token = "correct-horse-battery"
@@ -101,7 +101,7 @@ struct SharedStoreTests {
     @Test func `Wrong credentials stop startup and are not written down`() async throws {
         let failure = await #expect(throws: DarkroomProcess.StartFailure.self) {
             _ = try await DarkroomProcess(
-                serving: ["--port", "0"] + location.flags(folder: "x"),
+                serving: ["--port", "0"] + store.flags(folder: "x"),
                 environment: [
                     "AWS_ACCESS_KEY_ID": "WRONGACCESSKEY000001", "AWS_SECRET_ACCESS_KEY": "a-wrong-secret-key",
                 ])
@@ -137,23 +137,7 @@ struct SharedStoreTests {
     }
 }
 
-/// The store that `scripts/object-store run` started.
-struct SharedStoreLocation: Decodable {
-    let endpoint: String
-    let region: String
-    let accessKey: String
-    let secretKey: String
-    let bucket: String
-
-    /// Nil if there is none.
-    static var current: SharedStoreLocation? {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return ProcessInfo.processInfo.environment["DARKROOM_OBJECT_STORE"].flatMap {
-            try? decoder.decode(Self.self, from: Data($0.utf8))
-        }
-    }
-
+extension RealStore {
     func flags(folder: String) -> [String] {
         ["--shared-store", "s3://\(bucket)/\(folder)", "--s3-endpoint", endpoint, "--s3-region", region]
     }

@@ -104,25 +104,3 @@ extension HTTPFields {
 extension Logger {
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
-
-/// Collects log lines.
-struct LogLines: LogHandler {
-    private final class Storage: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
-    private let storage = Storage()
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.info
-
-    var lines: [String] { storage.lines.withLock { $0 } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        storage.lines.withLock { $0.append("\(event.message)") }
-    }
-}

@@ -1,3 +1,4 @@
+import DarkroomTestLogs
 import Foundation
 import Logging
 import Synchronization
@@ -131,13 +132,13 @@ struct RenewingCredentialsTests {
         for _ in 0..<3 { source.addFailure() }
         source.add("A", validFor: 400)
         source.addFailure()
-        let log = LogLines()
-        let credentials = source.credentials(logger: Logger(label: "test") { _ in log })
+        let log = LogRecorder(level: .info)
+        let credentials = source.credentials(logger: log.logger)
         for _ in 0..<3 {
             await #expect(throws: CredentialsError.unreachable(.instance)) { try await credentials.credentials() }
             source.advance(by: RenewingCredentials.pause + 1)
         }
-        #expect(log.lines == ["credentials of the object store not renewed"])
+        #expect(log.events.map(\.message) == ["credentials of the object store not renewed"])
         #expect(try await credentials.credentials().accessKey == "A")
         source.advance(by: 350)
         #expect(try await credentials.credentials().accessKey == "A")

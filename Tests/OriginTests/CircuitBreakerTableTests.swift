@@ -1,8 +1,9 @@
+import DarkroomTestClock
+import DarkroomTestLogs
 import DarkroomTestOrigin
 import Logging
 import NIOCore
 import NIOPosix
-import Synchronization
 import Testing
 
 @testable import DarkroomNetwork
@@ -10,7 +11,7 @@ import Testing
 
 /// Circuit breakers at work, over real sockets.
 struct OutageTests {
-    private let time = MovableTime()
+    private let time = TestClock()
 
     /// The first ten connections end in a reset: five downloads, each with its retry.
     private static func recovering(_ request: TestOrigin.Request) -> [TestOrigin.Step] {
@@ -101,18 +102,16 @@ struct OutageTests {
 
     @Test func `hanging until the deadline is a failure of the host and no cancellation`() async throws {
         let resolver = HangingResolver()
-        let clock = ManualClock()
+        let clock = TestClock()
         let circuits = CircuitBreakerTable.forTests(time)
         try await withOrigin(resolver: resolver, clock: clock, circuits: circuits) { _ in
             []
         } _: { client, _ async throws in
             let url = try SourceURL(parsing: "http://slow.test/")
-            var (questions, sleeps) = (resolver.questions.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
-            for attempt in 0..<5 {
+            for _ in 0..<5 {
                 let download = Task { await client.failure(of: url) }
-                await questions.next()
-                await sleeps.next()
-                clock.end(attempt)
+                await resolver.questions.first { true }
+                await clock.passSleep()
                 #expect(await download.value == .timedOut(.resolving))
             }
             #expect(throws: OriginError.hostUnavailable(retryAfter: .seconds(1))) { try circuits.check(.init(url)) }
@@ -131,9 +130,8 @@ struct OutageTests {
     }
 
     @Test func `the log reports the host, begin and end of an outage`() async throws {
-        let log = Log()
-        let logger = Logger(label: "test") { _ in log }
-        try await withOrigin(circuits: .forTests(time, logger: logger), script: Self.recovering) {
+        let log = LogRecorder(level: .info)
+        try await withOrigin(circuits: .forTests(time, logger: log.logger), script: Self.recovering) {
             client, origin async throws in
             let url = try origin.url("/secret?token=1")
             await bringDown(url, client)
@@ -143,37 +141,15 @@ struct OutageTests {
             #expect(
                 log.lines == [
                     "warning: origin host is unreachable; requests to it are paused "
-                        + "(host: 127.0.0.1, pause: 1.0 seconds, port: \(origin.port))",
-                    "notice: origin host is reachable again (host: 127.0.0.1, port: \(origin.port))",
+                        + "[\"host\": 127.0.0.1, \"pause\": 1.0 seconds, \"port\": \(origin.port)]",
+                    "notice: origin host is reachable again [\"host\": 127.0.0.1, \"port\": \(origin.port)]",
                 ])
-        }
-    }
-
-    private struct Log: LogHandler {
-        private final class Lines: Sendable {
-            let all = Mutex<[String]>([])
-        }
-
-        private let recorded = Lines()
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-
-        var lines: [String] { recorded.all.withLock { $0 } }
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let details = (event.metadata ?? [:]).map { "\($0): \($1)" }.sorted().joined(separator: ", ")
-            recorded.all.withLock { $0.append("\(event.level): \(event.message) (\(details))") }
         }
     }
 }
 
 struct CircuitBreakerTableTests {
-    private let time = MovableTime()
+    private let time = TestClock()
 
     private func fail(_ host: String, _ count: Int, _ circuits: CircuitBreakerTable) async throws {
         let peer = CircuitBreakerTable.Peer(try SourceURL(parsing: "http://\(host)/"))
@@ -188,7 +164,7 @@ struct CircuitBreakerTableTests {
     @Test func `hosts above the capacity are removed, those that failed once before those in an outage`()
         async throws
     {
-        let circuits = CircuitBreakerTable(capacity: 16, now: { time.now }, random: { 0.5 }, logger: .silent)
+        let circuits = CircuitBreakerTable(capacity: 16, now: { time.instant }, random: { 0.5 }, logger: .silent)
         try await fail("down", 5, circuits)
         for index in 0..<100 {
             try await fail("h\(index)", 1, circuits)

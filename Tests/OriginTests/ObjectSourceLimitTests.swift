@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
@@ -50,7 +51,7 @@ struct ObjectSourceLimitTests {
     @Test func `a store that stalls before its answer or within the object is given up at the deadline`() async throws {
         let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 100000\r\n\r\n"
         for (steps, phase) in [([TestOrigin.Step.stall], OriginError.Phase.response), ([.send(head), .drip], .body)] {
-            let result = try await StubSources.failure(downloadTimeout: .seconds(2)) { _ in steps }
+            let result = try await StubSources.failure(downloadTimeout: .seconds(5)) { _ in steps }
             #expect(result.error == .timedOut(phase))
         }
     }
@@ -103,7 +104,7 @@ struct ObjectSourceLimitTests {
         let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 100\r\n\r\n"
         let body = String(repeating: "x", count: 100)
         let change: (inout GuardedHTTPClient.Settings) -> Void = {
-            ($0.maxInFlightBytes, $0.downloadTimeout) = (150, .seconds(3))
+            ($0.maxInFlightBytes, $0.downloadTimeout) = (150, .seconds(5))
         }
         try await StubSources.run(change) { _ in
             [.send(head), .send(body)]
@@ -132,7 +133,7 @@ struct ObjectSourceLimitTests {
     }
 
     @Test func `a store that is gone is not asked until its rest is over, and a purge ends it`() async throws {
-        let time = MovableTime()
+        let time = TestClock()
         try await StubSources.run(circuits: .forTests(time)) { _ in
             [.reset]
         } testing: { stub in

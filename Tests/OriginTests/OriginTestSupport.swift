@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import DarkroomTestOrigin
 import Foundation
 import HTTPTypes
@@ -135,42 +136,9 @@ extension Logger {
 
 extension CircuitBreakerTable {
     /// Pauses without jitter on a clock that a test may move.
-    static func forTests(_ clock: MovableTime = MovableTime(), logger: Logger = .silent) -> CircuitBreakerTable {
-        CircuitBreakerTable(now: { clock.now }, random: { 0.5 }, logger: logger)
+    static func forTests(_ clock: TestClock = TestClock(), logger: Logger = .silent) -> CircuitBreakerTable {
+        CircuitBreakerTable(now: { clock.instant }, random: { 0.5 }, logger: logger)
     }
-}
-
-/// A clock that a test advances.
-final class MovableTime: Sendable {
-    private let instant = Mutex(ContinuousClock.now)
-
-    var now: ContinuousClock.Instant { instant.withLock { $0 } }
-
-    func advance(by duration: Duration) { instant.withLock { $0 += duration } }
-}
-
-/// A clock whose sleeps last until a test ends them.
-final class ManualClock: Clock {
-    private let sleepers = Mutex<[AsyncStream<Never>.Continuation]>([])
-    /// Yields for every sleep that has begun.
-    let sleeps: AsyncStream<Void>
-    private let sleep: AsyncStream<Void>.Continuation
-
-    init() { (sleeps, sleep) = AsyncStream.makeStream() }
-
-    var now: ContinuousClock.Instant { .now }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        let (waiting, sleeper) = AsyncStream<Never>.makeStream()
-        sleepers.withLock { $0.append(sleeper) }
-        sleep.yield()
-        for await _ in waiting {}
-        try Task.checkCancellation()
-    }
-
-    /// Ends the sleep that was the n-th to begin.
-    func end(_ index: Int) { sleepers.withLock { $0[index] }.finish() }
 }
 
 /// The reference data that may lie beside the repository.

@@ -41,6 +41,7 @@ package final class TestClock: Clock {
     private let skips: @Sendable (Swift.Duration) -> Bool
     private let start = ContinuousClock.now
     private let (begun, begin) = AsyncStream<Swift.Duration>.makeStream()
+    private let (cancellations, cancellation) = AsyncStream<Void>.makeStream()
 
     /// - Parameters:
     ///   - date: the first date; by default the one in the examples of RFC 9110.
@@ -63,6 +64,8 @@ package final class TestClock: Clock {
     /// The time as the system's wall clock would report it.
     package var date: Date { state.withLock(\.date) }
 
+    /// The number of sleeps until now.
+    package var sleepCount: Int { state.withLock(\.lastNumber) }
     /// The lengths of the sleeps that were skipped.
     package var skipped: [Swift.Duration] { state.withLock(\.skipped) }
 
@@ -80,6 +83,7 @@ package final class TestClock: Clock {
                 state.sleepers.firstIndex { $0.number == number }.map { state.sleepers.remove(at: $0) }
             }
             sleeper?.continuation.resume(throwing: CancellationError())
+            cancellation.yield()
         }
     }
 
@@ -103,13 +107,19 @@ package final class TestClock: Clock {
         return nil
     }
 
-    /// Lets so many sleeps pass, each after it has begun, and waits for another one to begin.
+    /// Waits for the next sleep, and lets it pass.
+    package func passSleep() async {
+        if let length = await nextSleep() { advance(by: length) }
+    }
+
+    /// Lets so many sleeps pass, one after the other, and waits for another one to begin.
     package func passSleeps(_ count: Int = 1) async {
-        for _ in 0..<count {
-            if let length = await nextSleep() { advance(by: length) }
-        }
+        for _ in 0..<count { await passSleep() }
         if let next = await nextSleep() { begin.yield(next) }
     }
+
+    /// Waits for the next sleep that ends because its task is canceled.
+    package func nextCancellation() async { await cancellations.first { true } }
 
     package func advance(by duration: Swift.Duration) {
         for sleeper in state.withLock({ $0.advance(by: duration) }) { sleeper.continuation.resume() }
