@@ -168,7 +168,10 @@ let package = Package(
             ]),
         tests(
             of: "Pipeline",
-            sees: ["Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "TestLogs"],
+            sees: [
+                "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "TestClock",
+                "TestLogs",
+            ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
         tests(of: "Metrics", packages: [coreMetrics]),

@@ -1,8 +1,8 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
+import DarkroomTestClock
 import HTTPTypes
-import Synchronization
 import Testing
 
 @testable import DarkroomPipeline
@@ -10,29 +10,17 @@ import Testing
 /// Answers from the disk tier.
 @Suite(.timeLimit(.minutes(1)))
 struct DiskAnswerTests {
-    /// A clock that counts its sleeps, which never end.
-    private struct CountingClock: Clock {
-        let sleeps = Counter()
-        var now: GatedClock.Instant { GatedClock.Instant(offset: .zero) }
-        var minimumResolution: Swift.Duration { .zero }
-
-        func sleep(until deadline: GatedClock.Instant, tolerance: Swift.Duration?) async throws {
-            sleeps.add()
-            if await !Gate().pass() { throw CancellationError() }
-        }
-    }
-
     @Test func `A hit on disk takes one lookup of record and variant, and no deadline`() async throws {
-        let clock = CountingClock()
+        let clock = TestClock()
         let bench = try Bench(.control("max-age=60"), memoryBytes: 0, clock: clock)
         let made = try await bench.ask()
         await bench.disk.waitForCount { $0 == 3 }
         await bench.settle()
-        let (sleeps, reads) = (clock.sleeps.value, bench.disk.reads.value)
+        let (sleeps, reads) = (clock.sleepCount, bench.disk.reads.value)
         let response = try await bench.ask()
         #expect(response.cache.variant == .disk)
         #expect(response.body == made.body)
-        #expect(clock.sleeps.value == sleeps)
+        #expect(clock.sleepCount == sleeps)
         #expect(bench.disk.reads.value == reads + 2)
     }
 

@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomTestClock
 import DarkroomTransforms
 import DarkroomVips
 import Foundation
@@ -129,9 +130,9 @@ struct ImagePipelineTests {
     }
 
     @Test func `A request that times out says so and cancels the work`() async throws {
-        let time = Gate()
+        let clock = TestClock()
         let origin = FakeOrigin(try Pictures.png(), gate: Gate())
-        let pipeline = pipeline(origin, clock: GatedClock(gate: time))
+        let pipeline = pipeline(origin, clock: clock)
         var request = try request()
         request.fallback = try SourceURL(parsing: "http://example.com/fallback.png")
         let client = Task { [request] in
@@ -143,7 +144,7 @@ struct ImagePipelineTests {
             }
         }
         await origin.fetches.reaches(1)
-        time.open()
+        await clock.passSleep()
         #expect(await client.value == .timedOut)
         await origin.cancelled.reaches(1)
         #expect(origin.fetches.value == 1)

@@ -1,8 +1,8 @@
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomTestClock
 import DarkroomTransforms
 import NIOCore
-import Synchronization
 import Testing
 
 @testable import DarkroomPipeline
@@ -73,14 +73,14 @@ struct OverloadTests {
     }
 
     @Test func `A request that times out in the queue fails as overloaded`() async throws {
-        let time = Gate()
-        let pipeline = pipeline(FakeOrigin(try Pictures.png()), clock: GatedClock(gate: time))
+        let clock = TestClock()
+        let pipeline = pipeline(FakeOrigin(try Pictures.png()), clock: clock)
         let release = processing.holdNext()
         let running = ask(pipeline, 1)
         await processing.runs.reaches(1)
         let waiting = ask(pipeline, 2)
         await until { pipeline.load.waitingCount == 1 }
-        time.open()
+        await clock.passSleep()
         #expect(await waiting.value == .overloaded(retryAfterSeconds: 1))
         #expect(pipeline.load.waitingCount == 0)
         release()

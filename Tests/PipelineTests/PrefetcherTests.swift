@@ -1,4 +1,5 @@
 import DarkroomOrigin
+import DarkroomTestClock
 import Foundation
 import Testing
 
@@ -72,12 +73,14 @@ struct PrefetcherTests {
 
     @Test func `An overloaded server is retried`() async throws {
         gate.open()
-        let clockGate = Gate()
+        let clock = TestClock()
         pictures.fail("/0", .overloaded(retryAfterSeconds: 3), .overloaded(retryAfterSeconds: 3))
-        let job = try prefetcher(clock: GatedClock(gate: clockGate)).start(paths(1))
-        await clockGate.holds(1)
-        #expect(job.progress.failed == 0)
-        clockGate.open()
+        let job = try prefetcher(clock: clock).start(paths(1))
+        for _ in 0..<2 {
+            #expect(await clock.nextSleep() == .seconds(3))
+            #expect(job.progress.failed == 0)
+            clock.advance(by: .seconds(3))
+        }
         #expect(await job.finished()?.done == 1)
         #expect(pictures.asked.count == 3)
     }
@@ -101,13 +104,13 @@ struct PrefetcherTests {
 
     @Test func `Canceling ends the wait for an overloaded server`() async throws {
         gate.open()
-        let clockGate = Gate()
+        let clock = TestClock()
         pictures.fail("/0", .overloaded(retryAfterSeconds: 3))
-        let prefetcher = prefetcher(clock: GatedClock(gate: clockGate))
+        let prefetcher = prefetcher(clock: clock)
         let job = try prefetcher.start(paths(1))
-        await clockGate.holds(1)
+        _ = await clock.nextSleep()
         prefetcher.cancel(job)
-        await clockGate.holds(0)
+        await clock.nextCancellation()
     }
 
     @Test func `Shutting down cancels all jobs, and none starts after it`() async throws {
