@@ -151,10 +151,10 @@ let package = Package(
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
-        tests(of: "Eviction"),
+        tests(of: "Eviction", sees: ["TestRandom"]),
         tests(of: "Machine", sees: ["CMemory", "TestClock", "TestLogs"], packages: [crypto, logging, nioCore]),
         tests(
-            of: "Store", sees: ["Machine", "TestClock", "TestLogs"],
+            of: "Store", sees: ["Machine", "TestClock", "TestLogs", "TestRandom"],
             packages: [grdb, nioCore, crypto, logging]),
         tests(
             of: "ObjectStorage", sees: ["TestClock", "TestLogs", "TestOrigin"],
@@ -186,7 +186,8 @@ let package = Package(
         tests(
             of: "Examples", sees: ["TestOrigin", "Darkroom"],
             packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
-        tests(of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [nioCore]),
+        tests(
+            of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network", "TestRandom"], packages: [nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
@@ -197,7 +198,7 @@ let package = Package(
             of: "Web",
             sees: [
                 "Query", "HTTPServer", "Pipeline", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
-                "TestClock", "Tracing",
+                "TestClock", "TestRandom", "Tracing",
             ],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
@@ -220,13 +221,14 @@ let package = Package(
                 "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
                 "DarkroomPipeline", "DarkroomTracing",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
-                "DarkroomObjectStorage", logging, httpTypes,
+                "DarkroomObjectStorage", "DarkroomTestRandom", logging, httpTypes,
                 nioCore, nioHTTP1,
             ],
             swiftSettings: swiftSettings),
         .target(name: "DarkroomTestClock", path: "Tests/TestClock", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomTestLogs", dependencies: [logging], path: "Tests/TestLogs", swiftSettings: swiftSettings),
+        .target(name: "DarkroomTestRandom", path: "Tests/TestRandom", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomTestOrigin", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL], path: "Tests/TestOrigin",
             swiftSettings: swiftSettings),

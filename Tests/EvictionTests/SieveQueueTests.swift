@@ -1,3 +1,4 @@
+import DarkroomTestRandom
 import Testing
 
 @testable import DarkroomEviction
@@ -74,7 +75,7 @@ import Testing
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `a queue behaves like a plain model of the algorithm`(seed: UInt64) {
-        var random = SeededRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         var queue = SieveQueue<Int>()
         var model = SieveModel()
         var slots: [Int: Int] = [:]
@@ -131,18 +132,5 @@ private struct SieveModel {
             elements[hand].isVisited = false
             hand += 1
         }
-    }
-}
-
-/// The same numbers for the same seed: splitmix64.
-struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

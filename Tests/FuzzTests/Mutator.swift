@@ -1,12 +1,14 @@
+import DarkroomTestRandom
+
 /// Makes inputs of good ones: the same seed makes the same.
 struct Mutator {
-    private var random: SplitMix
+    private var random: SeededRandom
 
     /// The longest input, in bytes.
     static let maxBytes = 64 << 10
 
     init(seed: UInt64) {
-        random = SplitMix(state: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// One of the seeds after one to eight changes; each puts in, takes out or replaces something, or splices two.
@@ -53,17 +55,4 @@ struct Mutator {
         "99999999999999999999", "%00", "%2e%2e", "%25", "%c3%28", "é", "。", "\u{202E}", "\u{FEFF}", "🦊", "null", "true",
         "\u{7F}\u{FF}", "\r\n", ",,", ";;", "\"\\\"",
     ]
-}
-
-/// A small generator that is the same everywhere (Steele, Lea, Flood 2014).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
-        return bits ^ bits >> 31
-    }
 }

@@ -1,3 +1,4 @@
+import DarkroomTestRandom
 import DarkroomTransforms
 import Testing
 
@@ -47,7 +48,7 @@ struct FormatNegotiationTests {
     /// A field made of known members, against the weights that it was made of.
     @Test(arguments: 0..<200)
     func `the formats of a random field are those with the greatest weights`(seed: UInt64) throws {
-        var random = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
+        var random = SeededRandom(seed: seed)
         let formats = FormatList.candidates.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
         var weights: [OutputFormat: Int] = [:]
         var members: [String] = []
@@ -70,17 +71,6 @@ struct FormatNegotiationTests {
         let accept = members.joined(separator: ",")
         let list = try #require(FormatList(Array(formats)))
         #expect(FormatNegotiation.accepted(accept, of: list).formats == expected, "\(accept) of \(list.text)")
-    }
-
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return state
-        }
     }
 
     @Test func `a list has each format once, and is written as it was read`() throws {

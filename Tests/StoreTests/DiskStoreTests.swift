@@ -1,5 +1,6 @@
 import DarkroomMachine
 import DarkroomTestLogs
+import DarkroomTestRandom
 import Foundation
 import NIOCore
 import Testing
@@ -224,7 +225,7 @@ import Testing
 
     /// Stores, reads and removes at random; returns the number of entries that were read but never stored.
     private static func exercise(_ store: DiskStore, seed: UInt64) async -> Int {
-        var random = SeededRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         var strange = 0
         for _ in 0..<300 {
             let number = Int.random(in: 0..<10, using: &random)

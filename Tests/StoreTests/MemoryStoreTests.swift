@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomTestRandom
 import NIOCore
 import Testing
 
@@ -214,7 +215,7 @@ import Testing
         await withTaskGroup { group in
             for task in 0..<8 {
                 group.addTask {
-                    var random = SeededRandom(state: UInt64(task))
+                    var random = SeededRandom(seed: UInt64(task))
                     for _ in 0..<2000 {
                         let key = key(Int.random(in: 0..<10, using: &random), Int.random(in: 0..<5, using: &random))
                         switch Int.random(in: 0..<12, using: &random) {

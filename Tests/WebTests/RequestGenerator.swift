@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomTestClock
+import DarkroomTestRandom
 import Foundation
 
 @testable import DarkroomPipeline
@@ -25,11 +26,11 @@ struct RequestGenerator {
     /// Stands for the entity tag of the last response with the same target.
     static let lastTag = "{tag}"
 
-    private var random: SplitMix64
+    private var random: SeededRandom
     private let targets: [String]
 
     init(seed: UInt64, site: HitTests.Site, configuration: WebConfiguration, clock: TestClock) throws {
-        random = SplitMix64(state: seed)
+        random = SeededRandom(seed: seed)
         var configuration = configuration
         configuration.now = { clock.date }
         configuration.publicURL = nil
@@ -143,17 +144,4 @@ struct RequestGenerator {
         ),
         (["Connection: keep-alive", "User-Agent: test\r\nCookie: a=b\r\nAccept-Encoding: gzip, br"], 0.3),
     ]
-}
-
-/// A small random generator that is the same everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
 }

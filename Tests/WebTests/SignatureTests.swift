@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomPipeline
+import DarkroomTestRandom
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -63,7 +64,7 @@ struct SignatureTests {
 
     @Test func `every change of a signed request is refused, unless it is decoded to the same`() async throws {
         let site = try site()
-        var numbers = Numbers(state: 7)
+        var numbers = SeededRandom(seed: 7)
         for row in vectors.valid where row.path == "/image" {
             let original = try pairs(row.url)
             for _ in 0..<60 {
@@ -83,7 +84,7 @@ struct SignatureTests {
     }
 
     /// A byte, a parameter or the order changed.
-    private func change(_ target: String, _ numbers: inout Numbers) -> String {
+    private func change(_ target: String, _ numbers: inout SeededRandom) -> String {
         let halves = target.split(separator: "?", maxSplits: 1).map(String.init)
         var members = halves[1].split(separator: "&").map(String.init)
         let at = Int.random(in: 0..<members.count, using: &numbers)
@@ -126,18 +127,5 @@ struct SignatureTests {
             #expect(text.contains("k1"))
             #expect(!text.contains("secret-"))
         }
-    }
-}
-
-/// Numbers that are the same each time (SplitMix64).
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }
