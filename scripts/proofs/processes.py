@@ -108,8 +108,12 @@ def memory_mb(pid: int) -> Memory:
 
 def cpu_seconds(pid: int) -> tuple[float, float]:
     """CPU time of a process itself, and that of all its descendants, including those that have ended and were reaped."""
-    own, reaped = times(pid)
-    return own, reaped + sum(sum(times(process.pid)) for process in children(pid))
+    while True:
+        own, reaped = times(pid)
+        living = sum(sum(times(process.pid)) for process in children(pid))
+        # Otherwise a descendant was reaped in between, and its time is in neither number, or in both.
+        if times(pid)[1] == reaped:
+            return own, reaped + living
 
 
 def times(pid: int) -> tuple[float, float]:

@@ -1,9 +1,12 @@
 """What the processes of a server's workers take, from the kernel."""
 
+import time
 from contextlib import suppress
 from typing import NamedTuple
 
 from processes import PROC, children, cpu_seconds
+
+POLL_SECONDS, MOST_BUSY_SECONDS = 0.02, 60
 
 
 class Usage(NamedTuple):
@@ -14,23 +17,34 @@ class Usage(NamedTuple):
 
     @staticmethod
     def before(server: int) -> "Usage":
-        """The usage, and forgets the peaks of memory."""
+        """The usage once all workers are idle; forgets the peaks of memory."""
+        seconds = idle_seconds(server)
         workers = [process.pid for process in children(server) if process.state != "Z"]
         for worker in workers:
             with suppress(OSError):
                 (PROC / str(worker) / "clear_refs").write_text("5")
-        return Usage(cpu_seconds(server)[1], {worker: status(worker, "VmRSS") for worker in workers})
+        return Usage(seconds, {worker: status(worker, "VmRSS") for worker in workers})
 
     def since(self, server: int) -> tuple[float, int]:
         """Processor seconds since then, and the greatest growth of a worker to its peak, in bytes.
 
-        A worker that has been started since is compared to the smallest one before.
+        Work that goes on after the response counts. A worker that has been started since is compared to the smallest one
+        before.
         """
+        seconds = idle_seconds(server) - self.seconds
         least = min(self.resident.values(), default=0)
         growth = (
             status(process.pid, "VmHWM") - self.resident.get(process.pid, least)
             for process in children(server) if process.state != "Z")
-        return cpu_seconds(server)[1] - self.seconds, max(growth, default=0)
+        return seconds, max(growth, default=0)
+
+
+def idle_seconds(server: int) -> float:
+    """The processor time of all workers so far, once none of them runs, waits for a processor or is being reaped."""
+    deadline = time.monotonic() + MOST_BUSY_SECONDS
+    while any(process.state in "RDZ" for process in children(server)) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+    return cpu_seconds(server)[1]
 
 
 def status(pid: int, name: str) -> int:
