@@ -10,14 +10,14 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     public var maxOutputSide: Int
     /// Pixels of the result; 50 million by default.
     public var maxOutputPixels: Int
-    /// The expected processor time of the work on one image in milliseconds (``ImagePlan/expectedWork``); 10,000 by
+    /// The expected processor time of the work on one image in milliseconds (``ImagePlan/expectedWork``); 4,000 by
     /// default.
     public var maxProcessingMilliseconds: Int
 
     /// Limits with these defaults.
     public init(
         maxSourcePixels: Int = 60_000_000, maxAnimationPixels: Int = 120_000_000, maxFrames: Int = 256,
-        maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000, maxProcessingMilliseconds: Int = 10_000
+        maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000, maxProcessingMilliseconds: Int = 4000
     ) {
         self.maxSourcePixels = maxSourcePixels
         self.maxAnimationPixels = maxAnimationPixels

@@ -104,7 +104,7 @@ struct Encoder {
                 "strip": strip,
             ]
         case .gif:
-            ["effort": 7, "interlace": interlaced, "strip": strip]
+            ["effort": 4, "interlace": interlaced, "strip": strip]
         case .jxl:
             ["Q": quality, "lossless": lossless, "effort": .int(efforts.jxl), "strip": strip]
         case .tiff:
@@ -120,7 +120,7 @@ struct Encoder {
     /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "7"
+    static let defaultsRevision = "8"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -8,7 +8,7 @@ from server import Answer
 
 WORKER_SECONDS = 3.5
 """Processor time of one request that is refused for its cost: a second and four times what was expected of it."""
-MOST_WORKER_SECONDS = 22.0
+MOST_WORKER_SECONDS = 10.0
 """The same for a large result, of which more is expected: a second and twice `max-processing-time`."""
 AT_ONCE_SECONDS, AT_ONCE_WORKER_SECONDS = 1.0, 0.5
 """Time and processor time of a refusal that needs no work."""
