@@ -2,14 +2,14 @@
 
 Processor time counts the job alone, the least of some rounds, relative to the plain case (a JPEG of 2.5 megapixels to
 w=400); memory is the growth of the process's resident set to its peak. Exit status 1: a declaration is wrong by more than
-a factor of two.
+a factor of two, other than an exception that `cases.py` names with its reason.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from cases import every
+from cases import UNPREDICTED, every
 from driver import Driver, Result
 from sources import Sources
 from table import lines, summary, written
@@ -33,7 +33,7 @@ def main() -> int:
         parser.error(f"unknown sections: {', '.join(sorted(unknown))}; known: {', '.join(SECTIONS)}")
     options.folder.mkdir(parents=True, exist_ok=True)
     results = measured(options)
-    wrong = [result for result in results if not result.is_within(ALLOWED)]
+    wrong = [result for result in results if not result.is_within(ALLOWED) and result.case.name not in UNPREDICTED]
     print(*lines(results, options.rows), sep="\n")
     print(summary(results))
     if options.document:

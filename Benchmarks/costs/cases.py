@@ -25,6 +25,12 @@ PAIRED = (
 """One value of each parameter, two where the way depends on the value."""
 
 
+UNPREDICTED = dict.fromkeys(
+    ("output=webp&ll, webp-effort=5", "output=webp&ll, webp-effort=6"),
+    "libwebp compresses only small images in every way it knows, for the least bytes")
+"""Cases whose cost does not follow from what a plan knows, and why: they are measured, but not judged."""
+
+
 class Case(NamedTuple):
     section: str
     source: str

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from cases import UNPREDICTED
 from driver import Result
 
 BEGIN, END = "<!-- costs: Benchmarks/run.sh costs -->", "<!-- end of the costs -->"
@@ -37,7 +38,10 @@ def summary(results: list[Result]) -> str:
     def share(factor: float) -> str:
         return f"{sum(result.is_within(factor) for result in results) / max(len(results), 1) * 100:.1f} %"
 
-    return f"{len(results)} cases: {share(1.5)} within a factor of 1.5, {share(2)} within 2."
+    exceptions = "".join(
+        f" Not judged: `{name}`, since {reason}."
+        for name, reason in UNPREDICTED.items() if any(result.case.name == name for result in results))
+    return f"{len(results)} cases: {share(1.5)} within a factor of 1.5, {share(2)} within 2.{exceptions}"
 
 
 def written(document: Path, results: list[Result], rows: int) -> None:

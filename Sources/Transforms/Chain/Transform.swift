@@ -46,18 +46,18 @@ extension Transform {
 /// The estimated cost of a step beyond decoding, resampling and encoding. Times are nanoseconds on one core of a 2020
 /// server.
 public struct TransformCost: Hashable, Sendable {
-    /// Nanoseconds for each pixel of the chain's result if the source is opaque; about 75 for a conversion of colors
-    /// that computes every pixel anew.
+    /// Nanoseconds for each pixel of the larger image, before or after the step, if the source is opaque; about 75 for
+    /// a conversion of colors that computes every pixel anew.
     public var nanosecondsPerPixel: Double
-    /// Nanoseconds for each pixel of the chain's result if the source has an alpha channel.
+    /// The same if the source has an alpha channel.
     public var nanosecondsPerPixelWithAlpha: Double
     /// Nanoseconds for each pixel of the decoded image, for a step that runs before the resize.
     public var nanosecondsPerDecodedPixel: Double
     /// Nanoseconds for each frame, whatever its size.
     public var nanosecondsPerFrame: Double
-    /// Bytes held for each pixel of the chain's result, if the source is opaque.
+    /// Bytes held for each pixel of the larger image, if the source is opaque.
     public var bytesPerPixel: Double
-    /// Bytes held for each pixel of the chain's result, if the source has an alpha channel.
+    /// The same if the source has an alpha channel.
     public var bytesPerPixelWithAlpha: Double
     /// The part of the decoded image that is held a second time, 0…1.
     public var decodedCopies: Double
@@ -89,7 +89,17 @@ public struct TransformCost: Hashable, Sendable {
     static func pixelwise(_ nanoseconds: Double, withAlpha: Double) -> TransformCost {
         TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: withAlpha, nanosecondsPerFrame: 1e6,
-            bytesPerFrame: 200_000)
+            bytesPerFrame: 120_000)
+    }
+
+    /// The cost on a raster of this many times the pixels.
+    func times(_ factor: Double) -> TransformCost {
+        var cost = self
+        cost.nanosecondsPerPixel *= factor
+        cost.nanosecondsPerPixelWithAlpha *= factor
+        cost.bytesPerPixel *= factor
+        cost.bytesPerPixelWithAlpha *= factor
+        return cost
     }
 
     static func + (one: TransformCost, other: TransformCost) -> TransformCost {

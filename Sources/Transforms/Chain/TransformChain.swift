@@ -25,8 +25,16 @@ public struct TransformChain: Sendable {
         return text
     }
 
-    /// The sum of all steps' costs.
-    var cost: TransformCost { transforms.reduce(.none) { $0 + $1.cost } }
+    /// The sum of all steps' costs, for each pixel of the last step's raster.
+    ///
+    /// - Parameter sizes: the decoded raster and the raster of each step. A step computes the larger of the rasters
+    ///   before and after it.
+    func cost(at sizes: [PixelSize]) -> TransformCost {
+        let areas = sizes.map { Double($0.area) }
+        return zip(transforms, zip(areas, areas.dropFirst())).reduce(.none) { sum, step in
+            sum + step.0.cost.times(max(step.1.0, step.1.1) / max(areas.last ?? 1, 1))
+        }
+    }
 
     /// The step that draws another image; nil if there is none.
     package var mark: Mark? { transforms.lazy.compactMap { $0 as? Mark }.first }

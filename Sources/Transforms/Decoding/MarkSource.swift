@@ -41,7 +41,8 @@ struct MarkSource: Sendable {
                 CostEstimate.Facts(
                     sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area, frames: 1,
                     needsWholeSource: header.needsWholeSource, rasterArea: raster.size.area,
-                    rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha, isScaled: true, isLinear: false,
+                    rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha, resampledArea: size.area,
+                    isLinear: false,
                     steps: .none, output: job.output, outputFormat: .color, resultArea: size.area, resultFrames: 1,
                     resultHasAlpha: true))
         }

@@ -43,7 +43,7 @@ public struct EncoderEfforts: Hashable, Sendable {
         case .jxl:
             (lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
                 jxl - Self.jxlRange.lowerBound]
-        case .png: png > 6 ? 2 : 1
+        case .png: png > 6 ? 1.5 : 1
         case .jpeg, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: 1
         }
     }

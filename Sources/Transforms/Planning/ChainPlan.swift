@@ -30,6 +30,8 @@ public struct ChainPlan: Hashable, Sendable {
     private(set) var isSizeKnown = true
     /// Whether the chain accepts a source that the decoder has shrunk to the limits.
     private(set) var isReduced = false
+    /// Pixels that the steps so far resample, unless the decoder delivers exactly the size that they scale to.
+    private var resampledArea = 0
     /// Whether the image is resampled in linear light.
     private(set) var isLinear = false
     private let shrinking: ShrinkOnLoad
@@ -104,18 +106,17 @@ public struct ChainPlan: Hashable, Sendable {
     func scaling(to scaled: PixelSize, canvas: PixelSize, inLinearLight isLinear: Bool) -> ChainPlan {
         var plan = changingSize(to: scaled)
         plan.canvas = canvas
+        // What is cropped off is not computed.
+        if scaled != size { plan.resampledArea += min(scaled.area, canvas.area) }
         plan.isLinear = self.isLinear || isLinear
         if plan.decode == .undecided { plan.decode = .covering(isTransposed ? scaled.transposed : scaled) }
         return plan
     }
 
-    /// Whether a decoded raster is resampled.
-    func isScaled(from raster: PixelSize) -> Bool {
-        switch decode {
-        case .undecided: false
-        case .everyPixel: size != raster
-        case .covering(let scaled): scaled != raster
-        }
+    /// Pixels that are resampled if the decoder delivers one frame of size `raster`.
+    func resampledArea(of raster: PixelSize) -> Int {
+        if case .covering(let scaled) = decode, scaled == raster { return 0 }
+        return resampledArea
     }
 
     /// The raster after the steps so far, if the decoder delivers one of size `decoded`: the decoder's own until a step

@@ -19,16 +19,15 @@ struct CostEstimate: Hashable, Sendable {
         var rasterArea: Int
         var rasterBytes: Int
         var rasterHasAlpha: Bool
-        /// Whether the decoded image is resampled, and whether in linear light.
-        var isScaled: Bool
+        /// Pixels that are resampled, all frames; 0 = none.
+        var resampledArea: Int
+        /// Whether they are in linear light.
         var isLinear: Bool
-        /// The sum of the chain's own costs.
+        /// The sum of the chain's own costs, for each pixel of the result (``TransformChain/cost(at:)``).
         var steps: TransformCost
         var output: OutputOptions
         var outputFormat: OutputFormat
         var efforts = EncoderEfforts()
-        /// Pixels that the chain computes before a text result shrinks them; nil = the pixels of the result.
-        var describedArea: Int?
         /// Pixels of the result, all frames.
         var resultArea: Int
         var resultFrames: Int
@@ -61,6 +60,8 @@ struct CostEstimate: Hashable, Sendable {
 }
 
 extension CostEstimate.Facts {
+    private var isScaled: Bool { resampledArea > 0 }
+
     fileprivate var resultBands: Double { resultHasAlpha ? 4 : 3 }
 
     // MARK: Bytes
@@ -90,10 +91,11 @@ extension CostEstimate.Facts {
     fileprivate var transforming: Double {
         let raster = Double(rasterBytes)
         let each = rasterHasAlpha ? (isLinear ? 2 : 1.5) : (isLinear ? 0.5 : 0.25)
-        let resampling = isScaled ? raster * (frames > 1 ? max(each, rasterHasAlpha ? 3.5 : 1.7) : each) : 0
+        let premultiplying = rasterHasAlpha ? min(raster, 8e6) : 0
+        let resampling =
+            isScaled ? raster * (frames > 1 ? max(each, rasterHasAlpha ? 3.5 : 1.7) : each) + premultiplying : 0
         let held = rasterHasAlpha ? steps.bytesPerPixelWithAlpha : steps.bytesPerPixel
-        let result = Double(max(resultArea, describedArea ?? 0))
-        return resampling + raster * steps.decodedCopies + result * held
+        return resampling + raster * steps.decodedCopies + Double(resultArea) * held
             + Double(max(frames, 1)) * steps.bytesPerFrame
     }
 
@@ -105,9 +107,9 @@ extension CostEstimate.Facts {
         case .png: output.palette ? all * 40 : all * resultBands * (output.interlaced ? 2.5 : 1.5)
         case .webp where output.lossless || output.nearLossless:
             // The tables of repeated colors have a size of their own, except for small images.
-            one * 34 + min(one * 200, 14e6) + (all - one) * 10
+            one * 34 + min(one * 100, 14e6) + (all - one) * 6
         case .webp: one * (resultHasAlpha ? 15 : (output.quality ?? 0) >= 90 ? 16 : 11) + (all - one) * 2
-        case .avif: all * (resultHasAlpha ? 100 : 55)
+        case .avif: all * (resultHasAlpha ? 75 : 35) + min(all * 25, 10e6)
         case .gif: one * 35 + (all - one) * 2
         case .jxl: all * bytesPerPixelOfJXL
         case .tiff: all * resultBands * 2
@@ -129,7 +131,8 @@ extension CostEstimate.Facts {
         return switch format {
         case .jpeg: area * 4 + (needsWholeSource ? all * 3.2 + bytes * 37 : all * 1.2 + bytes * 8.7)
         case .png: all * 14 + bytes * 4.5
-        case .webp: needsWholeSource ? all * 18 + bytes * 7.5 : all * 4.5 + bytes * 51 + area * (frames > 1 ? 22 : 8)
+        case .webp where needsWholeSource: all * (frames > 1 ? 34 : 20) + bytes * 7.5
+        case .webp: all * 4.5 + bytes * 51 + area * 8
         case .gif: all * 15
         case .avif: all * 25 + bytes * 70
         case .heic: all * 41 + bytes * 100
@@ -144,12 +147,11 @@ extension CostEstimate.Facts {
 
     fileprivate var transformingNanoseconds: Double {
         let reducing = isScaled ? (rasterHasAlpha ? (isLinear ? 48.0 : 15) : isLinear ? 13 : 1) : 0
-        let result = Double(max(resultArea, describedArea ?? 0))
-        let enlarging = isScaled && result > Double(rasterArea) ? 12.0 : 0
-        let resampling = enlarging + (isScaled && rasterHasAlpha ? 50 : 0)
+        let enlarging = resampledArea > rasterArea ? 12.0 : 0
+        let resampling = 10 + enlarging + (rasterHasAlpha ? 50 : 0)
         let step = rasterHasAlpha ? steps.nanosecondsPerPixelWithAlpha : steps.nanosecondsPerPixel
         return Double(rasterArea) * (reducing + steps.nanosecondsPerDecodedPixel)
-            + result * (10 + resampling + step)
+            + Double(resampledArea) * resampling + Double(resultArea) * (2 + step)
             + Double(max(frames, 1)) * (Self.nanosecondsPerFrame + steps.nanosecondsPerFrame)
     }
 
@@ -161,11 +163,12 @@ extension CostEstimate.Facts {
         // Frames that have a palette already are not reduced to one, and have few colors.
         let keepsPalette = format == .gif && !isScaled && steps == .none
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
+        if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
         let each = outputFormat.encodingNanoseconds(
             for: output, efforts, frameArea: area / Double(max(resultFrames, 1)))
         // Alpha is encoded as a second image.
         let planes = outputFormat == .avif && resultHasAlpha ? 1.7 : 1
-        return area * each * planes * (keepsPalette && output.lossless ? 0.45 : 1)
+        return area * each * planes
     }
 }
 
@@ -191,7 +194,7 @@ extension OutputFormat {
         case .webp where options.nearLossless: 1050
         case .webp: options.lossless ? Self.falling(from: 830, to: 375, area) : isFine ? 150 : 120
         case .avif: isFine && !options.lossless ? 1000 : 500
-        case .gif: 6e6 / area + Self.falling(from: 1200, to: 650, area)
+        case .gif: 5e6 / area + 420
         case .jxl: options.lossless ? 1200 : 60
         case .tiff: 150
         case .json, .blurHash, .thumbHash, .color, .lqip: 5

@@ -164,9 +164,10 @@ extension ImagePlan {
                 needsWholeSource: header.needsWholeSource,
                 filterNanosecondsPerPixel: header.filterNanosecondsPerPixel,
                 rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
-                rasterHasAlpha: header.hasAlpha, isScaled: last.isScaled(from: raster.size),
-                isLinear: last.isLinear, steps: job.chain.cost, output: job.output, outputFormat: format,
-                efforts: job.efforts, describedArea: format.isText ? plan.steps.dropLast().last?.size.area : nil,
+                rasterHasAlpha: header.hasAlpha,
+                resampledArea: last.resampledArea(of: raster.size).saturatingMultiply(by: framesUsed),
+                isLinear: last.isLinear, steps: job.chain.cost(at: plan.steps.map(\.size)), output: job.output,
+                outputFormat: format, efforts: job.efforts,
                 resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
                 resultHasAlpha: last.hasAlpha))
         plan.estimatedMemoryBytes = cost.bytes

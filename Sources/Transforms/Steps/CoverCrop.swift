@@ -30,8 +30,9 @@ public struct CoverCrop: Transform, Hashable {
 
     public var cost: TransformCost {
         switch position {
-        case .entropy: TransformCost(nanosecondsPerPixel: 22, bytesPerPixel: 12, bytesPerPixelWithAlpha: 16)
-        case .attention: TransformCost(nanosecondsPerPixel: 12, bytesPerPixel: 12, bytesPerPixelWithAlpha: 16)
+        case .entropy, .attention:
+            TransformCost(
+                nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2, bytesPerPixelWithAlpha: 45)
         case .anchor, .focal: .none
         }
     }

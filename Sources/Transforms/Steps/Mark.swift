@@ -85,7 +85,7 @@ public struct Mark: Transform, Hashable, Codable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: blend == .over ? 30 : 70, nanosecondsPerFrame: 1e6, bytesPerFrame: 100_000)
+            nanosecondsPerPixel: blend == .over ? 30 : 70, nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
     }
 
     /// Pixels of the mark are pixels of the image, so that the decoder must not shrink it unless a resize came before.

@@ -18,7 +18,7 @@ public struct Pixelate: Transform, Hashable, Codable {
     public var key: String { "pixelate(\(block))" }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 3, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 100_000)
+        TransformCost(nanosecondsPerPixel: 3, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 20_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }

@@ -29,7 +29,7 @@ public struct Rotate: Transform, Hashable {
         let fills = background?.alpha == 255
         return TransformCost(
             nanosecondsPerPixel: fills ? 18 : 30, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6,
-            bytesPerPixel: fills ? 4 : 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 200_000)
+            bytesPerPixel: fills ? 4 : 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 50_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

@@ -29,7 +29,8 @@ struct CostEstimateTests {
         return CostEstimate.Facts(
             sourceBytes: Int(sourceMiB * 1_048_576), format: format, sourceArea: 24_000_000, frames: 1,
             needsWholeSource: needsWholeSource, rasterArea: area, rasterBytes: area * bands, rasterHasAlpha: bands == 4,
-            isScaled: width != nil, isLinear: isLinear, steps: isRotated ? Rotate(degrees: 30).cost : .none,
+            resampledArea: width == nil ? 0 : result, isLinear: isLinear,
+            steps: isRotated ? Rotate(degrees: 30).cost : .none,
             output: OutputOptions(format: output, lossless: lossless), outputFormat: output,
             resultArea: isRotated ? result * 19 / 10 : result, resultFrames: 1,
             resultHasAlpha: isRotated || (bands == 4 && output.supportsAlpha))
@@ -95,7 +96,8 @@ struct CostEstimateTests {
     @Test func `Steps that compute every pixel anew add work, and other steps do not`() {
         func cost(_ chain: TransformChain) -> CostEstimate {
             var facts = Self.job(.jpeg, sourceMiB: 3.1, width: 1600, as: .jpeg)
-            facts.steps = chain.cost
+            let size = PixelSize(width: 1600, height: 1067)
+            facts.steps = chain.cost(at: Array(repeating: size, count: chain.transforms.count + 1))
             return CostEstimate(facts)
         }
         let plain = cost(TransformChain([]))
