@@ -2,14 +2,16 @@ package import DarkroomMachine
 public import NIOCore
 
 /// One piece of pixel work: a source, the changes to make, and the form of the result.
-public struct ImageJob: Sendable {
+///
+/// `Codable` except for the bytes of source and mark, unless its chain has custom transforms.
+public struct ImageJob: Codable, Sendable {
     /// The encoded bytes of the source.
     public var source: ByteBuffer {
         get { sharedSource.buffer }
         set { sharedSource = SharedBytes(newValue) }
     }
     /// The same bytes in the form in which another process reads them without a copy.
-    package var sharedSource: SharedBytes
+    package var sharedSource = SharedBytes(ByteBuffer())
     /// The encoded bytes of the image that a ``Mark`` of the chain draws; nil = none.
     public var mark: ByteBuffer? {
         get { sharedMark?.buffer }
@@ -39,6 +41,10 @@ public struct ImageJob: Sendable {
     /// The ``ImagePlan/expectedWork`` of the job's plan; nil = unknown. A worker process that takes far longer is
     /// stopped.
     package var expectedWork: Double?
+
+    package enum CodingKeys: CodingKey, CaseIterable {
+        case identity, cachesDecoded, isPartial, pages, chain, resampling, output, efforts, limits
+    }
 
     /// A job that by default uses no cache, default pages, fast resampling, the source's own format and default limits.
     public init(

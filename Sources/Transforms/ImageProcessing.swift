@@ -44,10 +44,10 @@ extension ImageProcessing {
     public func shrinkMemory(toFraction fraction: Double) {}
 }
 
-/// An encoded image, or a text that describes one.
-public struct ProcessedImage: Sendable {
+/// An encoded image, or a text that describes one. `Codable` except for its bytes.
+public struct ProcessedImage: Codable, Sendable {
     /// The encoded bytes.
-    public var body: ByteBuffer
+    public var body = ByteBuffer()
     /// The format of `body`.
     public var format: OutputFormat
     /// The size of the image, or of the image that a text describes.
@@ -62,6 +62,8 @@ public struct ProcessedImage: Sendable {
     public var quality: ResultQuality?
     /// The time that each stage took; nil if there were none, or if it was not measured.
     public var stages: ProcessingStages?
+
+    private enum CodingKeys: CodingKey { case format, size, frames, sourceFormat, isProven, quality, stages }
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,

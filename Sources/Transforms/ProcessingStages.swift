@@ -1,5 +1,5 @@
 /// The time that each stage of processing an image took.
-public struct ProcessingStages: Hashable, Sendable {
+public struct ProcessingStages: Hashable, Codable, Sendable {
     /// Decoding every row; nil if the pixels came from the cache of decoded images.
     public var decode: Duration?
     /// Running the chain on the decoded pixels; nil for a text, where the chain runs while it is described.

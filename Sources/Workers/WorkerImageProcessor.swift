@@ -71,13 +71,14 @@ package struct WorkerImageProcessor: ImageProcessing {
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
         func read(_ reply: Reply) -> ProcessedImage? {
-            guard case .image(let wire) = reply.message.outcome,
+            guard case .image(var image) = reply.message.outcome, image.isPlausible(for: job),
                 reply.memory?.count ?? 0 <= pool.configuration.maxResultBytes
             else { return nil }
-            return wire.image(reply.memory?.copy() ?? reply.body, of: job)
+            image.body = reply.memory?.copy() ?? reply.body
+            return image
         }
         let budget = job.expectedWork.map { processorBudget(of: job, expectedWork: $0) }
-        return try answer(to: job, within: budget, goesOn: true, interrupt: interrupt, read: read) { .process($0) }
+        return try answer(.process, job, within: budget, interrupt: interrupt, read: read)
     }
 
     package func plan(
@@ -88,7 +89,7 @@ package struct WorkerImageProcessor: ImageProcessing {
             return plan
         }
         let budget = processorBudget(of: job, expectedWork: job.workOfReadingHeader)
-        return try answer(to: job, within: budget, goesOn: false, interrupt: interrupt, read: read) { .plan($0) }
+        return try answer(.plan, job, within: budget, interrupt: interrupt, read: read)
     }
 
     private func processorBudget(of job: ImageJob, expectedWork: Double) -> Duration {
@@ -97,7 +98,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     package func withdraw(_ job: ImageJob) {
-        if let wire = WireJob(job) { pool.withdraw(wire) }
+        if let job = EncodedJob(job) { pool.withdraw(job) }
     }
 
     private typealias Reply = MessageSocket.Received<WorkerReply>
@@ -105,26 +106,27 @@ package struct WorkerImageProcessor: ImageProcessing {
     /// Has a worker answer a request about a job. `read` returns nil for a reply that no honest worker sends.
     ///
     /// - Parameters:
+    ///   - request: `plan`, or `process`, instead of which a worker that has planned the job is told to go on.
     ///   - budget: the processor time after which the worker is stopped; nil = none.
-    ///   - goesOn: whether a worker that has planned the job is told to go on instead.
     private func answer<Answer>(
-        to job: ImageJob, within budget: Duration?, goesOn: Bool, interrupt: @escaping Interrupt,
-        read: (Reply) -> Answer?, request: (WireJob) -> WorkerRequest
+        _ request: WorkerRequest, _ job: ImageJob, within budget: Duration?, interrupt: @escaping Interrupt,
+        read: (Reply) -> Answer?
     ) throws(ImageProcessingError) -> Answer {
         if let error = pool.quarantineError(for: job) { throw error }
-        guard let wire = WireJob(job) else { throw Self.customTransforms }
+        guard let encoded = EncodedJob(job) else { throw Self.customTransforms }
         var inputs: (source: MemoryFile, mark: MemoryFile?)?
         var kills = 0
-        while let worker = pool.take(for: job.identity, planned: goesOn ? wire : nil, interrupt: interrupt) {
+        let planned = request == .process ? encoded : nil
+        while let worker = pool.take(for: job.identity, planned: planned, interrupt: interrupt) {
             let result: Result<Answer, ImageProcessingError>
             if !worker.isPlanned, inputs == nil { inputs = try sealedInputs(of: job, for: worker) }
             do throws(WorkerCall.Failure) {
                 let call = pool.call(worker.process, interrupt: interrupt, processorBudget: budget)
                 let reply =
                     try worker.isPlanned
-                    ? call.send(.go) : call.send(request(wire), with: inputs?.source, mark: inputs?.mark)
+                    ? call.send(.go) : call.send(request, encoded, with: inputs?.source, mark: inputs?.mark)
                 result = try Self.result(reply, read)
-                pool.release(worker, after: wire, reply.message)
+                pool.release(worker, after: job, encoded, reply.message)
             } catch {
                 pool.discard(worker.number, error)
                 if error.isExternal { kills += 1 }
@@ -133,7 +135,7 @@ package struct WorkerImageProcessor: ImageProcessing {
             }
             return try result.get()
         }
-        pool.withdraw(wire)
+        pool.withdraw(encoded)
         throw .interrupted
     }
 
@@ -152,7 +154,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     private static func result<Answer>(
         _ reply: Reply, _ read: (Reply) -> Answer?
     ) throws(WorkerCall.Failure) -> Result<Answer, ImageProcessingError> {
-        if case .failure(let error) = reply.message.outcome { return .failure(error) }
+        if case .failure(let error) = reply.message.outcome { return .failure(error.shortened) }
         guard let answer = read(reply) else { throw .protocolViolation }
         return .success(answer)
     }
@@ -224,12 +226,12 @@ extension ImageJob {
 
 extension WorkerPool {
     /// Makes a worker idle again after a reply about a job. One that has planned it keeps it, if it can be recognized.
-    fileprivate func release(_ worker: Lent, after job: WireJob, _ reply: WorkerReply) {
+    fileprivate func release(_ worker: Lent, after job: ImageJob, _ encoded: EncodedJob, _ reply: WorkerReply) {
         if job.cachesDecoded, let identity = job.identity {
             state.withLock { $0.table.record(source: identity, of: worker.number) }
         }
         guard case .plan = reply.outcome else { return release(worker.number, reply.decoded) }
-        guard job.identity == nil else { return release(worker.number, reply.decoded, planned: job) }
+        guard job.identity == nil else { return release(worker.number, reply.decoded, planned: encoded) }
         try? worker.process.socket.send(WorkerRequest.drop)
         release(worker.number, reply.decoded)
     }

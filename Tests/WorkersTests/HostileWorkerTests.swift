@@ -13,15 +13,15 @@ import Testing
 struct HostileWorkerTests {
     static let replies: [String: [UInt8]] = {
         let done = WorkerReply(outcome: .done, decoded: DecodedStatistics())
-        var image = WorkerReply(outcome: .image(.blank), decoded: DecodedStatistics())
         let honest = ProcessedImage(
             body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 1), frames: 1, sourceFormat: .svg)
-        image.outcome = .image(WireImage(honest))
+        let image = WorkerReply(outcome: .image(honest), decoded: DecodedStatistics())
         let large = WorkerReply(outcome: .done, decoded: DecodedStatistics(bytes: .max))
         let sane = (try? done.encoded) ?? []
         return [
-            "nonsense": Array("nonsense".utf8), "the version alone": [WireCoder.version], "no reply to a job": sane,
-            "another version": [1] + sane.dropFirst(), "an unknown kind": sane.dropLast() + [200],
+            "nonsense": Array("nonsense".utf8), "the version alone": [WireEncoder.version], "no reply to a job": sane,
+            "another version": [1] + sane.dropFirst(), "an unknown kind": (try? Unknown(outcome: .other).encoded) ?? [],
+            "a kind without its payload": (try? Unknown(outcome: .image).encoded) ?? [],
             "half of a reply": Array(sane.prefix(sane.count / 2)), "something after the reply": sane + [0],
             "an image without its bytes": (try? image.encoded) ?? [],
             "numbers that would overflow a sum": (try? large.encoded) ?? [],
@@ -108,11 +108,11 @@ struct HostileWorkerTests {
     @Test func `A message that is too long is none`() throws {
         let (here, there) = try sockets()
         defer { close(here.descriptor) }
-        let long = [UInt8](repeating: WireCoder.version, count: MessageSocket.maxFieldBytes + 1)
+        let long = [UInt8](repeating: WireEncoder.version, count: MessageSocket.maxFieldBytes + 1)
         #expect(write(there.descriptor, long, long.count) == long.count)
         #expect(throws: WireError.malformed) { try here.receive(WorkerRequest.self) }
         #expect(throws: WireError.malformed) {
-            try here.send(String(repeating: "a", count: WireCoder.maxTextBytes + 1))
+            try here.send(String(repeating: "a", count: WireEncoder.maxTextBytes + 1))
         }
         close(there.descriptor)
         #expect(throws: WireError.closed) { try here.receive(WorkerRequest.self) }
@@ -121,51 +121,66 @@ struct HostileWorkerTests {
 
     @Test func `A picture is only what was wanted`() throws {
         let job = ImageJob.drawing(format: .png)
-        let body = ByteBuffer(string: "bytes")
-        let size = PixelSize(width: 1, height: 1)
-        let honest = ProcessedImage(body: body, format: .png, size: size, frames: 1, sourceFormat: .svg)
-        #expect(WireImage(honest).image(body, of: job) != nil)
-        var other = WireImage(honest)
+        let honest = ProcessedImage(
+            body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 1), frames: 1, sourceFormat: .svg,
+            stages: ProcessingStages(decode: .zero, transform: .zero))
+        #expect(honest.isPlausible(for: job))
+        var other = honest
         other.format = .json
-        #expect(other.image(body, of: job) == nil)
+        #expect(!other.isPlausible(for: job))
         var natural = job
         natural.output = OutputOptions()
-        #expect(other.image(body, of: natural) == nil)
-        for change in [\WireImage.width, \.height, \.frames] {
-            var wrong = WireImage(honest)
-            wrong[keyPath: change] = 0
-            #expect(wrong.image(body, of: job) == nil)
+        #expect(!other.isPlausible(for: natural))
+        for change in [\ProcessedImage.size.width, \.size.height, \.frames] {
+            for number in [0, .max] {
+                var wrong = honest
+                wrong[keyPath: change] = number
+                #expect(!wrong.isPlausible(for: job))
+            }
         }
-        var copied = WireImage(honest)
-        copied.quality = Int(ResultQuality.ofSource().code)
-        #expect(copied.image(body, of: job) == nil)
+        var copied = honest
+        copied.quality = .ofSource()
+        #expect(!copied.isPlausible(for: job))
         var passing = job
         passing.output = OutputOptions(format: .png, passthrough: .auto)
-        #expect(copied.image(body, of: passing)?.quality == .ofSource())
-        for change in [\WireImage.decoding, \.transforming, \.encoding] {
-            for duration in [-2, .max] {
-                var wrong = WireImage(honest)
-                wrong[keyPath: change] = duration
-                #expect(wrong.image(body, of: job) == nil)
+        #expect(copied.isPlausible(for: passing))
+        for duration in [Duration.nanoseconds(-1), .seconds(Int64.max), .seconds(Int64.min)] {
+            for stages in [
+                ProcessingStages(decode: duration), ProcessingStages(transform: duration),
+                ProcessingStages(encode: duration),
+            ] {
+                var wrong = honest
+                wrong.stages = stages
+                #expect(!wrong.isPlausible(for: job))
             }
+        }
+        for code: UInt8 in [101, 127, 229] {
+            #expect(throws: WireError.self) { try ResultQuality.decoding([3, code]) }
         }
     }
 
-    @Test func `Its sentences are not longer than a sentence`() throws {
+    @Test func `Its sentences are not longer than a sentence`() async throws {
         for (character, count) in [("a", 1000), ("\u{1F469}\u{200D}\u{1F680}", 0)] {
-            let long = ImageProcessingError.tooLarge(String(repeating: character, count: 5000))
-            let error = try ImageProcessingError.decoding(long.encoded)
-            guard case .tooLarge(let text) = error else { return }
-            #expect(text.utf8.count <= WireCoder.maxTextBytes && (count == 0 || text.count == count))
+            let long = ImageProcessingError.mark(.tooLarge(String(repeating: character, count: 5000))).shortened
+            guard case .mark(.tooLarge(let text)) = try ImageProcessingError.decoding(long.encoded) else {
+                Issue.record("\(long)")
+                continue
+            }
+            #expect(text.utf8.count <= WireEncoder.maxTextBytes && (count == 0 || text.count == count))
         }
         // From a worker that does not cut them.
-        var coder = WireCoder()
-        var isOfMark = false
-        try coder.code(&isOfMark)
-        var kind: UInt8 = 2
-        try coder.code(number: &kind)
-        for text in [String(repeating: "a", count: 4000), ""] { _ = try coder.coded(text) }
-        guard case .tooLarge(let text) = try ImageProcessingError.decoding(coder.written) else { return }
-        #expect(text.count == 1000)
+        let reply = WorkerReply(
+            outcome: .failure(.tooLarge(String(repeating: "a", count: 4000))), decoded: DecodedStatistics())
+        let site = try await WorkerSite(script: "hello; take; \(ScriptLauncher.saying(reply)); take")
+        #expect(throws: ImageProcessingError.tooLarge(String(repeating: "a", count: 1000))) {
+            try site.processor.process(.drawing()) { false }
+        }
     }
+}
+
+/// A reply whose kind is not one of ``WorkerReply/Outcome``, or whose kind lacks its payload.
+private struct Unknown: Encodable {
+    enum Outcome: Encodable { case image, other }
+    let outcome: Outcome
+    let decoded = DecodedStatistics()
 }

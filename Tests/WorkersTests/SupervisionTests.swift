@@ -67,9 +67,9 @@ struct SupervisionTests {
         let worker = lent.process
         let job = ImageJob.drawing()
         site.signal(SIGSTOP, [worker.identifier])
-        let wire = try #require(WireJob(job))
+        let encoded = try #require(EncodedJob(job))
         let source = try MemoryFile(copying: job.source)
-        try worker.socket.send(WorkerRequest.process(wire), attached: source.descriptor)
+        try worker.socket.send(WorkerRequest.process, body: encoded.bytes, attached: source.descriptor)
         try worker.socket.send(WorkerRequest.cancel)
         site.signal(SIGCONT, [worker.identifier])
         let reply = try worker.socket.receive(WorkerReply.self).message

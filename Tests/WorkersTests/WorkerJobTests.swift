@@ -76,10 +76,10 @@ struct WorkerJobTests {
             pages: PageSelection(first: 2, count: 3),
             chain: TransformChain(recipe, limits: limits), resampling: recipe.resampling,
             output: OutputOptions(format: .json, details: [.exif, .palette]), limits: limits)
-        let wire = try #require(WireJob(job))
-        #expect(try WireJob.decoding(wire.encoded) == wire)
-        let crossed = try #require(WireJob.decoding(wire.encoded).job(source: SharedBytes(job.source)))
-        #expect(crossed.chain.key == job.chain.key)
+        let encoded = try #require(EncodedJob(job))
+        let crossed = try encoded.job(source: SharedBytes(job.source))
+        #expect(EncodedJob(crossed) == encoded)
+        #expect(crossed.chain.recipe == recipe && crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
         #expect(crossed.identity == "b" && crossed.cachesDecoded && crossed.resampling == recipe.resampling)
         #expect(crossed.workIdentity == job.workIdentity)
@@ -117,8 +117,7 @@ struct WorkerJobTests {
             job.output = output
             job.pages.first = PageSelection.smallest
             job.efforts = EncoderEfforts(webp: 1, avif: 3, jxl: 5, png: 7)
-            let wire = try #require(WireJob(job))
-            let crossed = try #require(WireJob.decoding(wire.encoded).job(source: SharedBytes(job.source)))
+            let crossed = try #require(EncodedJob(job)).job(source: SharedBytes(job.source))
             #expect(crossed.output == output && crossed.efforts == job.efforts && crossed.pages == job.pages)
         }
     }
@@ -186,6 +185,19 @@ struct WorkerJobTests {
         for (index, plain) in values(Recipe()).enumerated() { #expect(others.contains { $0[index] != plain }) }
     }
 
+    @Test func `Every property of a job crosses, except its bytes and what the server expects of it`() throws {
+        let names = Mirror(reflecting: ImageJob.drawing()).children.compactMap(\.label)
+        #expect(
+            names.filter { ImageJob.CodingKeys(stringValue: $0) == nil } == [
+                "sharedSource", "sharedMark", "expectedWork",
+            ])
+        let image = ProcessedImage(
+            body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 2), frames: 3, sourceFormat: .svg,
+            isProven: false, quality: ResultQuality(value: 4), stages: ProcessingStages(decode: .seconds(5)))
+        let crossed = try ProcessedImage.decoding(image.encoded)
+        #expect("\(crossed)" == "\(image)")
+    }
+
     @Test func `Numbers that no plan has are not believed`() throws {
         let plan = try InProcessImageProcessor().plan(.drawing())
         #expect(plan.isPlausible)
@@ -251,12 +263,14 @@ struct WorkerJobTests {
         var job = ImageJob.drawing()
         job.chain.transforms.append(Own())
         #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
-        var otherLimits = ImageJob.drawing()
+    }
+
+    @Test func `A chain that was made for other limits than the job's crosses as it is`() async throws {
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing()
         var recipe = Recipe()
         recipe.scaleDown = true
-        otherLimits.chain = TransformChain(recipe, limits: PixelLimits(maxOutputSide: 5))
-        #expect(throws: WorkerImageProcessor.customTransforms) {
-            try site.processor.process(otherLimits) { false }
-        }
+        job.chain = TransformChain(recipe, limits: PixelLimits(maxOutputSide: 5))
+        #expect(try site.processor.process(job) { false }.size == PixelSize(width: 5, height: 4))
     }
 }

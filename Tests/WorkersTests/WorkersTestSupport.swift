@@ -39,7 +39,7 @@ struct ScriptLauncher: WorkerLauncher {
     }
 
     /// The command that sends a message.
-    static func saying(_ message: some WireValue) throws -> String { saying(try message.encoded) }
+    static func saying(_ message: some Encodable) throws -> String { saying(try message.encoded) }
 
     static func saying(_ bytes: [UInt8]) -> String {
         let digits = bytes.map { byte in
@@ -56,22 +56,18 @@ struct ScriptLauncher: WorkerLauncher {
     func renew() {}
 }
 
-extension WireValue {
+extension Encodable {
     /// The message as it is sent.
     var encoded: [UInt8] {
-        get throws {
-            var coder = WireCoder()
-            _ = try coder.coded(self)
-            return coder.written
-        }
+        get throws { try Array(WireEncoder.bytes(of: self).readableBytesView) }
     }
+}
 
-    /// The message that these bytes are.
+extension Decodable {
+    /// The message that these bytes begin with.
     static func decoding(_ bytes: [UInt8]) throws -> Self {
-        try bytes.withUnsafeBytes { bytes in
-            var coder = try WireCoder(reading: bytes)
-            return try coder.coded(Self.blank)
-        }
+        var bytes = ByteBuffer(bytes: bytes)
+        return try WireDecoder.read(Self.self, from: &bytes)
     }
 }
 

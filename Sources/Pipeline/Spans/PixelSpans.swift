@@ -63,7 +63,9 @@ final class PixelSpans: Sendable {
         to end: DefaultTracerClock.Timestamp
     ) {
         var instant = end.nanosecondsSinceEpoch
-        let parts = [("encode", stages.encode), ("transform", stages.transform), ("decode", stages.decode)]
+        let parts: [(String, Duration?)] = [
+            ("encode", stages.encode), ("transform", stages.transform), ("decode", stages.decode),
+        ]
         for case (let name, let duration?) in parts {
             // A worker is not trusted to tell the time, and the clock may have been set back.
             let most = instant - min(instant, first.nanosecondsSinceEpoch)

@@ -131,28 +131,19 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// twice.
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }
 
+    /// The steps that change something, in order.
+    func steps(within limits: PixelLimits) -> [any Transform] {
+        let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
+        let limits = self.scaleDown ? scaleDown : nil
+        return scalingCanvasDown(to: limits).steps(scaleDownLimits: limits).compactMap { $0 }
+    }
+
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
-    fileprivate func scalingCanvasDown(to limits: ScaleDownLimits?) -> Recipe {
+    private func scalingCanvasDown(to limits: ScaleDownLimits?) -> Recipe {
         guard let limits, let canvas = box.size, box.isFixed, fit == .cover || fit == .contain else { return self }
         var recipe = self
         let fitted = limits.fitted(canvas)
         recipe.box = Box(width: fitted.width, height: fitted.height)
         return recipe
-    }
-}
-
-extension TransformChain {
-    /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for
-    /// the same result make equal chains.
-    ///
-    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
-    ///   of the ``ImageJob``.
-    public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
-        let scaleDown = ScaleDownLimits(
-            limits, rotationDegrees: recipe.rotationDegrees, padding: recipe.padding ?? Padding(0))
-        let limits = recipe.scaleDown ? scaleDown : nil
-        let steps = recipe.scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
-        self.init(steps.compactMap { $0 })
-        self.recipe = recipe
     }
 }

@@ -4,14 +4,32 @@ import DarkroomVips
 public struct TransformChain: Sendable {
     /// The steps, first to last. Changing them clears ``recipe``.
     public var transforms: [any Transform] {
-        didSet { recipe = nil }
+        didSet { origin = nil }
     }
+    /// What the chain was made from.
+    private var origin: Origin?
+
+    private struct Origin: Codable {
+        let recipe: Recipe
+        let limits: PixelLimits
+    }
+
     /// The recipe that the chain was made from; nil for a chain assembled or changed by other code.
-    public internal(set) var recipe: Recipe?
+    public var recipe: Recipe? { origin?.recipe }
 
     /// A chain of these steps in this order; with none, pixels stay as they are decoded.
     public init(_ transforms: [any Transform] = []) {
         self.transforms = transforms
+    }
+
+    /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for
+    /// the same result make equal chains.
+    ///
+    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
+    ///   of the ``ImageJob``.
+    public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
+        transforms = recipe.steps(within: limits)
+        origin = Origin(recipe: recipe, limits: limits)
     }
 
     /// The keys of all steps, each prefixed by its length so that no two chains share a key.
@@ -76,5 +94,22 @@ public struct TransformChain: Sendable {
             if !isShrunk { plan = plan.changingSize(to: image.size) }
         }
         return image
+    }
+}
+
+/// A chain is coded as its recipe, from which the other side makes the same steps. Code of custom transforms cannot be
+/// sent: encoding them throws.
+extension TransformChain: Codable {
+    public init(from decoder: any Swift.Decoder) throws {
+        let origin = try Origin(from: decoder)
+        self.init(origin.recipe, limits: origin.limits)
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+        guard let origin else {
+            throw EncodingError.invalidValue(
+                self, .init(codingPath: encoder.codingPath, debugDescription: "custom transforms cannot be encoded"))
+        }
+        try origin.encode(to: encoder)
     }
 }

@@ -1,6 +1,6 @@
 /// How much time encoders spend on smaller files, format by format. Defaults were chosen by measurement
 /// (docs/quality.md).
-public struct EncoderEfforts: Hashable, Sendable {
+public struct EncoderEfforts: Hashable, Codable, Sendable {
     /// Lossy and lossless WebP, 0…6. Default: 4.
     public var webp: Int
     /// AVIF, 0…9. Default: 2.

@@ -1,7 +1,7 @@
 /// The output format and its encoding options.
 ///
 /// The initializer drops options that the format does not support, so that equal values mean equal encodings.
-public struct OutputOptions: Hashable, Sendable {
+public struct OutputOptions: Hashable, Codable, Sendable {
     /// Nil = the source's own format if browsers support it; otherwise PNG with alpha and JPEG without.
     public let format: OutputFormat?
     /// 1…100; nil = the format's default. With `nearLossless`, the least fidelity; its default is 60.
@@ -158,7 +158,7 @@ public enum AnimationOutput: String, Codable, CaseIterable, Sendable {
 }
 
 /// The members of a JSON document besides those that the header states.
-public struct ImageDetails: OptionSet, Hashable, Sendable {
+public struct ImageDetails: OptionSet, Hashable, Codable, Sendable {
     /// One bit for each detail.
     public let rawValue: Int
 

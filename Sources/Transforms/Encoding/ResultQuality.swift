@@ -44,6 +44,21 @@ public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
     private static let sourceCode: UInt8 = 126
 }
 
+extension ResultQuality: Codable {
+    public init(from decoder: any Swift.Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let quality = ResultQuality(code: try container.decode(UInt8.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no such quality")
+        }
+        self = quality
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(code)
+    }
+}
+
 /// How close to the unencoded image a lossy result with `q=auto` has to look.
 public enum QualityTarget: String, Codable, Sendable, CaseIterable {
     case high, medium, low

@@ -36,6 +36,8 @@ struct WorkerLoop {
     /// The mark of the next job.
     private var mark: MemoryFile?
 
+    private typealias Request = MessageSocket.Received<WorkerRequest>
+
     init(_ socket: MessageSocket, _ setup: WorkerSetup) {
         self.socket = socket
         self.setup = setup
@@ -50,14 +52,14 @@ struct WorkerLoop {
             // The job had ended before the cancellation arrived.
             case .cancel: continue
             case .mark: mark = received.memory
-            case .plan(let job):
-                if let plan = try plan(job, received.memory) { try reply(.plan(plan)) }
+            case .plan:
+                if let plan = try plan(received) { try reply(.plan(plan)) }
             case .go:
                 guard let job = planned.take() else { throw .malformed }
                 try process(job)
             case .drop: planned = nil
-            case .process(let wire):
-                if try plan(wire, received.memory) != nil, let job = planned.take() { try process(job) }
+            case .process:
+                if try plan(received) != nil, let job = planned.take() { try process(job) }
             case .removeDecoded(let identity):
                 processor.removeDecoded(identity: identity)
                 try reply(.done)
@@ -70,29 +72,26 @@ struct WorkerLoop {
     }
 
     /// Plans a job, which then waits for `go`; nil if that failed, which has been replied.
-    private mutating func plan(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) -> ImagePlan? {
+    private mutating func plan(_ request: Request) throws(WireError) -> ImagePlan? {
         planned = nil
-        guard let job = try prepared(wire, memory) else { return nil }
+        guard let job = try prepared(request) else { return nil }
         do throws(ImageProcessingError) {
             let plan = try job.plan()
             planned = job
             return plan
         } catch {
-            try reply(.failure(error))
+            try reply(.failure(error.shortened))
             return nil
         }
     }
 
     /// The job with its source, once its header is read; nil if that failed, which has been replied.
-    private mutating func prepared(_ wire: WireJob, _ memory: MemoryFile?) throws(WireError) -> PreparedJob? {
-        guard let memory else { throw .malformed }
+    private mutating func prepared(_ request: Request) throws(WireError) -> PreparedJob? {
+        guard let memory = request.memory else { throw .malformed }
         let mark = self.mark.take().map { SharedBytes($0) }
-        guard let job = wire.job(source: SharedBytes(memory), mark: mark) else {
-            try reply(.failure(WorkerImageProcessor.customTransforms))
-            return nil
-        }
+        let job = try EncodedJob(received: request.body).job(source: SharedBytes(memory), mark: mark)
         do throws(ImageProcessingError) { return try PreparedJob(job) } catch {
-            try reply(.failure(error))
+            try reply(.failure(error.shortened))
             return nil
         }
     }
@@ -103,16 +102,16 @@ struct WorkerLoop {
         do throws(ImageProcessingError) {
             image = try processor.process(job) { socket.wait(milliseconds: 0) != .nothing }
         } catch {
-            return try reply(.failure(error))
+            return try reply(.failure(error.shortened))
         }
         guard image.body.readableBytes <= setup.maxResultBytes else { return try replyTooLarge() }
         if image.body.readableBytes <= MessageSocket.maxBodyBytes {
-            do throws(WireError) { return try reply(.image(WireImage(image)), body: image.body) } catch {
+            do throws(WireError) { return try reply(.image(image), body: image.body) } catch {
                 guard error == .system(EMSGSIZE) else { throw error }
             }
         }
         guard let result = try? MemoryFile(copying: image.body) else { return try replyTooLarge() }
-        try reply(.image(WireImage(image)), attached: result.descriptor)
+        try reply(.image(image), attached: result.descriptor)
     }
 
     private func replyTooLarge() throws(WireError) {

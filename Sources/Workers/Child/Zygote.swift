@@ -21,7 +21,7 @@ package enum Zygote {
             WarmUp.run()
             ProcessMemory.releaseCode()
             let ruleset = setup.isIsolated ? Sandbox.ruleset() : -1
-            try socket.send(WorkerFork.blank)
+            try socket.send(WorkerFork())
             while true { try fork(for: socket, setup, ruleset) }
         } catch {
             // The server has exited, or the peer does not speak the protocol.

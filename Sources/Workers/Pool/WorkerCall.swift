@@ -38,14 +38,17 @@ struct WorkerCall {
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
     ///
-    /// - Parameter mark: sent before the request, for the job in it.
+    /// - Parameters:
+    ///   - memory: the source of the job.
+    ///   - mark: sent before the request, for its job.
     func send(
-        _ request: WorkerRequest, with memory: MemoryFile? = nil, mark: MemoryFile? = nil
+        _ request: WorkerRequest, _ job: EncodedJob? = nil, with memory: MemoryFile? = nil, mark: MemoryFile? = nil
     ) throws(Failure) -> MessageSocket.Received<WorkerReply> {
         do {
             try withExtendedLifetime((memory, mark)) { () throws(WireError) in
                 if let mark { try worker.socket.send(WorkerRequest.mark, attached: mark.descriptor) }
-                try worker.socket.send(request, attached: memory?.descriptor ?? -1)
+                try worker.socket.send(
+                    request, body: job?.bytes ?? ByteBuffer(), attached: memory?.descriptor ?? -1)
             }
         } catch { throw .notSent }
         let start = ContinuousClock.now

@@ -66,7 +66,7 @@ final class WorkerPool: Sendable {
 
     /// Waits for an idle worker for a job on that source. Returns nil once `interrupt` returns true or the pool is
     /// closed.
-    func take(for source: String?, planned job: WireJob? = nil, interrupt: Interrupt) -> Lent? {
+    func take(for source: String?, planned job: EncodedJob? = nil, interrupt: Interrupt) -> Lent? {
         while !isClosed {
             if idle.wait(timeout: .now() + .milliseconds(10)) == .success {
                 let (lent, isShort) = state.withLock { state -> (Lent?, Bool) in
@@ -91,7 +91,7 @@ final class WorkerPool: Sendable {
     /// Makes a worker idle again after its reply, once it has handled its deferred requests.
     ///
     /// - Parameter job: the job that it has planned and would process at once.
-    func release(_ number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: WireJob? = nil) {
+    func release(_ number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: EncodedJob? = nil) {
         var decoded = decoded
         while let (process, requests) = deferred(of: number, decoded, planned: job) {
             for request in requests {
@@ -107,7 +107,7 @@ final class WorkerPool: Sendable {
 
     /// The deferred requests of a worker; nil if there are none, in which case the worker is idle from now on.
     private func deferred(
-        of number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: WireJob?
+        of number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: EncodedJob?
     ) -> (ChildProcess, [WorkerRequest])? {
         let entry = state.withLock { $0.table[number] }
         guard let process = entry?.process else { return nil }
@@ -129,7 +129,7 @@ final class WorkerPool: Sendable {
     }
 
     /// Has the worker that has planned the job drop it.
-    func withdraw(_ job: WireJob) {
+    func withdraw(_ job: EncodedJob) {
         // Under the lock: to a worker that is lent by then, the message would be a cancellation.
         state.withLock { state in try? state.table.withdraw(job)?.socket.send(WorkerRequest.drop) }
     }

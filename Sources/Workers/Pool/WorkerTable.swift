@@ -9,7 +9,7 @@ struct WorkerTable {
         /// When it became idle.
         fileprivate(set) var idleSince = ContinuousClock.now
         /// The job that it has planned and would process at once; it is idle all the same.
-        fileprivate(set) var planned: WireJob?
+        fileprivate(set) var planned: EncodedJob?
         /// Whether the worker is replaced as soon as another one is ready.
         var needsReplacement = false
         /// What its cache of decoded images holds.
@@ -59,7 +59,7 @@ struct WorkerTable {
 
     /// Marks an idle worker busy and returns it: the one that has planned the job, else one that has the source
     /// decoded, else the one with the most free cache.
-    mutating func take(for source: String?, planned job: WireJob?) -> (id: ID, isPlanned: Bool)? {
+    mutating func take(for source: String?, planned job: EncodedJob?) -> (id: ID, isPlanned: Bool)? {
         let idle = entries.filter { !$0.value.isBusy }
         let planned = job.flatMap { job in idle.first { $0.value.planned == job } }
         let hot = source.flatMap { source in idle.first { $0.value.sources.contains(source) } }
@@ -72,10 +72,10 @@ struct WorkerTable {
     }
 
     /// Records the job that an idle worker has planned and would process at once.
-    mutating func record(planned job: WireJob, by id: ID) { entries[id]?.planned = job }
+    mutating func record(planned job: EncodedJob, by id: ID) { entries[id]?.planned = job }
 
     /// Returns the idle worker that has planned the job, which from now on does not count as its own.
-    mutating func withdraw(_ job: WireJob) -> ChildProcess? {
+    mutating func withdraw(_ job: EncodedJob) -> ChildProcess? {
         guard let (id, entry) = entries.first(where: { $0.value.planned == job }) else { return nil }
         entries[id]?.planned = nil
         return entry.isBusy ? nil : entry.process

@@ -33,7 +33,7 @@ final class ZygoteLauncher: WorkerLauncher {
         let zygote = try readyZygote()
         let reply: WorkerFork
         do throws(WireError) {
-            try zygote.socket.send(WorkerFork.blank, attached: socket)
+            try zygote.socket.send(WorkerFork(), attached: socket)
             reply = try self.reply(of: zygote, within: Self.forkMilliseconds)
         } catch {
             self.zygote.withLock { $0 = nil }

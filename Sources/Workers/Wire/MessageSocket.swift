@@ -46,11 +46,10 @@ final class MessageSocket: Sendable {
     /// messages to less than the body.
     ///
     /// - Parameter attached: a descriptor to send along, unless negative.
-    func send(_ message: some WireValue, body: ByteBuffer = ByteBuffer(), attached: Int32 = -1) throws(WireError) {
-        var (coder, message) = (WireCoder(), message)
-        try coder.code(&message)
-        guard coder.written.count <= Self.maxFieldBytes else { throw .malformed }
-        let result = coder.written.withUnsafeBytes { fields in
+    func send(_ message: some Encodable, body: ByteBuffer = ByteBuffer(), attached: Int32 = -1) throws(WireError) {
+        let fields = try WireEncoder.bytes(of: message)
+        guard fields.readableBytes <= Self.maxFieldBytes else { throw .malformed }
+        let result = fields.withUnsafeReadableBytes { fields in
             body.withUnsafeReadableBytes { body in
                 darkroom_send(descriptor, fields.baseAddress, fields.count, body.baseAddress, body.count, attached)
             }
@@ -59,7 +58,7 @@ final class MessageSocket: Sendable {
     }
 
     /// Blocks until the next message. Throws `.malformed` if it comes with a descriptor that is not of sealed memory.
-    func receive<Message: WireValue>(_ type: Message.Type) throws(WireError) -> Received<Message> {
+    func receive<Message: Decodable & Sendable>(_ type: Message.Type) throws(WireError) -> Received<Message> {
         let (message, body, attached) = try receiveAttached(type)
         guard attached >= 0 else { return Received(message: message, body: body, memory: nil) }
         guard let memory = try? MemoryFile(received: attached) else { throw .malformed }
@@ -67,7 +66,7 @@ final class MessageSocket: Sendable {
     }
 
     /// Blocks until the next message. The caller closes the descriptor that came with it, unless that is -1.
-    func receiveAttached<Message: WireValue>(
+    func receiveAttached<Message: Decodable & Sendable>(
         _ type: Message.Type
     ) throws(WireError) -> (message: Message, body: ByteBuffer, attached: Int32) {
         var attached: Int32 = -1
@@ -75,11 +74,8 @@ final class MessageSocket: Sendable {
             return try buffer.withLock { (buffer) throws(WireError) in
                 let count = darkroom_receive(descriptor, buffer.baseAddress, buffer.count, &attached)
                 guard try WireError.checked(count) > 0 else { throw .closed }
-                var coder = try WireCoder(reading: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                let message = try coder.coded(Message.blank)
-                var body = ByteBuffer()
-                if let rest = coder.unread { body.writeBytes(rest) }
-                return (message, body, attached)
+                var bytes = ByteBuffer(bytes: buffer[..<count])
+                return (try WireDecoder.read(Message.self, from: &bytes), bytes, attached)
             }
         } catch {
             if attached >= 0 { close(attached) }

@@ -1,11 +1,10 @@
+import DarkroomMachine
 import DarkroomTransforms
 import Foundation
+import NIOCore
 
 /// The first message to a zygote.
-struct WorkerSetup: WireValue {
-    static let blank = WorkerSetup(
-        parent: 0, isIsolated: true, decodedBytes: 0, maxDecodedEntryBytes: 0, memoryBytes: 0, maxResultBytes: 0)
-
+struct WorkerSetup: Codable, Sendable {
     /// The server's process id.
     var parent: Int
     /// Whether workers enter the sandbox.
@@ -14,33 +13,17 @@ struct WorkerSetup: WireValue {
     var maxDecodedEntryBytes: Int
     var memoryBytes: Int
     var maxResultBytes: Int
-
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        try coder.code(&parent)
-        try coder.code(&isIsolated)
-        try coder.code(&decodedBytes)
-        try coder.code(&maxDecodedEntryBytes)
-        try coder.code(&memoryBytes)
-        try coder.code(&maxResultBytes)
-    }
 }
 
 /// A request to a zygote to fork a worker, whose end of its socket is attached; and the reply to it.
-struct WorkerFork: WireValue {
-    static let blank = WorkerFork(process: 0)
-
+struct WorkerFork: Codable {
     /// In the reply, the process id of the worker, or a negative `errno`. In the first message from a zygote, which
     /// reports that it is ready, and in requests: 0.
-    var process: Int
+    var process = 0
     /// The most names in ``threads``.
     static let maxThreads = 16
     /// In a reply with `-EBUSY`, the names of the threads that kept the zygote from forking.
     var threads: [String] = []
-
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        try coder.code(&process)
-        try coder.code(&threads, maxCount: Self.maxThreads)
-    }
 }
 
 extension WorkerFork {
@@ -49,41 +32,30 @@ extension WorkerFork {
         let number = pid_t(truncatingIfNeeded: process)
         guard number <= 0 else { return number }
         guard number == -EBUSY else { throw .failed("the zygote could not fork: \(WireError.system(-number))") }
-        let names = threads.map { "'\($0)'" }.joined(separator: ", ")
+        let names = threads.prefix(Self.maxThreads).map { "'\($0)'" }.joined(separator: ", ")
         throw .failed("the zygote could not fork: a library has started threads in it that do not end: \(names)")
     }
 }
 
 /// The first message from a worker, sent when it is ready.
-struct WorkerHello: WireValue {
-    static let blank = WorkerHello(layers: [])
-
+struct WorkerHello: Codable {
     /// The sandbox layers in force.
     var layers: [IsolationLayer]
-
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        let given = layers
-        layers = []
-        for layer in IsolationLayer.allCases {
-            var isInForce = given.contains(layer)
-            try coder.code(&isInForce)
-            if isInForce { layers.append(layer) }
-        }
-    }
 }
 
 /// A request to a worker. Every request except `cancel`, `drop` and `mark` has one reply, in order.
-enum WorkerRequest: WireValue, Equatable {
+enum WorkerRequest: Codable, Equatable {
     /// Keeps the attached bytes as the mark of the next `plan` or `process`.
     case mark
-    /// Reads the header of the attached source and keeps both for `go`, until the next job or `drop`.
-    case plan(WireJob)
+    /// Reads the header of the attached source of an ``EncodedJob`` and keeps both for `go`, until the next job or
+    /// `drop`.
+    case plan
     /// Processes the job that was planned last.
     case go
     /// Releases the job that was planned last.
     case drop
-    /// Processes the attached source.
-    case process(WireJob)
+    /// Processes the attached source of an ``EncodedJob``.
+    case process
     case removeDecoded(identity: String)
     case shrink(fraction: Double)
     /// Cancels the running job. A busy worker treats any message as this one.
@@ -91,53 +63,52 @@ enum WorkerRequest: WireValue, Equatable {
     /// Tries operations that the sandbox must forbid, for tests. Resources are not released, so the worker must be
     /// discarded.
     case probe
+}
 
-    static let blank = WorkerRequest.cancel
+/// An `ImageJob` as the body of a request: everything but the bytes of source and mark, and without code.
+struct EncodedJob: Equatable {
+    let bytes: ByteBuffer
 
-    private enum Kind: CaseIterable { case plan, go, drop, process, removeDecoded, shrink, cancel, probe, mark }
-
-    private var kind: Kind {
-        switch self {
-        case .mark: .mark
-        case .plan: .plan
-        case .go: .go
-        case .drop: .drop
-        case .process: .process
-        case .removeDecoded: .removeDecoded
-        case .shrink: .shrink
-        case .cancel: .cancel
-        case .probe: .probe
-        }
+    /// Nil if the chain was not made of a recipe, as with custom transforms.
+    init?(_ job: ImageJob) {
+        guard let bytes = try? WireEncoder.bytes(of: job) else { return nil }
+        self.bytes = bytes
     }
 
-    mutating func code(_ coder: inout WireCoder) throws(WireError) {
-        var kind = kind
-        try coder.code(choice: &kind)
-        switch kind {
-        case .mark: self = .mark
-        case .plan: self = .plan(try coder.coded(job ?? .blank))
-        case .go: self = .go
-        case .drop: self = .drop
-        case .process: self = .process(try coder.coded(job ?? .blank))
-        case .removeDecoded: self = .removeDecoded(identity: try coder.coded(identity ?? ""))
-        case .shrink: self = .shrink(fraction: try coder.coded(fraction ?? 0))
-        case .cancel: self = .cancel
-        case .probe: self = .probe
-        }
+    /// The body of a received request.
+    init(received bytes: ByteBuffer) { self.bytes = bytes }
+
+    /// The job with its source.
+    func job(source: SharedBytes, mark: SharedBytes? = nil) throws(WireError) -> ImageJob {
+        var unread = bytes
+        var job = try WireDecoder.read(ImageJob.self, from: &unread)
+        job.sharedSource = source
+        job.sharedMark = mark
+        return job
+    }
+}
+
+/// A worker's reply to a request, followed by the body of an image that is not attached as sealed memory.
+struct WorkerReply: Codable {
+    enum Outcome: Codable {
+        /// Without its bytes, and unchecked until ``ProcessedImage/isPlausible(for:)``.
+        case image(ProcessedImage)
+        /// Unchecked until ``ImagePlan/isPlausible``.
+        case plan(ImagePlan)
+        /// With texts of any length until ``ImageProcessingError/shortened``.
+        case failure(ImageProcessingError)
+        case done
+        case probes([ProbeResult])
     }
 
-    private var job: WireJob? {
-        switch self {
-        case .plan(let job), .process(let job): job
-        default: nil
-        }
-    }
+    var outcome: Outcome
+    /// Statistics of the worker's cache of decoded images.
+    var decoded: DecodedStatistics
+}
 
-    private var identity: String? {
-        if case .removeDecoded(let identity) = self { identity } else { nil }
-    }
-
-    private var fraction: Double? {
-        if case .shrink(let fraction) = self { fraction } else { nil }
-    }
+/// The result of an operation that the sandbox must forbid.
+struct ProbeResult: Codable, Equatable {
+    var name: String
+    /// Its `errno`; 0 if the operation succeeded.
+    var failure: Int
 }
