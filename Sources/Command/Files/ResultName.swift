@@ -12,7 +12,7 @@ struct ResultName: Sendable {
         let suffix = Self.halves(of: name).suffix.lowercased()
         if let format = Self.formats[suffix], format.isAvailable { return format }
         // PNG loses nothing, whatever the input turns out to be. HEIC files are photographs.
-        return ["heic", "heif"].contains(suffix) ? .jpeg : .png
+        return SourceFormat.heic.extensions.contains(suffix) ? .jpeg : .png
     }
 
     /// The input's name with the extension of its result. An extension that means the format already stays as it is
@@ -23,21 +23,16 @@ struct ResultName: Sendable {
         let known = suffix.lowercased()
         if Self.formats[known] == format { return name }
         let isReplaced = Self.formats[known] != nil || Self.otherInputs.contains(known)
-        return "\(isReplaced ? stem : name).\(Self.suffix(of: format))"
+        return "\(isReplaced ? stem : name).\(format.extensions.first ?? format.rawValue)"
     }
 
     /// The formats of extensions.
-    private static let formats: [String: OutputFormat] = [
-        "jpg": .jpeg, "jpeg": .jpeg, "jpe": .jpeg, "png": .png, "webp": .webp, "avif": .avif, "gif": .gif,
-        "jxl": .jxl, "tiff": .tiff, "tif": .tiff,
-    ]
+    private static let formats: [String: OutputFormat] = Dictionary(
+        OutputFormat.allCases.filter { !$0.isText }.flatMap { format in format.extensions.map { ($0, format) } },
+        uniquingKeysWith: { first, _ in first })
 
     /// Extensions of images that are read and never written.
-    private static let otherInputs: Set = ["heic", "heif", "svg", "svgz", "bmp", "ico"]
-
-    private static func suffix(of format: OutputFormat) -> String {
-        format.isText && format != .json ? "txt" : format.rawValue
-    }
+    private static let otherInputs = Set(SourceFormat.allCases.flatMap(\.extensions))
 
     private static func halves(of name: String) -> (stem: String, suffix: String) {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }

@@ -7,7 +7,7 @@ struct FormatSettings: SettingTheme {
     let formats = Setting(
         "formats", .formats, default: NegotiationPolicy().formats,
         help: """
-            Formats that output=auto chooses from, the preferred one first: avif, jxl and webp, to clients whose \
+            Formats that output=auto chooses from, the preferred one first: \(FormatList.names), to clients whose \
             Accept field names them.
             """)
     let avifBudget = Setting(
@@ -31,7 +31,7 @@ struct FormatSettings: SettingTheme {
 extension SettingKind where Value == FormatList {
     /// Formats in order, none of them twice.
     static var formats: SettingKind {
-        let grammar = "one or more of avif, jxl and webp, each once"
+        let grammar = "one or more of \(FormatList.names), each once"
         return SettingKind("FORMAT,...", grammar, format: \.text) { value throws(SettingRefusal) in
             guard let list = FormatList(parsing: value.members.map { $0.text ?? $0.shape }.joined(separator: ","))
             else {

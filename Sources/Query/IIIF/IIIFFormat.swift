@@ -6,13 +6,10 @@ package struct IIIFFormat: Hashable, Sendable {
     package let name: String
     let output: OutputFormat
 
-    /// All formats, those of level 2 first.
-    package static let all = [
-        IIIFFormat(name: "jpg", output: .jpeg), IIIFFormat(name: "png", output: .png),
-        IIIFFormat(name: "webp", output: .webp), IIIFFormat(name: "gif", output: .gif),
-        IIIFFormat(name: "tif", output: .tiff), IIIFFormat(name: "avif", output: .avif),
-        IIIFFormat(name: "jxl", output: .jxl),
-    ]
+    /// All formats, those of level 2 first. Names have three letters where a format has such an extension.
+    package static let all = OutputFormat.imagesByReach.map { format in
+        IIIFFormat(name: format.extensions.first { $0.utf8.count == 3 } ?? format.rawValue, output: format)
+    }
 
     /// Those that a server can write.
     package static func all(without unwritable: Set<OutputFormat>) -> [IIIFFormat] {

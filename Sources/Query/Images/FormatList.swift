@@ -1,14 +1,16 @@
 package import DarkroomTransforms
 
-/// An ordered list of the formats that are sent only to clients whose `Accept` names them: WebP, AVIF and JPEG XL.
+/// An ordered list of the formats that are sent only to clients whose `Accept` names them, such as WebP and AVIF.
 ///
-/// A byte instead of an array, because each hit of a negotiated image makes one and compares it.
+/// A number instead of an array, because each hit of a negotiated image makes one and compares it.
 package struct FormatList: Hashable, Sendable {
-    /// Two bits for each place, the first place lowest: 0 = the list has ended, else the format.
-    private var code: UInt8 = 0
+    /// Four bits for each place, the first place lowest: 0 = the list has ended, else the format.
+    private var code: UInt32 = 0
 
-    /// The formats that a list can have.
-    package static let candidates: [OutputFormat] = [.webp, .avif, .jxl]
+    /// The formats that a list can have, at most eight.
+    package static let candidates = OutputFormat.negotiated
+    /// Their names in a sentence.
+    package static let names = candidates.map(\.rawValue).sorted().listed("and")
 
     /// An empty list.
     package init() {}
@@ -30,9 +32,9 @@ package struct FormatList: Hashable, Sendable {
     }
 
     package var isEmpty: Bool { code == 0 }
-    package var count: Int { code == 0 ? 0 : code < 4 ? 1 : code < 16 ? 2 : 3 }
+    package var count: Int { (UInt32.bitWidth - code.leadingZeroBitCount + 3) / 4 }
 
-    package subscript(place: Int) -> OutputFormat { Self.candidates[Int(code >> (2 * UInt8(place)) & 3) - 1] }
+    package subscript(place: Int) -> OutputFormat { Self.candidates[Int(code >> (4 * UInt32(place)) & 15) - 1] }
 
     package var first: OutputFormat? { isEmpty ? nil : self[0] }
     package var formats: [OutputFormat] { (0..<count).map { self[$0] } }
@@ -51,25 +53,21 @@ package struct FormatList: Hashable, Sendable {
         if let bits = Self.bits(format) { append(bits) }
     }
 
-    private mutating func append(_ bits: UInt8) { code |= bits << (2 * UInt8(count)) }
+    private mutating func append(_ bits: UInt32) { code |= bits << (4 * UInt32(count)) }
 
-    private static func bits(_ format: OutputFormat) -> UInt8? {
-        switch format {
-        case .webp: 1
-        case .avif: 2
-        case .jxl: 3
-        default: nil
-        }
+    private static func bits(_ format: OutputFormat) -> UInt32? {
+        candidates.firstIndex(of: format).map { UInt32($0 + 1) }
     }
 }
 
 extension ValueFormat where Value == FormatList {
     /// A value of `formats`.
     static var formats: ValueFormat {
-        ValueFormat(
+        let names = FormatList.candidates.map(\.rawValue).sorted().joined(separator: "|")
+        return ValueFormat(
             .text(
-                pattern: "^(avif|jxl|webp)(,(avif|jxl|webp)){0,2}$",
-                expected: "one or more of avif, jxl and webp, the preferred one first, separated by commas")
+                pattern: "^(\(names))(,(\(names))){0,\(FormatList.candidates.count - 1)}$",
+                expected: "one or more of \(FormatList.names), the preferred one first, separated by commas")
         ) {
             FormatList(parsing: $0)
         } write: {

@@ -10,16 +10,12 @@ package enum FormatNegotiation {
     /// one format the greatest weight counts; members that cannot be parsed are skipped.
     package static func accepted(_ accept: String?, of list: FormatList) -> FormatList {
         guard let accept, !list.isEmpty else { return FormatList() }
-        var weights = (0, 0, 0)
+        var weights = SIMD8<Int16>()
         for range in FieldList(accept).members {
             let type = Substring(range.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingBlanks
             guard let place = (0..<list.count).first(where: { type.isMediaType(of: list[$0]) }) else { continue }
             let weight = type.utf8.count == range.utf8.count ? 1_000 : weight(of: range)
-            switch place {
-            case 0: weights.0 = max(weights.0, weight)
-            case 1: weights.1 = max(weights.1, weight)
-            default: weights.2 = max(weights.2, weight)
-            }
+            weights[place] = max(weights[place], Int16(weight))
         }
         return ordered(list, by: weights)
     }
@@ -38,14 +34,11 @@ package enum FormatNegotiation {
             : "Accept names \(names(accepted))."
     }
 
-    private static func ordered(_ list: FormatList, by weights: (Int, Int, Int)) -> FormatList {
-        if list.count == 1 { return weights.0 > 0 ? list : FormatList() }
-        let weights = [weights.0, weights.1, weights.2]
-        var ordered = FormatList()
-        var rest = (0..<list.count).filter { weights[$0] > 0 }
-        while let best = rest.max(by: { (weights[$0], -$0) < (weights[$1], -$1) }) {
+    private static func ordered(_ list: FormatList, by weights: SIMD8<Int16>) -> FormatList {
+        var (ordered, weights) = (FormatList(), weights)
+        while let best = (0..<list.count).max(by: { (weights[$0], -$0) < (weights[$1], -$1) }), weights[best] > 0 {
             ordered.append(list[best])
-            rest.removeAll { $0 == best }
+            weights[best] = 0
         }
         return ordered
     }

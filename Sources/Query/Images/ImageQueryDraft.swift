@@ -34,14 +34,8 @@ struct ImageQueryDraft: Sendable {
     var sharpFlat: Double?
     var sharpJagged: Double?
     var dialect = Dialect.darkroom
-    var maxBytes: Int?
-    var lossless = OutputOptions().lossless
-    var nearLossless = OutputOptions().nearLossless
-    var interlaced = OutputOptions().interlaced
-    var palette = OutputOptions().palette
-    var passthrough: Passthrough
-    var compression: Int?
-    var filtersRows = OutputOptions().filtersRows
+    /// The options of the encoder that need no other parameter, as far as the format will support them.
+    var output = OutputOptions()
     /// In CSS pixels, before `dpr`.
     var mark = Mark()
 
@@ -55,7 +49,7 @@ struct ImageQueryDraft: Sendable {
     /// What a query without parameters means.
     init(_ limits: QueryLimits) {
         query = ImageQuery(recipe: Recipe(resampling: limits.defaultResampling))
-        passthrough = limits.defaultPassthrough
+        output.passthrough = limits.defaultPassthrough
     }
 
     /// The draft that ``finished(_:)`` makes this query of.
@@ -81,14 +75,9 @@ struct ImageQueryDraft: Sendable {
         }
         quality = query.output.target.map { _ in .auto } ?? query.output.quality.map(QualityChoice.fixed)
         target = query.output.target ?? target
-        maxBytes = query.output.maxBytes
-        lossless = query.output.lossless
-        nearLossless = query.output.nearLossless
-        interlaced = query.output.interlaced
         mark = query.recipe.mark ?? Mark()
-        palette = query.output.palette
-        if query.output.supportsPassthrough { passthrough = query.output.passthrough }
-        (compression, filtersRows) = (query.output.compression, query.output.filtersRows)
+        output = query.output
+        if !output.supportsPassthrough { output.passthrough = limits.defaultPassthrough }
     }
 
     /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
@@ -118,7 +107,7 @@ struct ImageQueryDraft: Sendable {
         }
         try resolveMask(&query.recipe)
         try resolveText(&query.recipe)
-        query.output = try output(limits)
+        query.output = try finishedOutput(limits)
         query.recipe.mark = try resolvedMark(limits)
         return query
     }
@@ -164,7 +153,7 @@ struct ImageQueryDraft: Sendable {
         }
     }
 
-    private func output(_ limits: QueryLimits) throws(InvalidParameter) -> OutputOptions {
+    private func finishedOutput(_ limits: QueryLimits) throws(InvalidParameter) -> OutputOptions {
         if case .format(let format) = format { try limits.requireWritable(format, parameter: "output") }
         if case .format(let format) = format, format.isText, !query.placeholders.isEmpty {
             throw InvalidParameter(
@@ -177,10 +166,12 @@ struct ImageQueryDraft: Sendable {
         guard target == .medium || quality == .auto else {
             throw InvalidParameter("target", "Parameter 'target' requires q=auto.")
         }
-        return OutputOptions(
-            format: format.outputFormat, quality: quality?.fixed, target: quality == .auto ? target : nil,
-            maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
-            palette: palette, compression: compression, filtersRows: filtersRows, passthrough: passthrough,
-            details: (details ?? []).union(includesPosition ? .position : []))
+        var output = output
+        output.format = format.outputFormat
+        output.quality = quality?.fixed
+        output.target = quality == .auto ? target : nil
+        output.details = (details ?? []).union(includesPosition ? .position : [])
+        output.normalize()
+        return output
     }
 }

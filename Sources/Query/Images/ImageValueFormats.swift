@@ -146,14 +146,12 @@ extension ValueFormat where Value == OutputName {
         return ValueFormat(offered.schema, read: all.read, write: all.write)
     }
 
-    private static let outputNames: [(String, OutputName)] = [
-        ("auto", .negotiated), ("origin", .origin), ("jpg", .format(.jpeg)), ("png", .format(.png)),
-        ("webp", .format(.webp)), ("avif", .format(.avif)), ("gif", .format(.gif)), ("jxl", .format(.jxl)),
-        ("tiff", .format(.tiff)), ("json", .format(.json)), ("blurhash", .format(.blurHash)),
-        ("thumbhash", .format(.thumbHash)), ("color", .format(.color)), ("lqip", .format(.lqip)),
-    ]
+    private static let outputNames: [(String, OutputName)] =
+        [("auto", .negotiated), ("origin", .origin)] + OutputFormat.allCases.map { ($0.rawValue, .format($0)) }
 
-    private static let outputAliases: [(String, OutputName)] = [("jpeg", .format(.jpeg)), ("tif", .format(.tiff))]
+    private static let outputAliases: [(String, OutputName)] = OutputFormat.allCases.flatMap { format in
+        format.aliases.map { ($0, .format(format)) }
+    }
 }
 
 extension ValueFormat where Value == ImageDetails {

@@ -60,8 +60,7 @@ struct Decoder {
             guard let entry, entry != directory.largest else { break }
             parameters.entry = entry
             parameters.scale = Double(directory.entries[entry].size.width) / Double(header.size.width)
-        case .webp, .gif, .tiff, .heic, .avif, .png, .jxl, .bmp:
-            break
+        default: break
         }
         return parameters
     }
@@ -74,11 +73,11 @@ struct Decoder {
             [
                 "access": "sequential", "page": .int(parameters.firstPage - 1), "scale": .double(parameters.scale),
             ]
-        case .webp, .gif, .tiff, .heic, .avif:
-            ["access": "sequential", "page": .int(parameters.firstPage - 1), "n": .int(parameters.frames)]
         case .svg:
             ["scale": .double(parameters.scale)]
-        case .png, .jxl, .bmp, .ico:
+        case let format where format.isAnimation || format.row.hasPages:
+            ["access": "sequential", "page": .int(parameters.firstPage - 1), "n": .int(parameters.frames)]
+        default:
             ["access": "sequential"]
         }
     }

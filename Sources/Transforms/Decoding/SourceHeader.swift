@@ -42,7 +42,7 @@ public struct SourceHeader: Hashable, Sendable {
         let reader = try SourceReader(of: source, format, entry: entry)
         var header = try Self.read(reader, format)
         header.entry = entry
-        if !format.hasPagesOfDifferentSizes {
+        if !format.row.hasPages {
             header.page = max(page, 1)
         } else if header.frames > 1, page != PageSelection.primary {
             header = try header.with(page: page, reader, maxPages: maxPages)
@@ -97,7 +97,7 @@ public struct SourceHeader: Hashable, Sendable {
         self.size = size
         frames = max(image.int("n-pages") ?? 1, 1)
         let stated = image.int("orientation") ?? 1
-        orientation = (1...8).contains(stated) && format.statesOrientation ? stated : 1
+        orientation = (1...8).contains(stated) && format.row.statesOrientation ? stated : 1
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
         filterNanosecondsPerPixel = format.isVector ? SVGFilters(of: source).nanosecondsPerPixel : 0

@@ -81,43 +81,10 @@ struct Encoder {
     ///
     /// - Parameter quality: 1…100; for a format without quality it is ignored.
     func arguments(quality: Int, strip: Bool) -> KeyValuePairs<String, VipsValue> {
-        let (quality, strip) = (VipsValue.int(quality), VipsValue.bool(strip))
-        let (lossless, interlaced) = (VipsValue.bool(options.lossless), VipsValue.bool(options.interlaced))
-        return switch format {
-        case .jpeg:
-            ["Q": quality, "optimize_coding": true, "interlace": interlaced, "strip": strip]
-        case .png:
-            [
-                "compression": .int(efforts.png), "interlace": interlaced, "palette": .bool(options.palette),
-                "filter": .int(options.filtersRows ? Self.allFilters : Self.noFilter), "strip": strip,
-            ]
-        case .webp where options.nearLossless:
-            [
-                "Q": .int(options.quality ?? OutputOptions.nearLosslessQuality), "near_lossless": true,
-                "effort": .int(efforts.webp), "strip": strip,
-            ]
-        case .webp:
-            ["Q": options.lossless ? 75 : quality, "lossless": lossless, "effort": .int(efforts.webp), "strip": strip]
-        case .avif:
-            [
-                "Q": quality, "lossless": lossless, "effort": .int(efforts.avif), "compression": "av1", "bitdepth": 8,
-                "strip": strip,
-            ]
-        case .gif:
-            ["effort": 4, "interlace": interlaced, "strip": strip]
-        case .jxl:
-            ["Q": quality, "lossless": lossless, "effort": .int(efforts.jxl), "strip": strip]
-        case .tiff:
-            ["compression": "deflate", "strip": strip]
-        case .json, .blurHash, .thumbHash, .color, .lqip:
-            [:]
-        }
+        format.row.arguments(self, quality, strip)
     }
 
-    /// `VIPS_FOREIGN_PNG_FILTER_NONE` and `VIPS_FOREIGN_PNG_FILTER_ALL`.
-    private static let (noFilter, allFilters) = (0x08, 0xF8)
-
-    /// The revision of the choices above and those of `Decoder`, `Resampling`, `OutputFormat` and `ImageDescriber`.
+    /// The revision of the choices in `Formats`, `Decoder`, `Resampling` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
     static let defaultsRevision = "8"

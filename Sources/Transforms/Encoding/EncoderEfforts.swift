@@ -1,5 +1,5 @@
 /// How much time encoders spend on smaller files, format by format. Defaults were chosen by measurement
-/// (docs/quality.md).
+/// (docs/quality.md), with the codecs of Debian 12 on photographs of 200 and 800 pixels.
 public struct EncoderEfforts: Hashable, Codable, Sendable {
     /// Lossy and lossless WebP, 0…6. Default: 4.
     public var webp: Int
@@ -30,21 +30,4 @@ public struct EncoderEfforts: Hashable, Codable, Sendable {
 
     /// The part of the encoders' epoch.
     var key: String { "\(webp),\(avif),\(jxl),\(png)" }
-
-    /// The encoder's time relative to that with the default effort, as measured with the codecs of Debian 12 on
-    /// photographs of 200 and 800 pixels. High levels of PNG take longer for drawings only.
-    func relativeTime(of format: OutputFormat, lossless: Bool = false) -> Double {
-        switch format {
-        case .webp: (lossless ? [0.15, 0.6, 0.8, 1, 1, 1.5, 1.5] : [0.4, 0.5, 0.55, 1, 1, 1.1, 2.6])[webp]
-        case .avif:
-            (lossless
-                ? [0.4, 0.85, 1, 1.8, 4.2, 4.5, 5.2, 8.5, 9.5, 43] : [0.25, 0.75, 1, 1.7, 8, 10, 20, 31, 42, 120])[
-                    avif]
-        case .jxl:
-            (lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
-                jxl - Self.jxlRange.lowerBound]
-        case .png: png > 6 ? 1.5 : 1
-        case .jpeg, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: 1
-        }
-    }
 }

@@ -26,7 +26,7 @@ public struct InstalledCodecs: Sendable {
         self.init(
             libvips: Self.libvipsVersion, vectorUnit: VipsRuntime.vectorDescription,
             codecs: VipsRuntime.codecs.map(\.description), readable: SourceFormat.allCases.filter(Self.canRead),
-            writable: Self.images.filter(Self.canWrite))
+            writable: OutputFormat.images.filter(Self.canWrite))
     }
 
     init(
@@ -36,7 +36,7 @@ public struct InstalledCodecs: Sendable {
         (self.readable, self.writable) = (readable, writable)
         missing =
             SourceFormat.allCases.filter { !readable.contains($0) }.map(MissingCodec.decoder)
-            + Self.images.filter { !writable.contains($0) }.map(MissingCodec.encoder)
+            + OutputFormat.images.filter { !writable.contains($0) }.map(MissingCodec.encoder)
     }
 
     /// The families of fonts in which texts can be drawn, sorted. Listing them may start a thread that does not end.
@@ -59,19 +59,16 @@ public struct InstalledCodecs: Sendable {
 
     private static func canRead(_ format: SourceFormat) -> Bool {
         guard let loader = format.loader else { return true }
-        let codec: HEIFCodec? = format == .heic ? .hevc : format == .avif ? .av1 : nil
-        return VipsRuntime.canLoad(loader) && codec?.canDecode ?? true
+        return VipsRuntime.canLoad(loader) && format.row.codec?.canDecode ?? true
     }
 
     private static func canWrite(_ format: OutputFormat) -> Bool {
         guard let saver = format.saver else { return true }
-        return VipsRuntime.canSave(saver) && (format != .avif || HEIFCodec.av1.canEncode)
+        return VipsRuntime.canSave(saver) && format.row.codec?.canEncode ?? true
     }
 
     /// The image formats that this machine could encode with another package.
-    public var unwritable: Set<OutputFormat> { Set(Self.images).subtracting(writable) }
-
-    private static let images = OutputFormat.allCases.filter { !$0.isText }
+    public var unwritable: Set<OutputFormat> { Set(OutputFormat.images).subtracting(writable) }
 }
 
 /// A codec that this machine lacks.
@@ -82,8 +79,8 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
     /// Whether every complete build of libvips has it.
     fileprivate var isEssential: Bool {
         switch self {
-        case .decoder(let format): [.jpeg, .png, .webp, .gif].contains(format)
-        case .encoder(let format): [.jpeg, .png, .webp].contains(format)
+        case .decoder(let format): format.row.isEssential
+        case .encoder(let format): format.row.isEssential
         }
     }
 
@@ -91,11 +88,10 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
     /// Ubuntu, which split the codecs from libheif.
     public var remedy: String {
         switch self {
-        case .decoder(.heic): "the package libheif-plugin-libde265"
-        case .decoder(.avif): "the package libheif-plugin-dav1d"
-        case .encoder(.avif): "the package libheif-plugin-aomenc"
-        case .decoder(let format): "a libvips that reads \(format.name)"
-        case .encoder(let format): "a libvips that writes \(format.rawValue)"
+        case .decoder(let format):
+            format.row.debianPackage.map { "the package \($0)" } ?? "a libvips that reads \(format.name)"
+        case .encoder(let format):
+            format.row.debianPackage.map { "the package \($0)" } ?? "a libvips that writes \(format.rawValue)"
         }
     }
 

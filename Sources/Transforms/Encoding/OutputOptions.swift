@@ -1,37 +1,37 @@
 /// The output format and its encoding options.
 ///
-/// The initializer drops options that the format does not support, so that equal values mean equal encodings.
+/// Options that the format does not support are dropped, so that equal values mean equal encodings.
 public struct OutputOptions: Hashable, Codable, Sendable {
     /// Nil = the source's own format if browsers support it; otherwise PNG with alpha and JPEG without.
-    public let format: OutputFormat?
+    public package(set) var format: OutputFormat?
     /// 1…100; nil = the format's default. With `nearLossless`, the least fidelity; its default is 60.
-    public let quality: Int?
+    public package(set) var quality: Int?
     /// The highest default quality, 1…100, while the format is not known; nil = any.
-    public let maxQuality: Int?
+    public package(set) var maxQuality: Int?
     /// Chooses the quality by the image; nil = `quality`.
-    public let target: QualityTarget?
+    public package(set) var target: QualityTarget?
     /// The most bytes of the result: quality is lowered, to 20 at worst, until it fits; nil = any number.
-    public let maxBytes: Int?
+    public package(set) var maxBytes: Int?
     /// Whether pixels are encoded without loss, in a format with such a mode.
-    public let lossless: Bool
+    public package(set) var lossless: Bool
     /// Whether a WebP is encoded without loss after small changes to pixels that make it smaller.
-    public let nearLossless: Bool
+    public package(set) var nearLossless: Bool
     /// Whether the result is a progressive JPEG, or an interlaced PNG or GIF.
-    public let interlaced: Bool
+    public package(set) var interlaced: Bool
     /// Whether a PNG has at most 256 colors.
-    public let palette: Bool
+    public package(set) var palette: Bool
     /// Whether a source may be the result; never for an interlaced one, nor one with a palette.
-    public let passthrough: Passthrough
+    public package(set) var passthrough: Passthrough
     /// Whether the other options permit that a source is the result.
-    package let supportsPassthrough: Bool
+    package private(set) var supportsPassthrough = false
     /// The compression level of a PNG, 1…9; nil = that of the server's efforts.
-    public let compression: Int?
+    public package(set) var compression: Int?
     /// Whether each row of a PNG is filtered by what suits it, instead of not at all.
-    public let filtersRows: Bool
+    public package(set) var filtersRows: Bool
     /// The additional members of a document; only for `json`.
-    public let details: ImageDetails
+    public package(set) var details: ImageDetails
     /// What an animation becomes if ``format`` cannot be animated.
-    public let animation: AnimationOutput
+    public package(set) var animation: AnimationOutput
 
     /// By default the source's own format at its default quality.
     ///
@@ -43,37 +43,48 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
         details: ImageDetails = [], animation: AnimationOutput = .firstFrame
     ) {
+        (self.format, self.quality, self.maxQuality, self.target) = (format, quality, maxQuality, target)
+        (self.maxBytes, self.lossless, self.nearLossless) = (maxBytes, lossless, nearLossless)
+        (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
+        (self.compression, self.filtersRows) = (compression, filtersRows)
+        (self.details, self.animation) = (details, animation)
+        normalize()
+    }
+
+    /// Drops what the format does not support. Call it after changes.
+    package mutating func normalize() {
         let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
-        self.animation = isStill ? animation : .firstFrame
-        let nearLossless = nearLossless && (format ?? .webp) == .webp
-        let lossless = lossless && !nearLossless && (format?.supportsLossless ?? true)
+        if !isStill { animation = .firstFrame }
+        nearLossless = nearLossless && (format ?? .webp) == .webp
+        lossless = lossless && !nearLossless && (format?.supportsLossless ?? true)
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
+        if !isLossy, !nearLossless || format != nil { target = nil }
+        limitQuality(hasQuality: target == nil && (isLossy || nearLossless))
+        if format?.isText == true { maxBytes = nil }
+        interlaced = interlaced && (format?.supportsInterlacing ?? true)
+        palette = palette && (format ?? .png) == .png
+        let canPassOn = isOpen || format?.row.stripping != nil
+        supportsPassthrough = canPassOn && !interlaced && !palette
+        if !supportsPassthrough { passthrough = .off }
+        if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
+        if format != .json { details = [] }
+    }
+
+    private mutating func limitQuality(hasQuality: Bool) {
         // The default of one format is no default of the other, which an animation becomes.
         let defaultQuality =
-            self.animation == .firstFrame
+            animation == .firstFrame
             ? nearLossless ? format.map { _ in Self.nearLosslessQuality } : format?.defaultQuality : nil
-        self.format = format
-        self.lossless = lossless
-        self.nearLossless = nearLossless
-        self.target = isLossy || (nearLossless && format == nil) ? target : nil
-        let hasQuality = self.target == nil && (isLossy || nearLossless)
-        let isOpen = format == nil || self.animation != .firstFrame
         let limit = hasQuality && quality == nil && !lossless ? maxQuality : nil
-        self.maxQuality = isOpen ? limit : nil
+        maxQuality = isOpen ? limit : nil
         let limited =
             isOpen || nearLossless ? nil : limit.flatMap { limit in format?.defaultQuality.map { min(limit, $0) } }
         let asked = quality ?? limited
-        self.quality = hasQuality && asked != defaultQuality ? asked : nil
-        self.maxBytes = format?.isText == true ? nil : maxBytes
-        self.interlaced = interlaced && (format?.supportsInterlacing ?? true)
-        self.palette = palette && (format ?? .png) == .png
-        supportsPassthrough =
-            (isOpen || format.flatMap(SourceStripping.init) != nil) && !self.interlaced && !self.palette
-        self.passthrough = supportsPassthrough ? passthrough : .off
-        self.compression = (format ?? .png) == .png ? compression : nil
-        self.filtersRows = filtersRows && (format ?? .png) == .png
-        self.details = format == .json ? details : []
+        quality = hasQuality && asked != defaultQuality ? asked : nil
     }
+
+    /// Whether the source decides the format.
+    private var isOpen: Bool { format == nil || animation != .firstFrame }
 
     /// The options' part of the variant key.
     public var key: String {
@@ -107,11 +118,11 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     package func converted(
         to format: OutputFormat?, animation: AnimationOutput = .firstFrame, maxQuality: Int? = nil
     ) -> OutputOptions {
-        OutputOptions(
-            format: format, quality: quality, maxQuality: maxQuality ?? self.maxQuality, target: target,
-            maxBytes: maxBytes, lossless: lossless, nearLossless: nearLossless, interlaced: interlaced,
-            palette: palette, compression: compression, filtersRows: filtersRows, passthrough: passthrough,
-            details: details, animation: animation)
+        var converted = self
+        (converted.format, converted.animation) = (format, animation)
+        converted.maxQuality = maxQuality ?? self.maxQuality
+        converted.normalize()
+        return converted
     }
 
     /// Whether a result may have this format.

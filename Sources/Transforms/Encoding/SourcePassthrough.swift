@@ -23,7 +23,7 @@ struct SourcePassthrough {
     /// - Parameter result: the chain's result.
     init?(of job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, _ result: ImageFrames) {
         guard job.output.passthrough == .auto, !job.isPartial, result.isUnchanged, result.size == header.size,
-            framesUsed == header.frames, header.orientation == 1, let stripping = SourceStripping(as: format),
+            framesUsed == header.frames, header.orientation == 1, let stripping = format.row.stripping,
             stripping.format == header.format, CopyrightNotice(of: result.first).isEmpty
         else { return nil }
         self.header = header
@@ -65,4 +65,12 @@ extension VipsImage {
         let profile = blob("icc-profile-data").map(ICCProfile.init)
         return interpretation == "b-w" && isByte && bands <= 2 && profile?.suits(self) != true
     }
+}
+
+/// What leaves out all of a file that draws nothing.
+struct SourceStripping: Sendable {
+    /// The format of the files.
+    let format: SourceFormat
+    /// Returns nil for a file in an unexpected form. The result is never larger than the file.
+    let strip: @Sendable (ByteBuffer) -> ByteBuffer?
 }

@@ -127,7 +127,7 @@ extension SourceDocument {
         bitDepth = image.int("heif-bitdepth") ?? image.sampleBits
         colorSpace = image.colorModel
         iccProfile = image.blob("icc-profile-data").flatMap { ICCProfile($0).description }.flatMap(embedded.clean)
-        density = header.format.statesDensity ? Density(image.density) : nil
+        density = header.format.row.statesDensity ? Density(image.density) : nil
         progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
         metadata = Metadata(embedded)
@@ -196,19 +196,6 @@ extension SourceDocument.CameraSettings {
         lens = embedded.exif("exif-ifd2-LensModel")
         software = embedded.exif("exif-ifd0-Software")
     }
-}
-
-extension SourceFormat {
-    fileprivate var mediaType: String {
-        switch self {
-        case .svg: "image/svg+xml"
-        case .ico: "image/vnd.microsoft.icon"
-        default: "image/\(rawValue)"
-        }
-    }
-
-    /// Whether files of this format state a density.
-    fileprivate var statesDensity: Bool { [.jpeg, .png, .tiff, .bmp].contains(self) }
 }
 
 extension VipsImage {

@@ -32,23 +32,6 @@ struct QualityModel {
         }
     }
 
-    /// Nil for a format without quality.
-    init?(of format: OutputFormat) {
-        switch format {
-        case .jpeg: self = Self.jpeg
-        case .webp: self = Self.webp
-        case .avif: self = Self.avif
-        case .jxl: self = Self.jxl
-        case .png, .gif, .tiff, .json, .blurHash, .thumbHash, .color, .lqip: return nil
-        }
-    }
-
-    init(bias: Double, weights: [Double], lines: Lines) {
-        self.bias = bias
-        self.weights = weights
-        self.lines = lines
-    }
-
     /// The lowest quality at which an image with these features of ``StructuralSimilarity`` looks as the target says.
     func quality(for target: QualityTarget, _ features: [Double]) -> Int {
         lines.quality(scoring: target.score, of: score(features))

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomTransforms
 import HTTPTypes
 
 extension ProblemKind {
@@ -142,7 +143,7 @@ extension ProblemKind {
         "unsupported-image", .unsupportedMediaType, title: "The source is not a supported image",
         cause: "The source's bytes are not an image in a supported format. File names and content types are ignored.",
         remedy:
-            "Use JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF, SVG, BMP or ICO. Check that the URL leads to an "
+            "Use \(SourceFormat.names). Check that the URL leads to an "
             + "image rather than to an HTML page about it.")
 
     static let corruptImage = ProblemKind(

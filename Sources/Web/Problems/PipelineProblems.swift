@@ -16,7 +16,7 @@ extension Problem {
         case .unsupported:
             self.init(
                 .unsupportedImage,
-                "The source is not a JPEG, PNG, WebP, GIF, AVIF, HEIC, JPEG XL, TIFF, SVG, BMP or ICO image, "
+                "The source is not a \(SourceFormat.names) image, "
                     + "regardless of its name or content type.")
         case .missingDecoder(let format):
             self.init(

@@ -14,7 +14,7 @@ extension FuzzTests {
         fuzzer.run("containers", bytes: seeds, words: words) { input in
             let file = ByteBuffer(bytes: input)
             for format in [OutputFormat.jpeg, .png, .webp, .gif] {
-                guard let stripping = SourceStripping(as: format), let stripped = stripping.strip(file) else {
+                guard let stripping = format.row.stripping, let stripped = stripping.strip(file) else {
                     continue
                 }
                 try hold(stripped.readableBytes <= input.count, "\(stripped.readableBytes) of \(input.count) bytes")

@@ -24,7 +24,7 @@ struct StrippingTests {
         try files.filter { file in
             let source = try Fixture.bytes(file)
             guard let header = try? SourceHeader(of: source), header.size.area * header.frames <= 4_000_000,
-                let strip = OutputFormat.allCases.lazy.compactMap(SourceStripping.init).first(where: {
+                let strip = OutputFormat.allCases.lazy.compactMap(\.row.stripping).first(where: {
                     $0.format == header.format
                 })?.strip,
                 let decoded = try? decoded(source, header), let stripped = strip(source)

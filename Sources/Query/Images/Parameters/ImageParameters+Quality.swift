@@ -12,33 +12,33 @@ extension ImageParameters {
             "target", .choice(QualityTarget.self), \.target,
             .of(.encoding, .encode, "How similar to the original the result of `q=auto` must look.")),
         Row(
-            "max_bytes", .integer(1...100_000_000), \.maxBytes,
+            "max_bytes", .integer(1...100_000_000), \.output.maxBytes,
             .of(
                 .encoding, .encode, .high,
                 "Lowers the quality, to 20 at worst, until the result has at most this many bytes.")
         ).aliased("maxbytes"),
-        Row("ll", .boolean, \.lossless, .of(.encoding, .encode, .medium, "Lossless WebP, AVIF or JPEG XL.")),
+        Row("ll", .boolean, \.output.lossless, .of(.encoding, .encode, .medium, "Lossless WebP, AVIF or JPEG XL.")),
         Row(
-            "nl", .boolean, \.nearLossless,
+            "nl", .boolean, \.output.nearLossless,
             .of(
                 .encoding, .encode, .medium,
                 "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, is the lowest fidelity of "
                     + "the changes.")),
         Row(
-            "il", .boolean, \.interlaced,
+            "il", .boolean, \.output.interlaced,
             .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
-        Row("palette", .boolean, \.palette, .of(.encoding, .encode, .high, "PNG with at most 256 colors.")),
+        Row("palette", .boolean, \.output.palette, .of(.encoding, .encode, .high, "PNG with at most 256 colors.")),
         Row(
-            "passthrough", .choice(Passthrough.self), \.passthrough,
+            "passthrough", .choice(Passthrough.self), \.output.passthrough,
             .of(
                 .encoding, .encode,
                 "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without "
                     + "metadata, if encoding it again saves nothing. The default is a setting.")),
         Row(
-            "l", .integer(EncoderEfforts.pngRange), \.compression,
+            "l", .integer(EncoderEfforts.pngRange), \.output.compression,
             .of(.encoding, .encode, .medium, "Compression level of a PNG; by default the setting `png-effort`.")),
         Row(
-            "af", .boolean, \.filtersRows,
+            "af", .boolean, \.output.filtersRows,
             .of(.encoding, .encode, .medium, "PNG with adaptive filters for its rows.")),
     ]
 }

@@ -1,0 +1,40 @@
+import DarkroomVips
+
+// AVIF, and HEIC, which is read only: the same container, another codec.
+
+extension SourceFormat.Row {
+    static let avif = SourceFormat.Row(
+        loader: .heif, codec: .av1, debianPackage: "libheif-plugin-dav1d", hasPages: true, statesOrientation: false,
+        output: .avif,
+        bytes: { 5 * Double($0.sourceArea) },
+        nanoseconds: { $0.storedPixels * 25 + $0.readBytes * 70 })
+
+    static let heic = SourceFormat.Row(
+        extensions: ["heic", "heif"], loader: .heif, codec: .hevc, debianPackage: "libheif-plugin-libde265",
+        hasPages: true,
+        statesOrientation: false,
+        bytes: { 5 * Double($0.sourceArea) },
+        nanoseconds: { $0.storedPixels * 41 + $0.readBytes * 100 })
+}
+
+extension OutputFormat.Row {
+    static let avif = OutputFormat.Row(
+        mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
+        debianPackage: "libheif-plugin-aomenc",
+        isNegotiated: true, hasLosslessMode: true, defaultQuality: 68, maxSide: 16_384, qualityModel: .avif,
+        arguments: { encoder, quality, strip in
+            [
+                "Q": .int(quality), "lossless": .bool(encoder.options.lossless), "effort": .int(encoder.efforts.avif),
+                "compression": "av1", "bitdepth": 8, "strip": .bool(strip),
+            ]
+        },
+        bytes: { $0.resultPixels * ($0.resultHasAlpha ? 75 : 35) + min($0.resultPixels * 25, 10e6) },
+        nanosecondsPerPixel: { options, _ in options.isFine && !options.lossless ? 1000 : 500 },
+        // Alpha is encoded as a second image.
+        alphaFactor: 1.7,
+        relativeTime: { efforts, options in
+            options.lossless
+                ? [0.4, 0.85, 1, 1.8, 4.2, 4.5, 5.2, 8.5, 9.5, 43][efforts.avif]
+                : [0.25, 0.75, 1, 1.7, 8, 10, 20, 31, 42, 120][efforts.avif]
+        })
+}

@@ -1,0 +1,32 @@
+import DarkroomVips
+
+extension SourceFormat.Row {
+    static let jxl = SourceFormat.Row(
+        name: "JPEG XL",
+        signatures: [[0xFF, 0x0A], [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]], loader: .jxl,
+        bytes: { 8 * Double($0.sourceArea) },
+        // Lossless ones are as slow as they are large.
+        nanoseconds: { min($0.storedPixels * 135, $0.storedPixels * 27 + $0.readBytes * 115) })
+}
+
+extension OutputFormat.Row {
+    static let jxl = OutputFormat.Row(
+        mediaType: "image/jxl", extensions: ["jxl"], saver: .jxl, isNegotiated: true, hasLosslessMode: true,
+        defaultQuality: 80, qualityModel: .jxl,
+        arguments: { encoder, quality, strip in
+            [
+                "Q": .int(quality), "lossless": .bool(encoder.options.lossless), "effort": .int(encoder.efforts.jxl),
+                "strip": .bool(strip),
+            ]
+        },
+        bytes: {
+            let isThorough = $0.efforts.jxl >= 8
+            if $0.output.lossless { return $0.resultPixels * (isThorough ? 150 : 80) }
+            return $0.resultPixels * (isThorough ? 300 : $0.resultHasAlpha ? 70 : 52)
+        },
+        nanosecondsPerPixel: { options, _ in options.lossless ? 1200 : 60 },
+        relativeTime: { efforts, options in
+            (options.lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
+                efforts.jxl - EncoderEfforts.jxlRange.lowerBound]
+        })
+}

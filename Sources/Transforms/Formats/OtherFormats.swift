@@ -1,0 +1,30 @@
+import DarkroomVips
+
+// Formats that are read only, and texts, which are written only.
+
+extension SourceFormat.Row {
+    static let svg = SourceFormat.Row(
+        mediaType: "image/svg+xml", extensions: ["svg", "svgz"], loader: .svg, isVector: true,
+        bytes: { $0.rasterPixels },
+        nanoseconds: { $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + $0.readBytes * 300 })
+
+    static let bmp = SourceFormat.Row(
+        extensions: ["bmp"],
+        // Text may begin with these letters, but no text has zeros in the length of the second header.
+        signatures: [Array("BM".utf8) + Array(repeating: nil, count: 13) + [0, 0, 0]], statesDensity: true,
+        bytes: { _ in 0 },
+        nanoseconds: { $0.storedPixels * 20 })
+
+    static let ico = SourceFormat.Row(
+        mediaType: "image/vnd.microsoft.icon", extensions: ["ico"], statesOrientation: false, output: .png,
+        bytes: { Double($0.rasterBytes) },
+        nanoseconds: { $0.rasterPixels * 20 })
+}
+
+extension OutputFormat.Row {
+    static let json = OutputFormat.Row(
+        mediaType: "application/json", extensions: ["json"], nanosecondsPerPixel: { _, _ in 5 })
+
+    static let text = OutputFormat.Row(
+        mediaType: "text/plain", extensions: ["txt"], nanosecondsPerPixel: { _, _ in 5 })
+}

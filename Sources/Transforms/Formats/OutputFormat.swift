@@ -1,0 +1,135 @@
+import DarkroomVips
+
+/// The output formats: raster images, and texts that describe an image.
+public enum OutputFormat: String, Codable, Sendable, CaseIterable {
+    case jpeg = "jpg"
+    case png, webp, avif, gif, jxl, tiff
+    /// A JSON document about the source and, with `OutputOptions.details`, about the chain's result.
+    case json
+    /// The result as a BlurHash of 4 by 3 components.
+    case blurHash = "blurhash"
+    /// The result as a ThumbHash in base64.
+    case thumbHash = "thumbhash"
+    /// The dominant color of the result, as `#rrggbb`.
+    case color
+    /// A low-quality placeholder: the result at 16 pixels, as a `data:` URI.
+    case lqip
+
+    /// What is known of the format, in a file of its own.
+    var row: Row {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .avif: .avif
+        case .gif: .gif
+        case .jxl: .jxl
+        case .tiff: .tiff
+        case .json: .json
+        case .blurHash, .thumbHash, .color, .lqip: .text
+        }
+    }
+}
+
+extension OutputFormat {
+    /// A format's row: everything that differs from format to format.
+    struct Row: Sendable {
+        /// The frames that a file can hold.
+        enum Frames { case one, animation, pages }
+
+        var mediaType: String
+        /// Other names in queries.
+        var aliases: [String] = []
+        /// The extensions of files, the one of results first.
+        var extensions: [String]
+        /// The libvips encoder; nil for texts.
+        var saver: VipsSaver?
+        /// What libheif has to encode.
+        var codec: HEIFCodec?
+        /// The package that adds the encoder to Debian's libvips; nil = another libvips.
+        var debianPackage: String?
+        /// Whether every complete build of libvips encodes it.
+        var isEssential = false
+        /// Whether it is sent only to clients whose `Accept` names it, so that `output=auto` may choose it.
+        var isNegotiated = false
+        var hasAlpha = true
+        var frames = Frames.one
+        var hasLosslessMode = false
+        /// Whether it has a progressive or interlaced form.
+        var isInterlaceable = false
+        /// 1…100; nil = no quality setting.
+        var defaultQuality: Int?
+        var maxSide = 1_000_000
+        /// Removes the metadata of a source that is the result; nil = such a source is always encoded again.
+        var stripping: SourceStripping?
+        /// Predicts how an image looks at each quality; nil = no quality setting.
+        var qualityModel: QualityModel?
+        /// The saver's options for a quality of 1…100, without any metadata or with what is left of it.
+        var arguments: @Sendable (Encoder, _ quality: Int, _ strip: Bool) -> KeyValuePairs<String, VipsValue> = {
+            _, _, _ in [:]
+        }
+        /// Bytes that the encoder and its result take, besides the pixels.
+        var bytes: @Sendable (CostEstimate.Facts) -> Double = { _ in 0 }
+        /// Processor time of encoding one pixel once at the default effort, given the pixels of a frame, in
+        /// nanoseconds.
+        var nanosecondsPerPixel: @Sendable (OutputOptions, _ frameArea: Double) -> Double
+        /// The factor of that time for an image with alpha.
+        var alphaFactor = 1.0
+        /// The factor of that time for an effort.
+        var relativeTime: @Sendable (EncoderEfforts, OutputOptions) -> Double = { _, _ in 1 }
+    }
+
+    /// The media type of a response in this format.
+    public var mediaType: String { row.mediaType }
+    /// Other names in queries, such as `jpeg`.
+    package var aliases: [String] { row.aliases }
+    /// The extensions of files, the one of results first.
+    package var extensions: [String] { row.extensions }
+    /// Whether it is a text that describes an image.
+    public var isText: Bool { saver == nil }
+    /// Whether it has an alpha channel.
+    public var supportsAlpha: Bool { row.hasAlpha }
+    /// Whether it can be animated.
+    public var supportsAnimation: Bool { row.frames == .animation }
+    /// Whether a file can hold several frames or pages.
+    public var supportsMultipleFrames: Bool { row.frames != .one }
+    /// Whether it has a quality setting.
+    public var isLossy: Bool { defaultQuality != nil }
+    /// Whether a lossy format also has a lossless mode.
+    public var supportsLossless: Bool { row.hasLosslessMode }
+    /// Whether it has a progressive or interlaced form.
+    public var supportsInterlacing: Bool { row.isInterlaceable }
+    /// The default quality, 1…100; nil for formats without one. Photographs look about equally good at all defaults: at
+    /// 400 pixels, their mean SSIMULACRA2 scores are within 1.5 points.
+    public var defaultQuality: Int? { row.defaultQuality }
+    /// The longest side in pixels that the format can hold.
+    public var maxSide: Int { row.maxSide }
+    /// Whether this machine can encode it.
+    public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
+    /// The libvips encoder; nil for texts.
+    var saver: VipsSaver? { row.saver }
+
+    /// The image formats.
+    static let images = allCases.filter { !$0.isText }
+    /// The formats that are sent only to clients whose `Accept` names them.
+    package static let negotiated = allCases.filter(\.row.isNegotiated)
+    /// The image formats, the most widely supported first.
+    package static let imagesByReach =
+        images.filter(\.row.isEssential) + images.filter { !$0.row.isEssential && !$0.row.isNegotiated }
+        + images.filter { !$0.row.isEssential && $0.row.isNegotiated }
+
+    /// The source's own format if browsers support it and this machine can encode it; otherwise PNG with alpha and JPEG
+    /// without.
+    package static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
+        let plain = hasAlpha ? OutputFormat.png : .jpeg
+        guard let format = source.row.output, format.isAvailable else { return plain }
+        return format
+    }
+}
+
+extension [String] {
+    /// The names as in a sentence, such as `a, b and c`.
+    package func listed(_ word: String) -> String {
+        count < 2 ? joined() : "\(dropLast().joined(separator: ", ")) \(word) \(self[count - 1])"
+    }
+}

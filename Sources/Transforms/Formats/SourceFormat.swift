@@ -1,0 +1,129 @@
+import DarkroomVips
+public import NIOCore
+
+/// The supported source formats, detected by the bytes alone: a file name or a Content-Type proves nothing.
+public enum SourceFormat: String, Codable, Sendable, CaseIterable {
+    case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg, bmp
+    /// An icon or a cursor of several images, of which the one that suits the request is used.
+    case ico
+
+    /// What is known of the format, in a file of its own.
+    var row: Row {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .gif: .gif
+        case .avif: .avif
+        case .heic: .heic
+        case .jxl: .jxl
+        case .tiff: .tiff
+        case .svg: .svg
+        case .bmp: .bmp
+        case .ico: .ico
+        }
+    }
+}
+
+extension SourceFormat {
+    /// A format's row: everything that differs from format to format, besides what the decoder makes of a plan.
+    struct Row: Sendable {
+        /// As people write it; nil = the name of the case in capitals.
+        var name: String?
+        /// Nil = the name of the case as a kind of image.
+        var mediaType: String?
+        /// The extensions of files in a format that is no output format.
+        var extensions: [String] = []
+        /// Patterns of a file's first bytes, where nil is any byte. Formats without one have a parser that detects
+        /// them.
+        var signatures: [[UInt8?]] = []
+        /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
+        var loader: VipsLoader?
+        /// What libheif has to decode.
+        var codec: HEIFCodec?
+        /// The package that adds the decoder to Debian's libvips; nil = another libvips.
+        var debianPackage: String?
+        /// Whether every complete build of libvips decodes it.
+        var isEssential = false
+        /// Whether its frames form an animation; the pages of other formats are separate images.
+        var isAnimation = false
+        /// Whether each page has a size of its own.
+        var hasPages = false
+        /// Whether it is drawn at any size.
+        var isVector = false
+        /// Whether the decoder leaves it to us to apply the EXIF orientation.
+        var statesOrientation = true
+        /// Whether files state a density.
+        var statesDensity = false
+        /// The output format that shows the same, if browsers support it; nil = PNG with alpha and JPEG without.
+        var output: OutputFormat?
+        /// Bytes that the decoder holds besides the decoded pixels.
+        var bytes: @Sendable (CostEstimate.Facts) -> Double
+        /// Processor time of decoding in nanoseconds.
+        var nanoseconds: @Sendable (CostEstimate.Facts) -> Double
+    }
+
+    /// As people write it, such as `JPEG XL`.
+    public var name: String { row.name ?? rawValue.uppercased() }
+    /// The names of all formats, such as `JPEG, PNG or GIF`.
+    package static let names = allCases.map(\.name).listed("or")
+    var mediaType: String { row.mediaType ?? "image/\(rawValue)" }
+    /// The extensions of files in a format that is no output format.
+    package var extensions: [String] { row.extensions }
+    /// Whether its frames form an animation; the pages of other formats are separate images.
+    public var isAnimation: Bool { row.isAnimation }
+    /// Whether it is a vector format, drawn at any size.
+    public var isVector: Bool { row.isVector }
+    /// Whether this machine can decode it.
+    public var isAvailable: Bool { InstalledCodecs.current.readable.contains(self) }
+    /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
+    var loader: VipsLoader? { row.loader }
+
+    /// The loader's options for the header of a page, which is that of the file in other formats.
+    ///
+    /// - Parameter page: counted from 1; ``PageSelection/primary`` leaves the choice to the loader, which takes the
+    ///   primary image of a HEIC or AVIF file.
+    func options(forPage page: Int) -> KeyValuePairs<String, VipsValue> {
+        page >= 1 && row.hasPages ? ["access": "sequential", "page": .int(page - 1)] : ["access": "sequential"]
+    }
+}
+
+extension SourceFormat {
+    /// Detects the format by the first bytes; nil for an unsupported one.
+    public init?(sniffing source: ByteBuffer) {
+        if let format = SourceFormat(signatureOf: source) {
+            self = format
+        } else if SVGSource.matches(source) {
+            self = .svg
+        } else {
+            return nil
+        }
+    }
+
+    /// Like `init(sniffing:)`, but by signature only: SVG, which has to be parsed, is never detected.
+    public init?(signatureOf source: ByteBuffer) {
+        let head = Array(source.readableBytesView.prefix(22))
+        let signature = Self.signatures.first { _, pattern in
+            head.count >= pattern.count && zip(pattern, head).allSatisfy { $0 == nil || $0 == $1 }
+        }
+        let icon = IconDirectory.matches(head) ? SourceFormat.ico : nil
+        guard let format = signature?.format ?? Self.isoMediaFormat(source, head) ?? icon else { return nil }
+        self = format
+    }
+
+    private static let signatures = allCases.flatMap { format in
+        format.row.signatures.map { (format: format, pattern: $0) }
+    }
+
+    /// Detects HEIF and AVIF by the brands of their `ftyp` box (ISO/IEC 14496-12 §4.3).
+    private static func isoMediaFormat(_ source: ByteBuffer, _ head: [UInt8]) -> SourceFormat? {
+        guard head.count >= 12, Array(head[4..<8]) == Array("ftyp".utf8) else { return nil }
+        let length = min(Int(head[2]) << 8 | Int(head[3]), source.readableBytes, 256)
+        let brands = stride(from: 8, to: length - 3, by: 4).compactMap { offset in
+            source.getString(at: source.readerIndex + offset, length: 4)
+        }
+        if brands.contains(where: ["avif", "avis"].contains) { return .avif }
+        let heic: Set<String> = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+        return brands.contains(where: heic.contains) ? .heic : nil
+    }
+}

@@ -1,0 +1,53 @@
+import DarkroomVips
+
+extension SourceFormat.Row {
+    static let webp = SourceFormat.Row(
+        name: "WebP", signatures: [Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)], loader: .webp,
+        isEssential: true, isAnimation: true, output: .webp,
+        bytes: {
+            let source = Double($0.sourceArea)
+            let frame = $0.frames == 1 ? 7.5 * $0.rasterPixels : 8 * source
+            return max(frame, $0.needsWholeSource ? 4 * source : 0)
+        },
+        nanoseconds: {
+            $0.needsWholeSource
+                ? $0.storedPixels * ($0.frames > 1 ? 34 : 20) + $0.readBytes * 7.5
+                : $0.storedPixels * 4.5 + $0.readBytes * 51 + $0.rasterPixels * 8
+        })
+}
+
+extension OutputFormat.Row {
+    static let webp = OutputFormat.Row(
+        mediaType: "image/webp", extensions: ["webp"], saver: .webp, isEssential: true, isNegotiated: true,
+        frames: .animation, hasLosslessMode: true, defaultQuality: 82, maxSide: 16_383,
+        stripping: SourceStripping(format: .webp, strip: WebPContainer.stripped), qualityModel: .webp,
+        arguments: { encoder, quality, strip in
+            let options = encoder.options
+            if options.nearLossless {
+                return [
+                    "Q": .int(options.quality ?? OutputOptions.nearLosslessQuality), "near_lossless": true,
+                    "effort": .int(encoder.efforts.webp), "strip": .bool(strip),
+                ]
+            }
+            return [
+                "Q": .int(options.lossless ? 75 : quality), "lossless": .bool(options.lossless),
+                "effort": .int(encoder.efforts.webp), "strip": .bool(strip),
+            ]
+        },
+        bytes: {
+            let (one, others) = ($0.framePixels, $0.resultPixels - $0.framePixels)
+            if $0.output.lossless || $0.output.nearLossless {
+                // The tables of repeated colors have a size of their own, except for small images.
+                return one * 34 + min(one * 100, 14e6) + others * 6
+            }
+            return one * ($0.resultHasAlpha ? 15 : $0.output.isFine ? 16 : 11) + others * 2
+        },
+        nanosecondsPerPixel: { options, area in
+            if options.nearLossless { return 1050 }
+            if options.lossless { return CostEstimate.falling(from: 830, to: 375, area) }
+            return options.isFine ? 150 : 120
+        },
+        relativeTime: { efforts, options in
+            (options.lossless ? [0.15, 0.6, 0.8, 1, 1, 1.5, 1.5] : [0.4, 0.5, 0.55, 1, 1, 1.1, 2.6])[efforts.webp]
+        })
+}
