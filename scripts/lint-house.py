@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "Sources"
 SWIFT_FOLDERS = ["Sources", "Tests", "Examples", "Benchmarks/Sources"]
-MAX_FILE_LINES = 300
+MAX_FILE_LINES = 400
 MAX_BODY_LINES = 45
 MAX_COLUMNS = 120
 MIN_FILES_PER_FOLDER = 3

@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// The members of a list in an HTTP field (RFC 9110 §5.6.1), or the parameters of one member (§5.6.6).
 ///
 /// A separator inside a quoted string (§5.6.4) does not separate.
@@ -109,4 +111,15 @@ package struct FieldReader {
         let token = take(while: \.isTokenCharacter)
         return token.isEmpty ? nil : String(Substring(token))
     }
+}
+
+extension HTTPField.Name {
+    /// A field name that is written out in source code. A malformed one is a programming error and stops the process.
+    package static func known(_ name: StaticString) -> HTTPField.Name {
+        guard let name = HTTPField.Name("\(name)") else { preconditionFailure("'\(name)' is not a field name") }
+        return name
+    }
+
+    /// `Pragma`, the predecessor of `Cache-Control` (RFC 9111 §5.4).
+    package static let pragma = known("Pragma")
 }

@@ -121,3 +121,183 @@ struct WsrvDraft: Sendable {
         return true
     }
 }
+
+extension WsrvDraft {
+    /// The query in Darkroom's parameters.
+    func written(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
+        var query = QueryString()
+        query.put("url", url)
+        query.put("default", fallback)
+        writeSize(to: &query, limits)
+        writeCrops(to: &query)
+        writeTurns(to: &query)
+        writeColors(to: &query)
+        writeEffects(to: &query)
+        writeOutput(to: &query, limits)
+        query.put("v", version)
+        query.put("_", nonce)
+        query.put("rules", ChainRules.weserv.rawValue)
+        return query
+    }
+
+    // MARK: Size
+
+    private func writeSize(to query: inout QueryString, _ limits: QueryLimits) {
+        let (width, height) = (scaled(width), scaled(height))
+        let fit = fit ?? .inside
+        let enlarges = withoutEnlargement != true
+        let isTwoSided = width != nil && height != nil
+        query.put("w", boundText(width, beside: height, limits))
+        query.put("h", boundText(height, beside: width, limits))
+        guard width != nil || height != nil else { return }
+        // The side that is not given stays.
+        if fit == .fill, !isTwoSided { query.put(width == nil ? "w" : "h", "\(WsrvValue.whole)") }
+        if fit != .inside { query.put("fit", fit.rawValue) }
+        if enlarges { query.put("enlarge", "true") }
+        if shrinksFast == false { query.put("resample", "accurate") }
+        writePlace(to: &query)
+    }
+
+    /// A side as text. One that the result cannot reach need not be possible.
+    private func boundText(_ side: Length?, beside other: Length?, _ limits: QueryLimits) -> String? {
+        guard case .pixels(let count)? = side else { return side.map { "\($0)" } }
+        let isLoose =
+            switch fit ?? .inside {
+            case .contain: false
+            case .inside: withoutEnlargement == true || other.map { ($0.pixels ?? 0) <= limits.maxOutputSide } ?? false
+            case .cover, .fill, .outside: withoutEnlargement == true
+            }
+        return "\(isLoose ? min(count, limits.maxOutputSide) : count)"
+    }
+
+    private func writePlace(to query: inout QueryString) {
+        guard fit == .cover || fit == .contain, let place else { return }
+        query.put("a", place)
+        guard place == "focal" else { return }
+        query.put("fpx", focalX.map(ValueSchema.plain))
+        query.put("fpy", focalY.map(ValueSchema.plain))
+    }
+
+    /// A side in device pixels, at least 1; nil if it is not given, or given as 0 or less.
+    private func scaled(_ side: Length?) -> Length? {
+        switch side {
+        case nil: return nil
+        case .pixels(let count):
+            let pixels = (Double(count) * (pixelRatio ?? 1)).rounded()
+            return pixels >= 1 ? .pixels(Int(pixels)) : nil
+        case .percent(let part):
+            let hundredths = (Double(part.hundredths) * (pixelRatio ?? 1)).rounded()
+            guard hundredths > 0 else { return nil }
+            return .percent(Percentage(hundredths: min(max(Int(hundredths), 100), ImageQueryDraft.maxPercent * 100)))
+        }
+    }
+
+    // MARK: Geometry
+
+    private func writeCrops(to query: inout QueryString) {
+        if let trim {
+            query.put("trim", "\(trim)")
+            query.put("tbg", trimBackground?.hex)
+        }
+        if let rectangle { query.put(cropsFirst == true ? "crop" : "cut", rectangle) }
+    }
+
+    /// `x,y,w,h`; nil if nothing is cut.
+    private var rectangle: String? {
+        guard [x, y, cropWidth, cropHeight].contains(where: { $0 != nil }) || cropsFirst == true else { return nil }
+        let corner = [x, y].map { $0.flatMap { $0.isPositive ? $0 : nil } ?? .pixels(0) }
+        let sides = [cropWidth, cropHeight].map { $0.flatMap { $0.isPositive ? $0 : nil } ?? WsrvValue.whole }
+        return (corner + sides).map { "\($0)" }.joined(separator: ",")
+    }
+
+    private func writeTurns(to query: inout QueryString) {
+        if let rotation, rotation != 0 {
+            query.put("ro", "\(rotation)")
+            if !rotation.isMultiple(of: 90) { query.put("rbg", cornerBackground?.hex) }
+        }
+        query.put("flip", isSet: flip)
+        query.put("flop", isSet: flop)
+    }
+
+    // MARK: Colors
+
+    private func writeColors(to query: inout QueryString) {
+        // A gray image has a gray background there.
+        query.put("bg", (filter == "greyscale" ? background?.gray : background)?.hex)
+        if fit == .contain { query.put("cbg", (canvasBackground ?? .transparent).hex) }
+        query.put("bri", brightness.map(String.init))
+        query.put("mod", lightness.map(ValueSchema.plain))
+        // The same curve, on a scale of its own.
+        query.put("con", contrast.map { "\($0 * 3)" })
+        query.put("sat", saturation.map(ValueSchema.plain))
+        query.put("hue", hue.map(String.init))
+        query.put("gam", gamma.map(ValueSchema.plain))
+        query.put("tint", tint?.hex)
+        guard filter == "duotone" else {
+            query.put("filt", filter)
+            return
+        }
+        let (start, stop) = (start ?? Self.duotone.start, stop ?? Self.duotone.stop)
+        query.put("duotone", "\(start.hex),\(stop.hex)")
+    }
+
+    private static let duotone = (
+        start: Color(red: 0xc8, green: 0x36, blue: 0x58), stop: Color(red: 0xd8, green: 0xe7, blue: 0x4f)
+    )
+
+    private func writeEffects(to query: inout QueryString) {
+        switch blur {
+        case nil: break
+        case .mild: query.put("blur", "")
+        case .of(let sigma): query.put("blur", ValueSchema.plain(sigma))
+        }
+        switch sharpening {
+        case nil: break
+        case .mild: query.put("sharp", "")
+        case .of(let sigma):
+            query.put("sharp", ValueSchema.plain(sigma))
+            query.put("sharpf", ValueSchema.plain(flat ?? 1))
+            query.put("sharpj", ValueSchema.plain(jagged ?? 2))
+        }
+        guard let mask else { return }
+        query.put("mask", mask.rawValue)
+        query.put("mbg", maskBackground?.hex)
+        query.put("mtrim", isSet: trimsMask)
+    }
+
+    // MARK: Output
+
+    private func writeOutput(to query: inout QueryString, _ limits: QueryLimits) {
+        query.put("output", output ?? "origin")
+        if output == "json" { query.put("fields", "weserv") }
+        query.put("q", quality.map(String.init))
+        query.put("il", isSet: interlaced)
+        query.put("ll", isSet: lossless)
+        if pages != -1 { query.put("n", "\(min(pages ?? 1, limits.maxFrames))") }
+        query.put("l", compression.map { "\(max($0, 1))" })
+        query.put("af", isSet: filtersRows)
+        query.put("page", page.map { $0 == -1 ? "largest" : $0 == -2 ? "smallest" : "\($0 + 1)" })
+        query.put("encoding", encoding)
+        query.put("maxage", days.map { "\($0)d" })
+        query.put("filename", fileName.map { "\($0).*" })
+    }
+}
+
+extension QueryString {
+    fileprivate mutating func put(_ name: String, _ value: String?) {
+        if let value { append(name, value) }
+    }
+
+    fileprivate mutating func put(_ name: String, isSet flag: Bool?) {
+        if flag == true { append(name, "true") }
+    }
+}
+
+extension Length {
+    fileprivate var isPositive: Bool {
+        switch self {
+        case .pixels(let count): count > 0
+        case .percent(let part): part.hundredths > 0
+        }
+    }
+}

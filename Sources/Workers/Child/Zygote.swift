@@ -2,6 +2,7 @@ import DarkroomCSandbox
 import DarkroomMachine
 import DarkroomTransforms
 import Foundation
+import NIOCore
 
 /// The process that workers are forked from: it has loaded every library, and workers share its memory until they write
 /// to it. It never sees an image.
@@ -50,5 +51,23 @@ package enum Zygote {
             try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
         }
         return names.prefix(WorkerFork.maxThreads).map { $0.filter { !$0.isNewline } }.sorted()
+    }
+}
+
+/// Loads and initializes what every worker needs, before workers are forked.
+enum WarmUp {
+    /// Reads the header of a drawing, which starts libvips and loads the libraries of its codecs, and the settings of
+    /// fonts.
+    ///
+    /// Computes no pixels: see ``Zygote/run()``. Lays out no text either: since version 1.51.2, Pango starts a thread
+    /// with its first font map that never ends. A worker that inherited the font map without the thread would wait for
+    /// it forever.
+    static func run() {
+        let drawing = ByteBuffer(
+            string: """
+                <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0H8V8z"/></svg>
+                """)
+        _ = try? SourceHeader(of: drawing)
+        Text.loadFontSettings()
     }
 }
