@@ -109,17 +109,23 @@ let package = Package(
                 serviceContext,
             ]),
         room(
+            "Cache",
+            sees: [
+                "Store", "Transforms", "Origin", "ObjectStorage", "Network", "HTTPCaching", "Eviction", "Machine",
+            ],
+            packages: [nioCore, nioFoundation, httpTypes, logging]),
+        room(
             "Pipeline",
-            sees: ["Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "Eviction", "Machine"],
-            packages: [nioCore, nioFoundation, nioPosix, crypto, distributedTracing, httpTypes, logging]),
+            sees: ["Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine"],
+            packages: [nioCore, nioPosix, distributedTracing, httpTypes, logging]),
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",
-            sees: ["Pipeline", "Transforms", "Vips", "Store", "Machine", "Origin", "Network", "HTTPCaching"]),
+            sees: ["Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin", "Network", "HTTPCaching"]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),
-        room("Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
+        room("Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
         room(
             "OpenTelemetry", sees: ["Tracing", "HTTPCaching"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
@@ -131,7 +137,10 @@ let package = Package(
             ]),
         room(
             "Web",
-            sees: ["Query", "HTTPServer", "Pipeline", "Transforms", "Origin", "Network", "HTTPCaching", "Eviction"],
+            sees: [
+                "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Origin", "Network", "HTTPCaching",
+                "Eviction",
+            ],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Pages/Playground"), .embedInCode("Pages/Samples"),
@@ -140,8 +149,9 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb", "DarkroomHTTPServer",
-                "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomTransforms", "DarkroomStore",
-                "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
+                "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTransforms",
+                "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork",
+                "DarkroomHTTPCaching",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
                 serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, serviceContext,
                 unixSignals, yams,
@@ -166,11 +176,12 @@ let package = Package(
                 crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
                 serviceContext,
             ]),
+        tests(of: "Cache", sees: ["HTTPCaching", "Network", "Origin", "Store", "Transforms"], packages: [httpTypes, nioCore]),
         tests(
             of: "Pipeline",
             sees: [
-                "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "TestClock",
-                "TestLogs",
+                "Cache", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching",
+                "TestClock", "TestLogs",
             ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
@@ -187,7 +198,8 @@ let package = Package(
             of: "Examples", sees: ["TestOrigin", "Darkroom"],
             packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
         tests(
-            of: "Query", sees: ["Pipeline", "Transforms", "HTTPCaching", "Network", "TestRandom"], packages: [nioCore]),
+            of: "Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
+            packages: [nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
@@ -197,7 +209,7 @@ let package = Package(
         tests(
             of: "Web",
             sees: [
-                "Query", "HTTPServer", "Pipeline", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
+                "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
                 "TestClock", "TestRandom", "Tracing",
             ],
             packages: [
@@ -208,8 +220,7 @@ let package = Package(
             of: "Command",
             sees: [
                 "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms",
-                "HTTPCaching", "Origin",
-                "Network", "ObjectStorage", "Pipeline", "Store",
+                "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Cache", "Store",
             ],
             packages: [
                 argumentParser, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
@@ -219,7 +230,7 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
-                "DarkroomPipeline", "DarkroomTracing",
+                "DarkroomPipeline", "DarkroomCache", "DarkroomTracing",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
                 "DarkroomObjectStorage", "DarkroomTestRandom", logging, httpTypes,
                 nioCore, nioHTTP1,

@@ -1,4 +1,5 @@
 // The library's one import: pipeline, transforms, stores and origins, with the values that they take and return.
+@_exported public import DarkroomCache
 @_exported public import DarkroomHTTPCaching
 @_exported public import DarkroomMachine
 @_exported public import DarkroomNetwork

@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomTransforms
 
@@ -11,24 +12,24 @@ extension ImagePipeline {
         let keys = RequestKeys(
             input, chain: chain, identity: keyFilter.identity(of: input.source), epoch: encoderEpoch)
         return ResolvedRequest(
-            input: input, chain: chain, keys: keys, epoch: resolver.caches.epochs.current(of: keys.source),
+            input: input, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source),
             urgency: urgency)
     }
 
     /// The image of a request, with its mark if it has one. The mark comes first: if it fails, so does the request, and
     /// no fallback is used. If the mark has changed by the time it is drawn, the request starts over, once.
     func markedImage(
-        for request: ResolvedRequest, _ findings: DiskFindings
+        for request: ResolvedRequest, _ look: CacheLook?
     ) async throws(PipelineError) -> ImageResponse {
-        guard request.input.mark != nil else { return try await imageOrFallback(for: request, findings) }
+        guard request.input.mark != nil else { return try await imageOrFallback(for: request, look) }
         let marked = request.lacksMark ? try await withMark(request) : request
         do throws(PipelineError) {
-            let response = try await imageOrFallback(for: marked, request.lacksMark ? DiskFindings() : findings)
+            let response = try await imageOrFallback(for: marked, request.lacksMark ? nil : look)
             return showingMark(response, marked)
         } catch {
             guard let mark = marked.mark, resolver.hasChanged(mark) else { throw error }
             let again = try await withMark(request)
-            return showingMark(try await imageOrFallback(for: again, DiskFindings()), again)
+            return showingMark(try await imageOrFallback(for: again, nil), again)
         }
     }
 
@@ -51,7 +52,7 @@ extension ImagePipeline {
     /// The request with what the caches know of its mark, whether or not that may be used, without a side effect.
     func resolveForInspection(_ request: ImageRequest) async -> ResolvedRequest {
         guard let asked = markRequest(of: request, Urgency(request.priority)) else { return resolve(request) }
-        guard let record = await CachedState(of: asked, in: resolver.caches, now: resolver.now()).record else {
+        guard let record = await resolver.inquiry(asked, nil, .peek).look.record else {
             return resolve(request)
         }
         return resolve(request, mark: ResolvedMark(asked, record))

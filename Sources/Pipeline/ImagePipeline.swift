@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
 public import DarkroomOrigin
@@ -27,9 +28,7 @@ public final class ImagePipeline: Sendable {
     let resolver: ImageResolver
     let deadlines: DeadlineTimer
     let delegate: any ImagePipelineDelegate
-    let purger: Purger
-    /// Nil without a shared tier.
-    let follower: PurgeFollower?
+    let processing: any ImageProcessing
     let encoderEpoch: String
     private let logger: Logger
 
@@ -74,14 +73,36 @@ public final class ImagePipeline: Sendable {
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.logger = logger
-        let parts = PipelineParts(
-            configuration: configuration, origin: origin, memory: memory, disk: disk, shared: shared,
-            processing: processing, delegate: delegate, keyFilter: keyFilter, logger: logger, now: now, clock: clock,
-            random: random)
-        resolver = parts.resolver
-        deadlines = parts.deadlines
-        purger = parts.purger
-        follower = parts.follower
+        self.processing = processing
+        let policy = configuration.freshness
+        let cache = ImageCache(
+            memory: memory, disk: disk, shared: shared, policy: policy,
+            surroundings: PurgeSurroundings(
+                identity: { keyFilter.identity(of: $0) }, clearOutages: { origin.clearOutages(ofHost: $0) },
+                removeDecoded: { content in
+                    if let content {
+                        processing.removeDecoded(identity: content.hex)
+                    } else {
+                        processing.shrinkMemory(toFraction: 0)
+                    }
+                }),
+            logger: logger, now: now, random: random)
+        let pixels = PixelWork(
+            queue: WorkQueue(
+                workers: configuration.pixelWorkers, depth: configuration.queueDepth,
+                memoryBudgetBytes: configuration.memoryBudgetBytes),
+            processing: processing, limits: configuration.limits, efforts: configuration.efforts)
+        deadlines = DeadlineTimer(configuration.requestTimeout, clock: clock)
+        resolver = ImageResolver(
+            cache: cache,
+            fetcher: SharedFetch(
+                fetch: OriginFetch(origin: origin, delegate: delegate, policy: policy, cache: cache, now: now),
+                queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
+            producer: VariantProducer(
+                pixels: pixels, cache: cache, speed: EncodingSpeed(configuration.efforts), now: now),
+            background: BackgroundWork(deadlines: deadlines),
+            upgrades: FormatUpgrades(configuration, deadlines: deadlines, queue: pixels.queue),
+            encodingBudget: configuration.encodingBudget, now: now)
     }
 
     /// Creates a pipeline that downloads over HTTP and HTTPS from public addresses and caches in memory.
@@ -143,19 +164,20 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageResponse {
         var stopwatch = Stopwatch()
         try requireAllowedSources(of: request)
-        if let follower, follower.isBehind { await follower.poll() }
+        if resolver.cache.isBehind { await resolver.cache.carryOutPurges() }
         let request = resolve(request, reporter: reporter)
         var response: ImageResponse
         if request.lacksMark {
-            response = try await imageWithinTimeout(for: request, DiskFindings())
-        } else if let found = resolver.imageInMemory(for: request) {
+            response = try await imageWithinTimeout(for: request, nil)
+        } else if let found = resolver.imageAtOnce(for: request) {
             response = showingMark(found, request)
         } else {
-            let (found, findings) = await resolver.imageOnDisk(for: request)
-            if let found {
+            // No deadline counts yet: a disk that does not answer counts as a miss after a few seconds.
+            let look = await resolver.cache.look(request.access)
+            if let found = resolver.imageAtOnce(for: request, look) {
                 response = showingMark(found, request)
             } else {
-                response = try await imageWithinTimeout(for: request, findings)
+                response = try await imageWithinTimeout(for: request, look)
             }
         }
         response.original = nil
@@ -179,7 +201,7 @@ public final class ImagePipeline: Sendable {
     }
 
     private func imageWithinTimeout(
-        for request: ResolvedRequest, _ findings: DiskFindings
+        for request: ResolvedRequest, _ look: CacheLook?
     ) async throws(PipelineError) -> ImageResponse {
         var request = request
         let deadline = Deadline()
@@ -187,10 +209,10 @@ public final class ImagePipeline: Sendable {
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await markedImage(for: request, findings) }
+            guard configuration.continuesInBackground else { return try await markedImage(for: request, look) }
             // An unstructured task is not canceled with the caller's.
             return try await Task { [request] in
-                await Result { () async throws(PipelineError) in try await markedImage(for: request, findings) }
+                await Result { () async throws(PipelineError) in try await markedImage(for: request, look) }
             }.value.get()
         } catch {
             let error = deadline.hasPassed ? timeout(of: request) : error
@@ -205,14 +227,14 @@ public final class ImagePipeline: Sendable {
     private func timeout(of request: ResolvedRequest) -> PipelineError {
         let wait = request.urgency.timeQueued
         let isDueToQueue = request.urgency.isQueued || wait > configuration.requestTimeout / 2
-        return isDueToQueue ? resolver.recordExpiry(after: wait) : .timedOut
+        return isDueToQueue ? resolver.producer.pixels.queue.refuse(.expired, after: wait) : .timedOut
     }
 
     func imageOrFallback(
-        for request: ResolvedRequest, _ findings: DiskFindings
+        for request: ResolvedRequest, _ look: CacheLook?
     ) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await resolver.image(for: request, prior: findings)
+            return try await resolver.image(for: request, look)
         } catch {
             guard let fallback = request.input.fallback, error.permitsFallback else { throw error }
             return try await imageOfFallback(fallback, for: request, because: error)
@@ -253,17 +275,15 @@ public final class ImagePipeline: Sendable {
             TransformChain(request.recipe, limits: configuration.limits), for: request)
         let identity = keyFilter.identity(of: request.source)
         let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
-        func derivedKeys(for output: OutputOptions) -> RequestKeys {
-            var other = request
-            other.output = output
-            return RequestKeys(other, chain: chain, identity: identity, epoch: encoderEpoch)
+        let derivedKeys = { [encoderEpoch] (output: OutputOptions) in
+            keys.with(output: output, of: request, chain: chain, epoch: encoderEpoch)
         }
         let document = request.placeholderOutput
         return ResolvedRequest(
             input: request, chain: chain, keys: keys,
-            placeholderKeys: document.details.isEmpty ? nil : derivedKeys(for: document),
+            placeholderKeys: document.details.isEmpty ? nil : derivedKeys(document),
             interimKeys: configuration.encodingBudget > .zero ? request.interim.map(derivedKeys) : nil,
-            epoch: resolver.caches.epochs.current(of: keys.source),
+            epoch: resolver.cache.epoch(of: keys.source),
             urgency: urgency, reporter: reporter, mark: mark)
     }
 
@@ -274,6 +294,7 @@ public final class ImagePipeline: Sendable {
     public func shutdown() {
         resolver.background.shutdown()
         resolver.upgrades.shutdown()
+        resolver.cache.shutdown()
         resolver.producer.pixels.queue.shutdown()
     }
 }

@@ -5,6 +5,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// The Fetch standard's cache modes, which are `NSURLRequest`'s cache policies, and the request directives.

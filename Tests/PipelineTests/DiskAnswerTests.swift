@@ -5,6 +5,7 @@ import DarkroomTestClock
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Answers from the disk tier.
@@ -46,7 +47,7 @@ struct DiskAnswerTests {
         try await bench.ask()
         await bench.settle()
         // The record on disk stays fresh, the one in memory does not.
-        let records = bench.pipeline.resolver.caches.records
+        let records = bench.pipeline.resolver.cache.records
         let source = RequestKeys.source(SourceURL.example.canonical)
         let record = try #require(records.inMemory(source))
         var response = record.response
@@ -90,7 +91,8 @@ struct DiskAnswerTests {
         await bench.settle()
         let request = try bench.request()
         #expect(bench.pipeline.imageAtOnce(bench.pipeline.lookup(for: request)) == nil)
-        let (response, _) = await bench.pipeline.resolver.imageOnDisk(for: bench.pipeline.resolve(request))
-        #expect(response?.cache.variant == .disk)
+        let resolved = bench.pipeline.resolve(request)
+        let look = await bench.pipeline.resolver.cache.look(resolved.access)
+        #expect(bench.pipeline.resolver.imageAtOnce(for: resolved, look)?.cache.variant == .disk)
     }
 }

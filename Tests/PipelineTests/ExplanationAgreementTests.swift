@@ -9,6 +9,7 @@ import NIOCore
 import Synchronization
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// What an explanation says is what the next request does, in random states of the caches, the origin and the request.

@@ -8,6 +8,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Explanations of requests, and that they have no side effects.

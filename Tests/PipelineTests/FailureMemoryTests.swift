@@ -6,6 +6,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// How long each kind of failure is remembered.
@@ -54,20 +55,6 @@ struct FailureMemoryTests {
         bench.wall.advance(seconds: 1.1)
         _ = try await bench.failure(mode: .reload)
         #expect(bench.origin.fetches.value == 11)
-    }
-
-    @Test func `The delay has a jitter of a fifth`() {
-        func seconds(_ random: Double) -> Double {
-            FailureRetention.transient(nil).lifetime(attempts: 1, policy: FreshnessPolicy(), random: random)
-                / .seconds(1)
-        }
-        #expect(abs(seconds(0) - 0.8) < 1e-9)
-        #expect(abs(seconds(0.999_999) - 1.2) < 1e-3)
-    }
-
-    @Test func `Retry-After counts for an hour at most`() {
-        let retention = FailureRetention.transient(nil, retryAfter: .seconds(86_400))
-        #expect(retention.lifetime(attempts: 1, policy: FreshnessPolicy(), random: 0) == .seconds(3_600))
     }
 
     @Test func `Retry-After is honored`() async throws {
@@ -210,25 +197,6 @@ struct FailureMemoryTests {
         bench.origin.answer(.status(status))
         bench.wall.advance(seconds: 61)
         #expect(try await bench.failure() != nil)
-    }
-
-    @Test func `Remembered failures stay within their budget, however long the addresses`() throws {
-        let memory = FailureMemory(policy: FreshnessPolicy())
-        let path = String(repeating: "a", count: 7_000)
-        let request = try ImageRequest(url: "http://example.com/\(path)")
-        let sources = (0..<3_000).map { resolved(request, identity: "\($0)") }
-        for source in sources { memory.record(.notFound(status: 404), .blocked, of: source, now: WallClock.start) }
-        let remembered = sources.filter { memory.current(of: $0, now: WallClock.start) != nil }.count
-        #expect(remembered > 1_000)
-        #expect(remembered * path.utf8.count < 16 << 20)
-    }
-
-    private func resolved(_ request: ImageRequest, identity: String) -> ResolvedRequest {
-        let chain = TransformChain(request.recipe)
-        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: "e")
-        return ResolvedRequest(
-            input: request, chain: chain, keys: keys, epoch: PurgeEpochs().current(of: keys.source),
-            urgency: Urgency(.normal))
     }
 
     @Test(arguments: ["no-cache", "max-age=0"])

@@ -2,6 +2,7 @@ import DarkroomOrigin
 import Synchronization
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// The bounds of the work behind answers in a quicker format.

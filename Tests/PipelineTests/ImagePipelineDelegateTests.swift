@@ -7,6 +7,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// A custom transform, and a delegate that adds it to the chain.

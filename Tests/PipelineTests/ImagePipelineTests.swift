@@ -9,6 +9,7 @@ import Foundation
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(2)))
@@ -66,7 +67,7 @@ struct ImagePipelineTests {
         let pipeline = pipeline(origin, memoryBytes: memoryBytes)
         _ = try await pipeline.image(for: request(width: 20))
         // It is in use until the disk has it.
-        await until { pipeline.resolver.caches.originalsInUse[RequestKeys.source("http://example.com/a.png")] == nil }
+        await until { pipeline.resolver.cache.originalsInUse[RequestKeys.source("http://example.com/a.png")] == nil }
         let second = try await pipeline.image(for: request(width: 10))
         #expect(second.cache == CacheReport(original: tier, isStored: true))
         #expect(origin.fetches.value == 1)

@@ -5,6 +5,7 @@ import DarkroomTransforms
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// The progress of requests.

@@ -4,6 +4,7 @@ import DarkroomTransforms
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Documents about a source, which are cached like variants unless only the header was read.

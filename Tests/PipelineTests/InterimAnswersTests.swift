@@ -6,6 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// When an answer in a quicker format is given, and when it is final.

@@ -3,6 +3,7 @@ import DarkroomStore
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// How long an image with a mark may be used, and whether it may be stored.

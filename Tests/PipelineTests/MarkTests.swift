@@ -7,6 +7,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Requests whose image shows a mark: a second source with a life of its own.

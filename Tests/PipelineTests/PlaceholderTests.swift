@@ -5,6 +5,7 @@ import DarkroomVips
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Placeholders, which are returned with an image, cached like it, and never delay or fail it.

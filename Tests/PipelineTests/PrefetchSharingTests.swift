@@ -4,6 +4,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Prefetching together with requests, over a whole pipeline.

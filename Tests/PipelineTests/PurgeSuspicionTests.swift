@@ -4,6 +4,7 @@ import DarkroomStore
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// A server that cannot read the purges of the others.

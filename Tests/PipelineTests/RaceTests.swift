@@ -5,6 +5,7 @@ import DarkroomTransforms
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Races between requests, purges and late responses.

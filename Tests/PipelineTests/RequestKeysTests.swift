@@ -3,6 +3,7 @@ import DarkroomStore
 import DarkroomTransforms
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 struct RequestKeysTests {

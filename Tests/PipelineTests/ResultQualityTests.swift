@@ -3,6 +3,7 @@ import DarkroomTransforms
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// The quality that an image decided for itself, from every tier.
@@ -35,20 +36,5 @@ struct ResultQualityTests {
         #expect(
             try await bench.pipeline.image(for: request(bench, OutputOptions(format: .webp, quality: 50))).quality
                 == nil)
-    }
-
-    @Test func `A variant's record keeps the quality, and refuses a byte that is none`() throws {
-        var record = VariantRecord(
-            content: StoreKey(hashing: "content".utf8), format: .webp, size: PixelSize(width: 3, height: 2),
-            sourceBytes: 5, digest: String(repeating: "a", count: 64))
-        for quality in [
-            nil, ResultQuality(value: nil), ResultQuality(value: 20, fits: false), .ofSource(), .ofSource(fits: false),
-        ] {
-            record.quality = quality
-            #expect(VariantRecord(record.bytes) == record)
-        }
-        var bytes = record.bytes
-        bytes.setInteger(UInt8(101), at: bytes.writerIndex - 1)
-        #expect(VariantRecord(bytes) == nil)
     }
 }

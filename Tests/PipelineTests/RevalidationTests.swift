@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Revalidation of stale originals and variants.

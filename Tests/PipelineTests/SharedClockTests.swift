@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomObjectStorage
 @testable import DarkroomPipeline
 

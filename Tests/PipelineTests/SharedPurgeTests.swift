@@ -7,6 +7,7 @@ import NIOCore
 import Synchronization
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Purges that reach all servers that share a tier.

@@ -4,6 +4,7 @@ import DarkroomStore
 import HTTPTypes
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Purged objects are deleted behind the answer, while the same server may write to the same names again.

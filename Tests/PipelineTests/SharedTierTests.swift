@@ -8,6 +8,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// What one server stored in the shared tier, as others find it.

@@ -6,6 +6,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// The work and the entries that requests share, and those that they must not share.
@@ -33,8 +34,8 @@ struct SharingTests {
         try await bench.ask()
         let (pipeline, resolver) = (bench.pipeline, bench.pipeline.resolver)
         let request = try pipeline.resolve(bench.request())
-        let record = try #require(resolver.caches.records.inMemory(request.keys.source))
-        let original = try #require(await resolver.originals.find(request, record))
+        let record = try #require(resolver.cache.records.inMemory(request.keys.source))
+        let original = try #require(await resolver.cache.original(record, for: request.access))
         #expect(try await resolver.producer.produce(request, from: original).isShared)
         #expect(bench.processing.runs.value == 1)
     }

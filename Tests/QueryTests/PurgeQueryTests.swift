@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomPipeline
 import Testing
 

@@ -6,6 +6,7 @@ import HummingbirdCore
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 

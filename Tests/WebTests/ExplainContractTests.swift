@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import Yams
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb

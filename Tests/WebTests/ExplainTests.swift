@@ -8,6 +8,7 @@ import HummingbirdCore
 import Synchronization
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 

@@ -16,6 +16,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 
@@ -214,7 +215,7 @@ final class HitServer: Sendable {
             RequestKeys.source(try SourceURL(parsing: "http://a.org/\($0)").canonical)
         }
         for source in sources ?? [] {
-            while pipeline.resolver.caches.originalsInUse[source] != nil { await Task.yield() }
+            while pipeline.resolver.cache.originalsInUse[source] != nil { await Task.yield() }
         }
     }
 }

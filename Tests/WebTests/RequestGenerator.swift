@@ -4,6 +4,7 @@ import DarkroomTestClock
 import DarkroomTestRandom
 import Foundation
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb

@@ -11,6 +11,7 @@ import Logging
 import NIOCore
 import Synchronization
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb

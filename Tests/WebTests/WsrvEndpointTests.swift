@@ -8,6 +8,7 @@ import NIOCore
 import Synchronization
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb

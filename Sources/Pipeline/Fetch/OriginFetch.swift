@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
@@ -13,9 +14,7 @@ struct OriginFetch: Sendable {
     let origin: any OriginFetching
     let delegate: any ImagePipelineDelegate
     let policy: FreshnessPolicy
-    let caches: PipelineCaches
-    let writer: CacheWriter
-    let failures: FailureMemory
+    let cache: ImageCache
     let now: @Sendable () -> Date
 
     /// The kind of request.
@@ -64,7 +63,7 @@ struct OriginFetch: Sendable {
     func send(
         _ request: ResolvedRequest, _ mode: Mode, known: SourceRecord?, urgency: Urgency, report: @escaping Report
     ) async throws(PipelineError) -> Answer {
-        let undecodable = failures.undecodable(of: request, now: now())
+        let undecodable = cache.failures.undecodable(of: request.access, now: now())
         let validated = mode == .conditional ? undecodable?.record ?? known : undecodable?.record
         let sentAt = ContinuousClock.now
         let response = try await exchange(request, mode, validated, known: known, urgency, report)
@@ -82,11 +81,11 @@ struct OriginFetch: Sendable {
         let record = validated.freshened(by: response, requestedAt: sentAt, policy: policy)
         if record.response.refusal(policy) != nil, mode != .reload {
             // The known content may no longer be stored, not even for use while the origin fails.
-            await writer.remove(request.keys.source)
+            await cache.remove(request.keys.source)
             return try await send(request, .reload, known: known ?? validated, urgency: urgency, report: report)
         }
         try refuse(undecodable, now: record, request)
-        if record.isVerified { await writer.store(record, for: request) }
+        if record.isVerified { await cache.store(record, for: request.access) }
         return Answer(record: record, original: nil, status: 304, isVerified: true)
     }
 
@@ -110,7 +109,7 @@ struct OriginFetch: Sendable {
             body: content.content, record: record, tier: nil,
             mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
-        await store(original, for: request, isKnown: known != nil, isVerified: isVerified)
+        await cache.take(original, isKnown: known != nil, isVerified: isVerified, for: request.access)
         return Answer(
             record: record, original: original, status: accepted.status.code, isVerified: isVerified)
     }
@@ -119,25 +118,10 @@ struct OriginFetch: Sendable {
     private func refuse(
         _ undecodable: UndecodableContent?, now record: SourceRecord, _ request: ResolvedRequest
     ) throws(PipelineError) {
-        guard let undecodable else { return }
-        failures.record(undecodable.with(record), of: request, now: now())
-        throw failures.current(of: request, now: now()) ?? undecodable.error
-    }
-
-    private func store(
-        _ original: Original, for request: ResolvedRequest, isKnown: Bool, isVerified: Bool
-    ) async {
-        let source = request.keys.source
-        let tiers = request.cache.store.union
-        if isVerified, original.mayBeStored {
-            _ = original.claimRecord(tiers)
-            await writer.store(original.record, for: request)
-        } else if !original.mayBeStored, !tiers.isEmpty {
-            // This content replaces content that was stored, or that an earlier request is about to store.
-            if isKnown { await writer.remove(source) } else { caches.epochs.advance(source) }
-        }
-        if caches.accepts(original.record, request) { caches.originalsInUse.insert(original, for: source) }
-        if !caches.isCurrent(request) { caches.originalsInUse.remove([source]) }
+        guard var undecodable else { return }
+        undecodable.record = record
+        cache.failures.record(undecodable, of: request.access, now: now())
+        throw cache.failures.current(of: request, now: now()) ?? undecodable.decodingError
     }
 
     // MARK: Exchange
@@ -158,7 +142,7 @@ struct OriginFetch: Sendable {
         message.client = urgency.clients.first ?? ""
         do throws(OriginError) {
             let response = try await download(message, urgency)
-            failures.recordSuccess(of: request)
+            cache.failures.recordSuccess(of: request.keys.source)
             if !response.isNotModified { report(response.whole) }
             return response
         } catch {
@@ -185,11 +169,11 @@ struct OriginFetch: Sendable {
         let retention = error.retention(now: now())
         let isBlocked = await delegate.shouldBlockFailedURL(request.source, error: failure)
         // A purge in the meantime clears this failure too.
-        if caches.isCurrent(request) {
-            failures.record(failure, isBlocked ? .blocked : retention, of: request, now: now())
+        if cache.isCurrent(request.access) {
+            cache.failures.record(failure, isBlocked ? .blocked : retention, of: request.access, now: now())
         }
         if case .gone = retention, isKnown, !request.cache.store.union.isEmpty {
-            await writer.remove(request.keys.source)
+            await cache.remove(request.keys.source)
         }
         return failure
     }
@@ -222,5 +206,34 @@ extension Priority {
         case .normal: .normal
         case .high: .high
         }
+    }
+}
+
+extension SourceRecord {
+    /// Creates the record of a response with content.
+    ///
+    /// - Parameter known: the record that it replaces.
+    convenience init(
+        of response: OriginResponse, for source: SourceURL, requestedAt: ContinuousClock.Instant, content: StoreKey,
+        replacing known: SourceRecord?, policy: FreshnessPolicy
+    ) {
+        self.init(
+            url: source.canonical, host: source.hostName, answeredURL: response.url.canonical,
+            response: StoredResponse(
+                status: response.status.code, fields: response.headers, sent: response.sentFields,
+                requestedAt: response.requestedAt, receivedAt: response.receivedAt),
+            content: content, policy: policy, requestedAt: requestedAt, leastOrder: known?.nextOrder ?? 0,
+            leastDate: known?.nextDate ?? .distantPast, isVerified: false)
+    }
+
+    /// The same content, freshened by a 304 (RFC 9111 §4.3.4).
+    func freshened(
+        by answer: OriginResponse, requestedAt: ContinuousClock.Instant, policy: FreshnessPolicy
+    ) -> SourceRecord {
+        with(
+            response.freshened(
+                by: answer.headers, sent: answer.sentFields, requestedAt: answer.requestedAt,
+                receivedAt: answer.receivedAt),
+            requestedAt: requestedAt, leastOrder: nextOrder, leastDate: nextDate, policy: policy)
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomOrigin
 import DarkroomStore
@@ -17,12 +18,6 @@ struct SharedFetch: Sendable {
         let mode: OriginFetch.Mode
         /// No request joins a fetch that started before a purge.
         let epoch: PurgeEpoch
-    }
-
-    private var caches: PipelineCaches { fetch.caches }
-
-    func isSelected(_ record: SourceRecord?, for request: ResolvedRequest) async -> Bool {
-        await fetch.isSelected(record, for: request)
     }
 
     /// The origin's answer, and whether another request's fetch brought it.
@@ -77,10 +72,8 @@ struct SharedFetch: Sendable {
 
     /// Stores a shared answer, since the request that fetched it may store in fewer tiers than this one.
     private func store(_ answer: OriginFetch.Answer, for request: ResolvedRequest) async {
-        guard answer.record.isVerified, answer.original?.mayBeStored != false,
-            caches.records.inMemory(request.keys.source) !== answer.record
-        else { return }
-        await fetch.writer.store(answer.record, for: request)
+        guard answer.record.isVerified, answer.original?.mayBeStored != false else { return }
+        await fetch.cache.store(answer.record, for: request.access)
     }
 
     /// The answer that another request received after this one looked into the caches.
@@ -88,12 +81,10 @@ struct SharedFetch: Sendable {
         to request: ResolvedRequest, since known: SourceRecord?
     ) async -> OriginFetch.Answer? {
         guard !request.forcesOrigin else { return nil }
-        let source = request.keys.source
-        let original = caches.originalsInUse[source].flatMap { $0.mayBeStored ? $0 : nil }
-        let readsMemory = request.cache.query.union.contains(.memory)
-        guard let record = original?.record ?? (readsMemory ? caches.records.inMemory(source) : nil), record !== known
-        else { return nil }
-        let isSelected = await self.isSelected(record, for: request)
+        let access = request.access
+        let original = fetch.cache.originalInUse(access)
+        guard let record = original?.record ?? fetch.cache.storedRecord(access), record !== known else { return nil }
+        let isSelected = await fetch.isSelected(record, for: request)
         let decision = CacheDecision.decide(
             stored: record.freshness, isSelected: isSelected, policy: request.cache.policy, now: fetch.now())
         guard case .use = decision else { return nil }

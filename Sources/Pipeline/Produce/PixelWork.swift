@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms

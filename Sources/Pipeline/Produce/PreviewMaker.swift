@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms

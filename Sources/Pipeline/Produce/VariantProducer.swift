@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
@@ -7,9 +8,7 @@ import NIOCore
 /// Makes variants from originals and stores them, once for all requests that need the same variant at the same time.
 struct VariantProducer: Sendable {
     let pixels: PixelWork
-    let caches: PipelineCaches
-    let writer: CacheWriter
-    let failures: FailureMemory
+    let cache: ImageCache
     let speed: EncodingSpeed
     let now: @Sendable () -> Date
     let productions = Coalescer<Key, Produced>()
@@ -54,10 +53,11 @@ struct VariantProducer: Sendable {
     /// The variant that another request made after this one looked into the caches.
     private func recentlyProduced(_ request: ResolvedRequest, _ original: Original) async -> Produced? {
         guard !request.cache.waitsForDisk,
-            let found = VariantLookup(caches: caches).inMemory(request, of: original.record.content)
+            let found = cache.recentVariant(
+                request.keys.variant, of: original.record.content, for: request.access)
         else { return nil }
         original.record.markVerified()
-        let isStored = await writer.store(found.entry, from: original, for: request)
+        let isStored = await cache.store(found.entry, from: original, for: request.access)
         return Produced(
             body: found.body, record: found.record, isStored: isStored, timings: Timings(), isShared: true)
     }
@@ -80,7 +80,7 @@ struct VariantProducer: Sendable {
         let isVerified = image.isProven || original.tier != nil
         if isVerified { original.record.markVerified() }
         let isStored =
-            isVerified ? await writer.store(entry, from: original, cost: processTime, for: request) : false
+            isVerified ? await cache.store(entry, from: original, cost: processTime, for: request.access) : false
         timings.store = stopwatch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }
@@ -90,7 +90,7 @@ struct VariantProducer: Sendable {
     ) async throws(PipelineError) -> (ProcessedImage, Duration) {
         do throws(PipelineError) {
             let result = try await pixels.process(pixels.job(for: request, from: original, mark: mark), urgency)
-            if original.tier == nil, result.0.isProven { failures.remove([request.keys.source]) }
+            if original.tier == nil, result.0.isProven { cache.failures.remove([request.keys.source]) }
             speed.record(result.0, as: request.input.output)
             return result
         } catch {
@@ -101,11 +101,7 @@ struct VariantProducer: Sendable {
 
     private func record(_ error: PipelineError, of original: Original, for request: ResolvedRequest) {
         let content = UndecodableContent(
-            original.record, error, pages: request.input.pages, decodedAt: now())
-        // A purge in the meantime clears this failure too. Content that may not be stored advanced the epoch itself.
-        if caches.isCurrent(request) || !original.mayBeStored {
-            failures.record(content, of: request, now: now())
-        }
-        caches.originalsInUse.remove([request.keys.source])
+            original.record, error, requesting: request.input.pages, decodedAt: now())
+        cache.reject(content, mayBeStored: original.mayBeStored, for: request.access)
     }
 }

@@ -1,3 +1,4 @@
+public import DarkroomCache
 public import DarkroomNetwork
 import DarkroomOrigin
 public import DarkroomTransforms

@@ -1,3 +1,4 @@
+public import DarkroomCache
 public import DarkroomHTTPCaching
 public import DarkroomTransforms
 public import Foundation
@@ -50,17 +51,7 @@ public struct ImageResponse: Sendable {
 /// Which tier answered, and how the origin was involved.
 public struct CacheReport: Hashable, Sendable {
     /// A tier in which an entry was found.
-    public enum Tier: String, Sendable {
-        case memory, disk, shared
-
-        var set: TierSet {
-            switch self {
-            case .memory: .memory
-            case .disk: .disk
-            case .shared: .shared
-            }
-        }
-    }
+    public typealias Tier = CacheTier
 
     /// The tier that had the variant; nil if it was made for this request.
     public var variant: Tier?
@@ -131,5 +122,12 @@ public struct CacheLocation: Hashable, Sendable {
     public init(original: TierSet = [], variant: TierSet = []) {
         self.original = original
         self.variant = variant
+    }
+}
+
+extension CacheLocation {
+    init(_ entries: [CachedEntry]) {
+        let tiers = { (kind: CachedEntry.Kind) in entries.first { $0.kind == kind }?.tiers ?? [] }
+        self.init(original: tiers(.original), variant: tiers(.variant))
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 package import DarkroomMachine
 import DarkroomNetwork

@@ -1,4 +1,4 @@
-package import DarkroomPipeline
+package import DarkroomCache
 
 /// What a query to `DELETE /cache` asks for.
 package struct PurgeQuery: Hashable, Sendable {

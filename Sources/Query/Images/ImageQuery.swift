@@ -1,3 +1,4 @@
+package import DarkroomCache
 package import DarkroomHTTPCaching
 package import DarkroomNetwork
 package import DarkroomPipeline

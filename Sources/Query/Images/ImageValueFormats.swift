@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomTransforms

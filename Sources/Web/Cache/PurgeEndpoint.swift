@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline

@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomCache
 import DarkroomHTTPServer
 import DarkroomPipeline
 

@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import Testing
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomStore
 

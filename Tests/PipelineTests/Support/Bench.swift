@@ -10,6 +10,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// A pipeline whose surroundings the test controls.
@@ -43,7 +44,7 @@ struct Bench {
 
     /// Returns once the source's original is no longer in use, so that the next request does not share it.
     func settle(_ url: SourceURL = .example) async {
-        await until { pipeline.resolver.caches.originalsInUse[RequestKeys.source(url.canonical)] == nil }
+        await until { pipeline.resolver.cache.originalsInUse[RequestKeys.source(url.canonical)] == nil }
     }
 
     func request(

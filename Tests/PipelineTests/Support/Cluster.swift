@@ -10,6 +10,7 @@ import Logging
 import NIOCore
 import Synchronization
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Servers that share a tier, with one origin and one clock.

@@ -6,6 +6,7 @@ import DarkroomTransforms
 import HTTPTypes
 import NIOCore
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 
 /// Images that show a mark, which has an origin of its own.

@@ -1,0 +1,150 @@
+package import DarkroomHTTPCaching
+package import DarkroomStore
+package import Foundation
+package import Logging
+
+/// What is known and kept of sources: their records, originals and variants in the tiers, remembered failures, and
+/// which of it purges have outdated.
+///
+/// Which tiers exist, and in which order they are used, is known here only. A request looks with its keys and options:
+/// at once, without waiting; to use what is found, which then counts as used and is copied to nearer tiers; or to peek,
+/// without a side effect.
+package final class ImageCache: Sendable {
+    let memory: MemoryStore
+    let disk: (any Storing)?
+    let shared: SharedTier?
+    let records: SourceRecords
+    package let failures: FailureMemory
+    let originalsInUse = OriginalsInUse()
+    let epochs = PurgeEpochs()
+    /// Nil without a shared tier.
+    let follower: PurgeFollower?
+    let policy: FreshnessPolicy
+    let now: @Sendable () -> Date
+    let surroundings: PurgeSurroundings
+    /// Writes that a request doesn't wait for although something depends on their end.
+    let writes = OwnedTasks()
+
+    /// The budget of the records as a fraction of the memory tier's: one sixteenth.
+    private static let recordsDivisor = 16
+
+    /// - Parameters:
+    ///   - memory: the first tier. Records take another sixteenth of its budget.
+    ///   - disk: the second tier; nil = none.
+    ///   - shared: the third tier, which the caller closes; nil = none.
+    ///   - surroundings: what purges concern besides the caches.
+    ///   - now: the wall clock, for ages.
+    ///   - random: 0..<1, for the jitter of the backoff after failures.
+    package init(
+        memory: MemoryStore, disk: (any Storing)? = nil, shared: SharedStore? = nil, policy: FreshnessPolicy,
+        surroundings: PurgeSurroundings, logger: Logger, now: @escaping @Sendable () -> Date,
+        random: @escaping @Sendable () -> Double
+    ) {
+        self.memory = memory
+        self.disk = disk
+        self.shared = shared.map { SharedTier($0, policy: policy) }
+        records = SourceRecords(
+            budgetBytes: memory.budgetBytes / Self.recordsDivisor, disk: disk, suspectsDisk: shared != nil,
+            policy: policy)
+        failures = FailureMemory(policy: policy, random: random)
+        follower = self.shared.map { [records] in
+            PurgeFollower($0, disk: disk, suspicion: records.suspicion, logger: logger)
+        }
+        self.policy = policy
+        self.now = now
+        self.surroundings = surroundings
+    }
+
+    // MARK: Currency
+
+    package func epoch(of source: StoreKey) -> PurgeEpoch { epochs.current(of: source) }
+
+    /// Whether the source has not been purged since the request started.
+    package func isCurrent(_ access: CacheAccess) -> Bool { epochs.isCurrent(access.epoch, of: access.keys.source) }
+
+    /// Whether a record may be stored: there was no purge, and no later response brought other content.
+    func accepts(_ record: SourceRecord, _ access: CacheAccess) -> Bool {
+        guard isCurrent(access) else { return false }
+        guard let known = records.inMemory(access.keys.source), known.content != record.content,
+            let later = known.requestedAt
+        else { return true }
+        return record.requestedAt.map { $0 >= later } ?? false
+    }
+
+    // MARK: Tiers
+
+    /// Whether the request's variants can be stored.
+    package func keepsVariants(of access: CacheAccess) -> Bool {
+        let tiers = access.options.store.variants
+        return tiers.contains(.memory) && memory.budgetBytes > 0 || tiers.contains(.disk) && disk != nil
+            || storesLater(access)
+    }
+
+    /// Whether the request's variants are written to a tier that does not say at once that it accepts them.
+    package func storesLater(_ access: CacheAccess) -> Bool {
+        shared != nil && access.options.store.variants.contains(.shared)
+    }
+
+    /// Evicts from memory until this fraction, 0 to 1, of the bytes held is left.
+    package func shrinkMemory(toFraction fraction: Double) {
+        records.shrink(toFraction: fraction)
+        memory.shrink(toBytes: Int(Double(memory.statistics.bytes) * fraction))
+    }
+
+    /// Removes the entries that are past their maximum age.
+    package func removeExpired() async -> PurgeReport {
+        var report = PurgeReport()
+        guard let removed = await disk?.removeExpired() else { return report }
+        report.entries = removed.entries
+        report.bytes = removed.bytes
+        return report
+    }
+
+    /// Ends work that no request waits for. What was handed to a tier is written.
+    package func shutdown() {
+        writes.shutdown()
+        follower?.shutdown()
+    }
+
+    // MARK: Copies between tiers
+
+    /// Copies a record from disk to memory, unless a purge intervened.
+    func promote(_ record: SourceRecord, _ source: StoreKey, since epoch: PurgeEpoch) {
+        if epochs.isCurrent(epoch, of: source) { records.promote(record, for: source) }
+        if !epochs.isCurrent(epoch, of: source) { records.remove([source]) }
+    }
+
+    /// Copies an entry from disk to memory, unless a purge intervened.
+    func promote(_ entry: StoredEntry, for key: EntryKey, since epoch: PurgeEpoch) {
+        if epochs.isCurrent(epoch, of: key.source) { memory.store(entry, for: key) }
+        if !epochs.isCurrent(epoch, of: key.source) { memory.remove(key) }
+    }
+
+    /// Copies a record from the shared tier to the nearer ones, unless a purge intervened.
+    func adopt(_ record: SourceRecord, _ access: CacheAccess) async {
+        let tiers = access.options.store.union.subtracting(.shared)
+        if isCurrent(access) { records.store(record, for: access.keys.source, in: tiers) }
+        await withdrawIfPurged(access)
+    }
+
+    /// Copies an entry from the shared tier to the nearer ones, unless a purge intervened.
+    func adopt(_ entry: StoredEntry, for key: EntryKey, _ access: CacheAccess, in tiers: TierSet) async {
+        guard isCurrent(access) else { return }
+        if tiers.contains(.memory) { memory.store(entry, for: key) }
+        if tiers.contains(.disk) { disk?.store(entry, for: key) }
+        await withdrawIfPurged(access)
+    }
+
+    /// Removes what was stored while a purge intervened.
+    func withdrawIfPurged(_ access: CacheAccess) async {
+        guard !isCurrent(access) else { return }
+        removeFromMemory(access.keys.source)
+        await disk?.removeAll(ofSources: [access.keys.source])
+    }
+
+    func removeFromMemory(_ source: StoreKey) {
+        originalsInUse.remove([source])
+        records.remove([source])
+        memory.removeAll(ofSources: [source])
+    }
+}

@@ -1,0 +1,254 @@
+import DarkroomMachine
+package import DarkroomStore
+package import NIOCore
+
+/// Whether a look changes anything.
+package enum LookMode: Sendable {
+    /// What is found counts as used, and is copied to nearer tiers.
+    case use
+    /// Nothing changes.
+    case peek
+}
+
+/// What a look has found of a request's source, so that the steps that follow don't look again.
+package struct CacheLook: Sendable {
+    /// What is known of the variant's entry in a tier.
+    fileprivate enum Finding {
+        case unknown
+        /// The entry, whatever content it was made from; nil if there is none.
+        case looked(StoredEntry?)
+    }
+
+    /// What is known of the source; nil if nothing is.
+    package fileprivate(set) var record: SourceRecord?
+    fileprivate var onDisk = Finding.unknown
+    fileprivate var inSharedTier = Finding.unknown
+
+    package init(record: SourceRecord? = nil) {
+        self.record = record
+    }
+
+    fileprivate init(record: SourceRecord, onDisk: StoredEntry) {
+        self.record = record
+        self.onDisk = .looked(onDisk)
+    }
+
+    /// Goes on with what the origin has said of the source. This machine's tiers may have changed since they were
+    /// looked into.
+    package mutating func replaceRecord(_ record: SourceRecord) {
+        self.record = record
+        onDisk = .unknown
+    }
+}
+
+/// A finished variant, made from the content that was asked for.
+package struct FoundVariant: Sendable {
+    package let body: ByteBuffer
+    package let record: VariantRecord
+    package let tier: CacheTier
+
+    package var entry: StoredEntry { StoredEntry(body: body, metadata: record.bytes) }
+
+    /// Nil for an entry made from other content: the source has changed since.
+    fileprivate init?(_ entry: StoredEntry?, of content: StoreKey, _ tier: CacheTier) {
+        guard let entry, let record = VariantRecord(entry.metadata), record.content == content else { return nil }
+        (self.body, self.record, self.tier) = (entry.body, record, tier)
+    }
+}
+
+// MARK: Without waiting
+
+extension ImageCache {
+    /// What is known of the source, if that takes no waiting: from memory, or from a file that the system has in
+    /// memory. Nil means that ``look(_:_:)`` has to look.
+    ///
+    /// A fresh image in memory is not held up by a newer download whose image is still being made.
+    package func lookAtOnce(_ access: CacheAccess) -> CacheLook? {
+        guard !access.options.waitsForDisk else { return nil }
+        if let record = storedRecord(access) ?? downloadedRecord(access) { return CacheLook(record: record) }
+        let (keys, epoch) = (access.keys, epochs.current(of: access.keys.source))
+        guard let disk, access.options.query.variants.contains(.disk),
+            let entries = disk.entriesAtOnce(for: [keys.record, keys.variant]), entries.count == 2,
+            let record = records.decode(entries[0], of: keys.source)
+        else { return nil }
+        promote(record, keys.source, since: epoch)
+        return CacheLook(record: record, onDisk: entries[1])
+    }
+
+    /// A variant, if finding it takes no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to look.
+    ///
+    /// - Parameter content: the content that it must have been made from.
+    package func variantAtOnce(
+        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook
+    ) -> FoundVariant? {
+        if let found = recentVariant(key, of: content, for: access) { return found }
+        guard let disk, access.options.query.variants.contains(.disk) else { return nil }
+        if key == access.keys.variant, case .looked(let entry) = look.onDisk {
+            return entry.flatMap { onDisk($0, key, of: content, access, since: access.epoch) }
+        }
+        let epoch = epochs.current(of: key.source)
+        return disk.entriesAtOnce(for: [key])?.first.flatMap { onDisk($0, key, of: content, access, since: epoch) }
+    }
+
+    /// A variant that another request may have stored a moment ago.
+    package func recentVariant(_ key: EntryKey, of content: StoreKey, for access: CacheAccess) -> FoundVariant? {
+        guard access.options.query.variants.contains(.memory) else { return nil }
+        return FoundVariant(memory.entry(for: key), of: content, .memory)
+    }
+
+    /// The source's record, if it is stored, and reading it takes no waiting.
+    package func storedRecord(_ access: CacheAccess, _ mode: LookMode = .use) -> SourceRecord? {
+        guard access.options.query.union.contains(.memory) else { return nil }
+        return mode == .use ? records.inMemory(access.keys.source) : records.peek(access.keys.source)
+    }
+
+    /// What the newest answer of the origin has said of the source, as far as that is known without waiting.
+    package func newestRecord(_ access: CacheAccess, _ mode: LookMode = .use) -> SourceRecord? {
+        downloadedRecord(access) ?? storedRecord(access, mode)
+    }
+
+    private func downloadedRecord(_ access: CacheAccess) -> SourceRecord? {
+        originalsInUse[access.keys.source].flatMap { $0.mayBeStored ? $0.record : nil }
+    }
+
+    /// The bytes of the source that work is under way for, if they may be stored.
+    package func originalInUse(_ access: CacheAccess) -> Original? {
+        originalsInUse[access.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
+    }
+
+    /// Whether certainly nothing is known of the source, as far as that can be said without waiting.
+    package func isUnknown(_ access: CacheAccess) -> Bool {
+        let tiers = access.options.query.union
+        guard newestRecord(access) == nil, shared == nil || !tiers.contains(.shared) else { return false }
+        return disk.map { !tiers.contains(.disk) || $0.isAbsent(access.keys.record) } ?? true
+    }
+}
+
+// MARK: With waiting
+
+extension ImageCache {
+    /// Looks for what is known of the source, in this process's memory and on this machine. One lookup on disk finds
+    /// record and variant.
+    package func look(_ access: CacheAccess, _ mode: LookMode = .use) async -> CacheLook {
+        var look = CacheLook(record: newestRecord(access, mode))
+        let (keys, tiers) = (access.keys, access.options.query)
+        guard let disk else { return look }
+        if mode == .use, !access.options.waitsForDisk, tiers.variants.contains(.disk) {
+            let known = look.record
+            let entries = await withCheckedContinuation { continuation in
+                disk.look(for: known == nil ? [keys.record, keys.variant] : [keys.variant]) {
+                    continuation.resume(returning: $0)
+                }
+            }
+            guard known == nil else {
+                look.onDisk = .looked(entries.first)
+                return look
+            }
+            look.record = entries.first.flatMap { records.decode($0, of: keys.source) }
+            if !entries.isEmpty { look.onDisk = .looked(entries.count > 1 ? entries[1] : nil) }
+        } else if look.record == nil, tiers.union.contains(.disk) {
+            let entry = mode == .use ? await disk.entry(for: keys.record) : await disk.peek(keys.record)
+            look.record = entry.flatMap { records.decode($0, of: keys.source) }
+        } else {
+            return look
+        }
+        if mode == .use, let record = look.record { promote(record, keys.source, since: access.epoch) }
+        return look
+    }
+
+    /// Looks beyond this machine for what may be newer, or not known here.
+    ///
+    /// - Returns: whether it looked.
+    @discardableResult
+    package func lookFurther(
+        _ access: CacheAccess, _ look: inout CacheLook, _ mode: LookMode = .use
+    ) async -> Bool {
+        guard let shared, access.options.query.union.contains(.shared) else { return false }
+        let found = await shared.look(for: access, known: look.record)
+        look.inSharedTier = .looked(found.variant)
+        guard let record = found.record else { return true }
+        if mode == .use { await adopt(record, access) }
+        look.record = record
+        return true
+    }
+
+    /// Looks for a variant in the tiers that the request reads.
+    ///
+    /// - Parameter content: the content that it must have been made from.
+    package func variant(
+        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook = CacheLook(),
+        _ mode: LookMode = .use
+    ) async -> FoundVariant? {
+        let tiers = access.options.query.variants
+        if mode == .use {
+            if let found = recentVariant(key, of: content, for: access) { return found }
+        } else if tiers.contains(.memory), let found = FoundVariant(memory.peek(key), of: content, .memory) {
+            return found
+        }
+        let isOwn = key == access.keys.variant
+        if tiers.contains(.disk), let disk {
+            let entry: StoredEntry?
+            if isOwn, case .looked(let found) = look.onDisk {
+                entry = found
+            } else {
+                entry = mode == .use ? await disk.entry(for: key) : await disk.peek(key)
+            }
+            if mode == .peek, let found = FoundVariant(entry, of: content, .disk) { return found }
+            if mode == .use, let entry, let found = onDisk(entry, key, of: content, access, since: access.epoch) {
+                return found
+            }
+        }
+        guard tiers.contains(.shared), let shared else { return nil }
+        let entry: StoredEntry?
+        if isOwn, case .looked(let found) = look.inSharedTier {
+            entry = found
+        } else {
+            entry = await shared.store.variant(key)?.entry
+        }
+        guard let entry, let found = FoundVariant(entry, of: content, .shared) else { return nil }
+        if mode == .use { await adopt(entry, for: key, access, in: access.options.store.variants) }
+        return found
+    }
+
+    /// The variant in an entry from disk, which is copied to memory.
+    private func onDisk(
+        _ entry: StoredEntry, _ key: EntryKey, of content: StoreKey, _ access: CacheAccess, since epoch: PurgeEpoch
+    ) -> FoundVariant? {
+        guard let found = FoundVariant(entry, of: content, .disk) else { return nil }
+        if access.options.store.variants.contains(.memory) { promote(entry, for: key, since: epoch) }
+        return found
+    }
+
+    /// Looks for the bytes of a source whose content is known: in work under way, then in the tiers that the request
+    /// reads.
+    package func original(
+        _ record: SourceRecord, for access: CacheAccess, _ mode: LookMode = .use
+    ) async -> Original? {
+        if let original = originalsInUse[access.keys.source], original.record.content == record.content {
+            return original
+        }
+        let (key, tiers) = (access.keys.original, access.options.query.originals)
+        func isMeant(_ entry: StoredEntry) -> Bool { entry.originalContent == record.content }
+        if tiers.contains(.memory), let entry = mode == .use ? memory.entry(for: key) : memory.peek(key), isMeant(entry)
+        {
+            return Original(body: entry.content, record: record, tier: .memory)
+        }
+        if tiers.contains(.disk), let disk,
+            let entry = mode == .use ? await disk.entry(for: key) : await disk.peek(key), isMeant(entry)
+        {
+            let isSmall = entry.content.count <= Original.maxMemoryBytes
+            if mode == .use, isSmall, access.options.store.originals.contains(.memory) {
+                promote(entry, for: key, since: access.epoch)
+            }
+            return Original(body: entry.content, record: record, tier: .disk)
+        }
+        guard tiers.contains(.shared), let body = await shared?.original(of: access, record) else { return nil }
+        let original = Original(body: body, record: record, tier: .shared)
+        if mode == .use {
+            let isLarge = body.count > Original.maxMemoryBytes
+            let nearer = access.options.store.originals.subtracting(isLarge ? .memory : [])
+            await adopt(original.entry, for: key, access, in: nearer)
+        }
+        return original
+    }
+}

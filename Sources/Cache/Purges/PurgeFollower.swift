@@ -1,0 +1,291 @@
+import DarkroomObjectStorage
+import DarkroomStore
+import Foundation
+import Logging
+import NIOCore
+import Synchronization
+
+/// Carries purges between servers: appends those of this server to the purge log in the shared tier, and carries out
+/// those that other servers have appended.
+///
+/// The log is read again and again from a while before its end, since a purge may appear there late: clocks differ, and
+/// writes take time. How far it was read is kept on disk, so that a server that was away carries out what it missed.
+final class PurgeFollower: Sendable {
+    /// Carries a purge out in memory and on disk. Its order counts from before anything is removed.
+    typealias Carry = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
+
+    /// How far back the log is read each time. Stores accept clocks that differ by 15 minutes.
+    static let overlap = Int64(20 * 60_000)
+    /// How long purges of single sources are kept. A server that was away for longer forgets everything.
+    static let retention = Int64(7 * 86_400_000)
+    /// What is added to the time of a purge to get its order: what servers with clocks ahead fetched before the purge
+    /// has to be outdated too. As much as the corrected times of two servers may differ (`StoreClock`).
+    static let clockTolerance = Int64(15_000)
+    /// With more purges to carry out at once, everything is removed instead.
+    private static let maxPurges = 10_000
+    /// A purge that cannot be read is read again at once, so often; then it counts as one of everything.
+    private static let maxReads = 10
+
+    private struct State {
+        /// The purges that were carried out, as far as the log is read again.
+        var seen: Set<PurgeLog.Name> = []
+        /// The time until which the log was read; nil = never.
+        var position: Int64?
+        var savedPosition: Int64 = 0
+        var cleanedAt: Int64 = 0
+        /// When this process last tried to read the log.
+        var triedAt: ContinuousClock.Instant?
+        /// Whether the last try failed.
+        var isCutOff = false
+    }
+
+    let shared: SharedTier
+    private let log: PurgeLog
+    private let disk: (any Storing)?
+    private let suspicion: PurgeSuspicion
+    private let interval: Duration
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let polls = SingleFlight<Bool, Bool>()
+    private let sweeps = OwnedTasks()
+
+    init(_ shared: SharedTier, disk: (any Storing)?, suspicion: PurgeSuspicion, logger: Logger) {
+        self.shared = shared
+        self.disk = disk
+        self.suspicion = suspicion
+        interval = shared.store.configuration.purgeInterval
+        instant = shared.store.instant
+        self.logger = logger
+        log = PurgeLog(shared.store)
+    }
+
+    /// The time after which every server that reads the log has carried out a purge.
+    var propagation: Duration { interval + .seconds(1) }
+
+    /// Whether this process was suspended: it has not even tried to read the log for longer than that takes.
+    var isBehind: Bool {
+        guard let triedAt = state.withLock({ $0.triedAt }) else { return false }
+        return triedAt.duration(to: instant()) > interval + Self.pollLimit + .seconds(1)
+    }
+
+    private static let appendLimit = Duration.seconds(5)
+    /// The time for one read of the log and of the new purges: less than what ``propagation`` adds, so that a server
+    /// knows by then that it may lack purges.
+    private static let pollLimit = Duration.milliseconds(900)
+    private static let firstPollLimit = Duration.seconds(30)
+
+    // MARK: This server's purges
+
+    /// Announces a purge to the other servers, and removes its sources from the shared tier.
+    ///
+    /// - Parameters:
+    ///   - order: see ``order``.
+    ///   - sources: those that are known to be concerned.
+    /// - Returns: whether the other servers will carry it out.
+    func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, sources: [StoreKey]) async -> Bool {
+        let isOne = if case .source = target { true } else { false }
+        let name = PurgeLog.Name(time: order - Self.clockTolerance, isLasting: !isOne)
+        do throws(ObjectStorageError) {
+            // Marks in the store first: who carries the purge out must not find the source there again.
+            for source in isOne ? sources : [] {
+                if isSoft {
+                    try await shared.markStale(source, order: order)
+                } else {
+                    try await shared.store.remove([source], order: order)
+                }
+            }
+            try await log.append(PurgeMessage(target, isSoft: isSoft).bytes, as: name, within: Self.appendLimit)
+        } catch {
+            logger.error("a purge did not reach the other servers", metadata: ["reason": "\(error)"])
+            return false
+        }
+        state.withLock { _ = $0.seen.insert(name) }
+        guard !isOne, !isSoft else { return true }
+        for source in sources { shared.store.removeSoon(source, order: order) }
+        sweeps.run { [shared, logger] in await shared.sweep(target, upTo: order, logger) }
+        return true
+    }
+
+    /// The order of a purge that begins now.
+    var order: Int64 { shared.store.milliseconds + Self.clockTolerance }
+
+    // MARK: Other servers' purges
+
+    /// Ends the deletion of purged objects, which are not used in any case.
+    func shutdown() { sweeps.shutdown() }
+
+    /// Reads the log and carries out what is new. Several callers share one read.
+    ///
+    /// - Returns: whether the log could be read.
+    func poll(_ carry: @escaping Carry) async -> Bool {
+        await polls.value(for: true) { [self] in await pollOnce(carry) } ?? false
+    }
+
+    private func pollOnce(_ carry: Carry) async -> Bool {
+        let position: Int64
+        do throws(ObjectStorageError) {
+            position = try await read(carry)
+        } catch {
+            let wasCutOff = state.withLock { state in
+                state.triedAt = instant()
+                defer { state.isCutOff = true }
+                return state.isCutOff
+            }
+            if !wasCutOff { suspicion.begin(at: shared.store.now()) }
+            logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
+            return false
+        }
+        state.withLock { state in
+            state.triedAt = instant()
+            state.isCutOff = false
+            state.position = position
+        }
+        suspicion.clear()
+        await savePosition(position)
+        return true
+    }
+
+    /// - Returns: the time until which the log was read.
+    private func read(_ carry: Carry) async throws(ObjectStorageError) -> Int64 {
+        let started = shared.store.milliseconds
+        let position = state.withLock(\.position)
+        let isFirst = position == nil
+        let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
+        let saved = isFirst ? await savedPosition() : position
+        let listed = try await log.names(
+            since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
+        // The first answer may have corrected a clock that was ahead.
+        let now = min(started, shared.store.milliseconds)
+        if let saved, isFirst, now - saved > Self.retention - Self.overlap {
+            await carry(.everything, false, -1)
+        }
+        let seen = state.withLock(\.seen)
+        // Purges of single sources that were carried out before, or that concern nothing that this server may have.
+        let oldest = saved.map { $0 - Self.overlap } ?? (disk == nil ? now - Self.overlap : 0)
+        let new = listed.filter { !seen.contains($0) && ($0.isLasting || $0.time >= oldest) }
+        guard new.count <= Self.maxPurges else {
+            await carry(.everything, false, now + Self.clockTolerance)
+            state.withLock { $0.seen = Set(listed) }
+            return now
+        }
+        try await carryOut(new, until: end, carry)
+        state.withLock { $0.seen.formIntersection(listed) }
+        try await clean(listed, now: now)
+        return now
+    }
+
+    /// - Throws: why a purge could not be read. The others have been carried out then.
+    private func carryOut(
+        _ names: [PurgeLog.Name], until end: ContinuousClock.Instant, _ carry: Carry
+    ) async throws(ObjectStorageError) {
+        var failure: ObjectStorageError?
+        for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
+            let names = names[batch..<min(batch + Self.concurrency, names.count)]
+            let messages = await withTaskGroup(of: (PurgeLog.Name, ReadResult).self) { group in
+                for name in names { group.addTask { (name, await self.read(name, until: end)) } }
+                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            for name in names.sorted() {
+                switch messages[name] {
+                case .success(let message?): await carryOut(name, PurgeMessage(message), carry)
+                case .success(nil), nil:
+                    do throws(ObjectStorageError) {
+                        try await carryOutUnreadable(name, until: end, carry)
+                    } catch {
+                        failure = error
+                    }
+                case .failure(let error): failure = error
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private typealias ReadResult = Result<ByteBuffer?, ObjectStorageError>
+
+    private func read(_ name: PurgeLog.Name, until end: ContinuousClock.Instant) async -> ReadResult {
+        var result = ReadResult.success(nil)
+        for _ in 0..<Self.maxReads {
+            result = await Result { [log] () async throws(ObjectStorageError) in
+                try await log.purge(name, within: instant().duration(to: end))
+            }
+            if case .success(.some) = result { break }
+        }
+        return result
+    }
+
+    private static let concurrency = 16
+
+    private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ carry: Carry) async {
+        let order = name.time + Self.clockTolerance
+        if let message, let target = message.target {
+            await carry(target, message.isSoft, order)
+        } else {
+            await carry(.everything, false, order)
+        }
+        state.withLock { _ = $0.seen.insert(name) }
+    }
+
+    /// A purge that is not there any more was old. One that is there is damaged: what it concerns is not known.
+    private func carryOutUnreadable(
+        _ name: PurgeLog.Name, until end: ContinuousClock.Instant, _ carry: Carry
+    ) async throws(ObjectStorageError) {
+        let listed = try await log.names(since: name.time, within: instant().duration(to: end))
+        guard listed.contains(name) else { return }
+        logger.warning("a purge in the shared store is damaged: removing everything")
+        await carryOut(name, nil, carry)
+    }
+
+    /// Deletes purges that no server needs any more, once an hour.
+    private func clean(_ names: [PurgeLog.Name], now: Int64) async throws(ObjectStorageError) {
+        let isDue = state.withLock { state in
+            guard now - state.cleanedAt >= 3_600_000 else { return false }
+            defer { state.cleanedAt = now }
+            return state.cleanedAt > 0
+        }
+        shared.horizon.removeSources(upTo: now - Self.overlap)
+        guard isDue else { return }
+        let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
+        let all = try await log.names(since: nil, within: Self.firstPollLimit)
+        try await log.delete(
+            all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.firstPollLimit)
+    }
+}
+
+// MARK: The position on disk
+
+extension PurgeFollower {
+    /// The entry that holds the position. No source has its key.
+    static let positionKey: EntryKey = {
+        let key = StoreKey(hashing: "position in the purge log".utf8)
+        return EntryKey(source: key, entry: key)
+    }()
+
+    private func savedPosition() async -> Int64? {
+        var bytes = await disk?.peek(Self.positionKey)?.metadata
+        return bytes?.readInteger(as: Int64.self)
+    }
+
+    /// Saves the position once a minute: what is read again does no harm.
+    private func savePosition(_ position: Int64) async {
+        let isDue = state.withLock { state in
+            guard abs(position - state.savedPosition) >= 60_000 else { return false }
+            state.savedPosition = position
+            return true
+        }
+        guard isDue else { return }
+        let entry = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position))
+        disk?.store(entry, for: Self.positionKey)
+    }
+}
+
+extension Result where Failure == ObjectStorageError, Success: Sendable {
+    fileprivate init(catching operation: () async throws(ObjectStorageError) -> Success) async {
+        do throws(ObjectStorageError) {
+            self = .success(try await operation())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import DarkroomHTTPCaching
+package import DarkroomNetwork
+package import DarkroomStore
+import Foundation
+
+/// What a purge concerns besides the caches.
+package struct PurgeSurroundings: Sendable {
+    /// The identity of a source; see ``RequestKeys/source(_:)``.
+    let identity: @Sendable (SourceURL) -> String
+    /// Clears what is remembered of a host's outages, or of all hosts'.
+    let clearOutages: @Sendable (_ host: String?) -> Void
+    /// Removes the decoded images of this content, or of all.
+    let removeDecoded: @Sendable (_ content: StoreKey?) -> Void
+
+    package init(
+        identity: @escaping @Sendable (SourceURL) -> String,
+        clearOutages: @escaping @Sendable (_ host: String?) -> Void,
+        removeDecoded: @escaping @Sendable (_ content: StoreKey?) -> Void
+    ) {
+        self.identity = identity
+        self.clearOutages = clearOutages
+        self.removeDecoded = removeDecoded
+    }
+}
+
+// Purges: they remove sources, or mark them as stale, here and on the other servers.
+extension ImageCache {
+    /// The number of sources that a report lists.
+    private static let listedSources = 1_000
+
+    /// Purges sources; see `ImagePipeline.purge`.
+    package func purge(_ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet) async -> PurgeReport {
+        let order = dryRun || !tiers.contains(.shared) ? nil : follower?.order
+        var (report, sources) = await purge(target, soft: soft, dryRun: dryRun, tiers: tiers, order: order)
+        guard let follower, let order else { return report }
+        let isAnnounced = await follower.announce(target, isSoft: soft, order: order, sources: sources)
+        report.propagation = isAnnounced ? .within(follower.propagation) : .failed
+        return report
+    }
+
+    /// Whether other servers may have purged sources without this one knowing, because it was suspended.
+    package var isBehind: Bool { follower?.isBehind ?? false }
+
+    /// Carries out the purges of other servers that share a tier with this one.
+    ///
+    /// - Returns: whether they could be read; true without a shared tier.
+    @discardableResult
+    package func carryOutPurges() async -> Bool {
+        guard let follower else { return true }
+        return await follower.poll { [self] target, isSoft, order in
+            _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
+        }
+    }
+
+    /// - Parameter order: the order of the purge in the shared tier; nil if it does not concern that.
+    /// - Returns: the report, and the sources that were found.
+    private func purge(
+        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, order: Int64? = nil
+    ) async -> (report: PurgeReport, sources: [StoreKey]) {
+        if !dryRun {
+            invalidateWork(target)
+            if let order { outdate(target, order: order, isSoft: soft) }
+        }
+        let sources = await sources(of: target, tiers)
+        let report = await report(on: sources, tiers, named: dryRun)
+        guard !dryRun else { return (report, sources) }
+        if soft {
+            for source in sources { await markStale(source) }
+        } else if case .everything = target {
+            await removeEverything(tiers)
+        } else {
+            await remove(sources, tiers)
+        }
+        return (report, sources)
+    }
+
+    /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
+    private func invalidateWork(_ target: PurgeTarget) {
+        if case .source(let url) = target {
+            let source = RequestKeys.source(surroundings.identity(url))
+            epochs.advance(source)
+            originalsInUse.remove([source])
+            failures.remove([source])
+            surroundings.clearOutages(url.hostName)
+            return
+        }
+        // Which of the sources in progress match is not known yet, since tags arrive with the response.
+        epochs.advanceAll()
+        originalsInUse.removeAll()
+        failures.removeAll(of: target)
+        switch target {
+        case .host(let host): surroundings.clearOutages(host)
+        case .everything: surroundings.clearOutages(nil)
+        case .source, .prefix, .tag: break
+        }
+    }
+
+    /// From here on, what the shared tier has of these sources is not used. Follows the invalidation of work, since
+    /// work that is current stores records that this does not concern.
+    private func outdate(_ target: PurgeTarget, order: Int64, isSoft: Bool) {
+        var source: StoreKey?
+        if case .source(let url) = target { source = RequestKeys.source(surroundings.identity(url)) }
+        shared?.horizon.add(target, source: source, order: order, isSoft: isSoft)
+    }
+
+    private func sources(
+        of target: PurgeTarget, _ tiers: TierSet
+    ) async -> [StoreKey] {
+        if case .source(let url) = target { return [RequestKeys.source(surroundings.identity(url))] }
+        var found: Set<StoreKey> = []
+        if tiers.contains(.memory) {
+            found.formUnion(
+                records.sources {
+                    target.matches(url: $0.url, host: $0.host) || target.matches(tags: $0.response.tags)
+                })
+        }
+        if tiers.contains(.disk), let disk = disk {
+            found.formUnion(await disk.sources(matching: target.query))
+            found.remove(PurgeFollower.positionKey.source)
+        }
+        return Array(found)
+    }
+
+    /// Counts entries. Addresses are in the records, which may have to be read from disk.
+    private func report(on sources: [StoreKey], _ tiers: TierSet, named: Bool) async -> PurgeReport {
+        var report = PurgeReport()
+        let onDisk = tiers.contains(.disk) ? await disk?.totals(ofSources: sources) ?? [:] : [:]
+        for source in sources {
+            let inMemory = tiers.contains(.memory) ? memory.totals(ofSource: source) : StoreTotals()
+            let held = onDisk[source] ?? StoreTotals()
+            let entries = max(inMemory.entries, held.entries)
+            guard entries > 0 else { continue }
+            let bytes = max(inMemory.bytes, held.bytes)
+            report.sourceCount += 1
+            report.entries += entries
+            report.bytes += bytes
+            if named, report.sources.count < Self.listedSources {
+                let url = await records.anywhere(source)?.url ?? ""
+                report.sources.append(PurgeReport.Source(url: url, entries: entries, bytes: bytes))
+            }
+        }
+        report.sources.sort { $0.url < $1.url }
+        return report
+    }
+
+    /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again, and
+    /// what it copied until then is removed from memory afterwards.
+    private func remove(_ sources: [StoreKey], _ tiers: TierSet) async {
+        if tiers.contains(.disk) { await disk?.removeAll(ofSources: sources) }
+        for source in sources { epochs.advance(source) }
+        // Decoded images are kept by their content, which the record names.
+        for source in sources {
+            if let record = records.inMemory(source) { surroundings.removeDecoded(record.content) }
+        }
+        if tiers.contains(.memory) {
+            records.remove(sources)
+            memory.removeAll(ofSources: sources)
+        }
+    }
+
+    private func removeEverything(_ tiers: TierSet) async {
+        if tiers.contains(.disk) { await disk?.removeEverything() }
+        epochs.advanceAll()
+        if tiers.contains(.memory) {
+            records.shrink(toFraction: 0)
+            memory.removeEverything()
+            surroundings.removeDecoded(nil)
+        }
+    }
+
+    private func markStale(_ source: StoreKey) async {
+        let held = await records.onDisk(source)
+        guard let record = records.inMemory(source) ?? held else { return }
+        var response = record.response
+        response.staleSince = now()
+        let stale = record.with(response, policy: policy)
+        records.store(stale, for: source, in: .memory)
+        let key = RequestKeys.record(of: source)
+        guard held != nil, let disk = disk, !disk.store(stale.entry, for: key) else { return }
+        // The write queue is full. A removal waits for room, and without its record the source is not used.
+        await disk.remove(key)
+        disk.store(stale.entry, for: key)
+    }
+}

@@ -1,0 +1,183 @@
+import DarkroomEviction
+package import DarkroomHTTPCaching
+import DarkroomNetwork
+package import DarkroomStore
+package import DarkroomTransforms
+package import Foundation
+import Synchronization
+
+/// A negative cache: sources that failed, each for as long as its kind of failure warrants (SDWebImage's failed URLs,
+/// with an expiry).
+///
+/// The errors are the pipeline's, which this module does not know.
+package final class FailureMemory: Sendable {
+    private struct Failure {
+        var error: any Error
+        var url: String
+        var host: String
+        var recordedAt: Date
+        var expiry: Date
+        /// Consecutive transient failures.
+        var attempts = 1
+        var undecodable: UndecodableContent?
+
+        /// The approximate cost in memory, in bytes.
+        var costBytes: Int { 512 + url.utf8.count + host.utf8.count + (undecodable?.record.costBytes ?? 0) }
+    }
+
+    /// A failure that has not expired.
+    package struct Remembered: Sendable {
+        package var error: any Error
+        /// The time until it expires, at least 1.
+        package var seconds: Int
+    }
+
+    /// The budget of all failures in memory; SIEVE evicts beyond it.
+    private static let budgetBytes = 16 << 20
+
+    /// How far the wall clock may be set back without invalidating failures.
+    private static let toleratedSeconds: TimeInterval = 2
+
+    private let table = Mutex(SieveTable<StoreKey, Failure>(budgetBytes: budgetBytes))
+    private let policy: FreshnessPolicy
+    private let random: @Sendable () -> Double
+
+    /// - Parameter random: 0..<1, for the backoff's jitter.
+    package init(policy: FreshnessPolicy, random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }) {
+        self.policy = policy
+        self.random = random
+    }
+
+    // MARK: Lookup
+
+    /// The failure that a request meets without contacting the origin.
+    package func current(of access: CacheAccess, _ mode: LookMode = .use, now: Date) -> Remembered? {
+        let failure = table.withLock { table in
+            mode == .use ? table.value(for: access.keys.source) : table.peek(access.keys.source)
+        }
+        // If the clock was set back, the failure would outlast its lifetime.
+        guard let failure, failure.expiry > now,
+            failure.recordedAt <= now.addingTimeInterval(Self.toleratedSeconds),
+            failure.undecodable?.concerns(access) ?? true
+        else { return nil }
+        let seconds = Int(failure.expiry.timeIntervalSince(now).rounded(.up))
+        return Remembered(error: failure.error, seconds: max(seconds, 1))
+    }
+
+    /// The content that failed to decode, which is not tried again while the origin says that it is the same.
+    package func undecodable(of access: CacheAccess, now: Date) -> UndecodableContent? {
+        let content = table.withLock { $0.peek(access.keys.source)?.undecodable }
+        guard let content, content.concerns(access), content.expiry > now else { return nil }
+        return content
+    }
+
+    // MARK: Recording
+
+    /// Records a failed fetch.
+    package func record(_ error: any Error, _ retention: FailureRetention, of access: CacheAccess, now: Date) {
+        table.withLock { table in
+            let attempts = (table.peek(access.keys.source)?.attempts ?? 0) + 1
+            let lifetime = retention.lifetime(attempts: attempts, policy: policy, random: random())
+            guard lifetime > .zero else { return }
+            let failure = Failure(
+                error: error, url: access.source.canonical, host: access.source.hostName, recordedAt: now,
+                expiry: now.addingTimeInterval(lifetime / .seconds(1)), attempts: attempts)
+            _ = table.insert(failure, cost: failure.costBytes, for: access.keys.source)
+        }
+    }
+
+    /// Records content that does not decode: until it is stale, or for an hour at most.
+    package func record(_ content: UndecodableContent, of access: CacheAccess, now: Date) {
+        let fresh = max(content.record.freshness.remaining(at: now), .seconds(1))
+        let expiry = min(now.addingTimeInterval(fresh / .seconds(1)), content.expiry)
+        guard expiry > now else { return remove([access.keys.source]) }
+        let failure = Failure(
+            error: content.error, url: access.source.canonical, host: access.source.hostName, recordedAt: now,
+            expiry: expiry, undecodable: content)
+        table.withLock { _ = $0.insert(failure, cost: failure.costBytes, for: access.keys.source) }
+    }
+
+    /// Records that the origin responded, which ends its transient failures. Undecodable content stays recorded.
+    package func recordSuccess(of source: StoreKey) {
+        table.withLock { table in
+            if table.peek(source)?.undecodable == nil { _ = table.remove(for: source) }
+        }
+    }
+
+    package func remove(_ sources: [StoreKey]) {
+        table.withLock { table in
+            for source in sources { _ = table.remove(for: source) }
+        }
+    }
+
+    /// Removes the failures that a purge concerns.
+    func removeAll(of target: PurgeTarget) {
+        table.withLock { table in
+            _ = table.removeAll { _, failure in
+                target.matches(url: failure.url, host: failure.host)
+                    || target.matches(tags: failure.undecodable?.record.response.tags ?? [])
+            }
+        }
+    }
+}
+
+/// Content that failed to decode: it is no image, or a corrupt one.
+package struct UndecodableContent: Sendable {
+    package var record: SourceRecord
+    /// The decoder's error.
+    package let error: any Error
+    /// The frames or pages that were requested; others may decode. Nil if the content fails whatever is requested.
+    package let pages: PageSelection?
+    /// When decoding is tried again although the content is the same.
+    package let expiry: Date
+
+    private static let maxLifetimeSeconds: TimeInterval = 3_600
+
+    package init(_ record: SourceRecord, _ error: any Error, pages: PageSelection?, decodedAt now: Date) {
+        self.record = record
+        self.error = error
+        self.pages = pages
+        expiry = now.addingTimeInterval(Self.maxLifetimeSeconds)
+    }
+
+    /// Whether the request would fail too.
+    func concerns(_ access: CacheAccess) -> Bool { pages.map { $0 == access.pages } ?? true }
+}
+
+/// How long a failure is remembered, by its kind.
+package enum FailureRetention: Sendable {
+    /// Not at all: the failure says nothing about the source.
+    case never
+    /// The source does not exist: as long as the response says, else a minute.
+    case gone(StoredResponse?)
+    /// A transient failure: as long as the response says, else exponential backoff from 1 to 60 seconds, or longer if
+    /// the origin sent `Retry-After`.
+    case transient(StoredResponse?, retryAfter: Duration? = nil)
+    /// A source that the delegate blocked: a minute.
+    case blocked
+
+    static let goneSeconds = 60.0
+    static let maxBackoffSeconds = 60.0
+    static let maxRetryAfterSeconds = 3_600.0
+    /// The jitter as a fraction of the delay, so that sources of one origin are not retried at the same moment.
+    static let jitter = 0.2
+
+    /// - Parameters:
+    ///   - attempts: consecutive failures, from 1.
+    ///   - random: 0..<1.
+    package func lifetime(attempts: Int, policy: FreshnessPolicy, random: Double) -> Duration {
+        switch self {
+        case .never: return .zero
+        case .gone(let response): return response?.explicitLifetime(policy) ?? .seconds(Self.goneSeconds)
+        case .blocked: return .seconds(Self.goneSeconds)
+        case .transient(let response, let retryAfter):
+            let stated = min(response?.explicitLifetime(policy) ?? .zero, policy.maxFailureFresh)
+            guard stated == .zero else { return stated }
+            guard policy.remembersFailures else { return .zero }
+            let doubled = min(Double(1 << min(max(attempts - 1, 0), 10)), Self.maxBackoffSeconds)
+            let backoff = doubled * (1 - Self.jitter + 2 * Self.jitter * random)
+            let requested = min((retryAfter ?? .zero) / .seconds(1), Self.maxRetryAfterSeconds)
+            return .seconds(max(backoff, requested))
+        }
+    }
+}

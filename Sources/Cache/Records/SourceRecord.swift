@@ -1,0 +1,205 @@
+package import DarkroomHTTPCaching
+package import DarkroomStore
+package import Foundation
+import HTTPTypes
+package import NIOCore
+import Synchronization
+
+/// What is known about a source: the hash of its content, and its origin's caching metadata.
+///
+/// The original and the variants are used only through the record. A 304 that freshens the record freshens them all,
+/// and a record of other content makes everything made from the old content unreachable at once.
+package final class SourceRecord: Sendable {
+    /// The canonical address of the source.
+    package let url: String
+    /// The source's host in lowercase; empty for local files.
+    package let host: String
+    /// The canonical address that answered after redirects, which the validators belong to.
+    package let answeredURL: String
+    package let response: StoredResponse
+    /// The hash of the content.
+    package let content: StoreKey
+    package let freshness: Freshness
+    /// The caching policy to send to clients.
+    package let cachePolicy: ClientCachePolicy
+    /// When the content was last modified, if the origin said so.
+    package let lastModified: Date?
+    /// Whether the response has a `Vary` field that must match each request.
+    package let varies: Bool
+    /// When the origin was asked; nil for a record read from disk. The response's dates cannot order two responses,
+    /// because wall clocks jump.
+    package let requestedAt: ContinuousClock.Instant?
+    /// The least order of the record in the shared tier, in milliseconds since 1970 by the store's clock: that which it
+    /// has there, or one that makes it later than the record from there that it replaces, whatever the clocks say.
+    package let leastOrder: Int64
+    /// A moment after the responses that it replaces, by this machine's clock: its order is not before that either.
+    package let leastDate: Date
+    private let verified: Atomic<Bool>
+
+    package init(
+        url: String, host: String, answeredURL: String, response: StoredResponse, content: StoreKey,
+        policy: FreshnessPolicy, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64 = 0,
+        leastDate: Date = .distantPast, isVerified: Bool = true, isConfirmed: Bool = true
+    ) {
+        self.url = url
+        self.host = host
+        self.answeredURL = answeredURL
+        self.response = response
+        self.content = content
+        var freshness = response.freshness(policy)
+        if !isConfirmed {
+            freshness.staleSince = min(freshness.staleSince ?? freshness.receivedAt, freshness.receivedAt)
+            freshness.staleWhileRevalidate = .zero
+        }
+        self.freshness = freshness
+        cachePolicy = ClientCachePolicy(response, policy: policy)
+        lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
+        varies = response.fields.contains(.vary)
+        self.requestedAt = requestedAt
+        self.leastOrder = leastOrder
+        self.leastDate = leastDate
+        verified = Atomic(isVerified)
+    }
+
+    /// Whether the content is known to decode. Nothing of it is stored before.
+    package var isVerified: Bool { verified.load(ordering: .relaxed) }
+
+    package func markVerified() { verified.store(true, ordering: .relaxed) }
+
+    /// The same content with the metadata of another response.
+    package func with(
+        _ response: StoredResponse, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64? = nil,
+        leastDate: Date? = nil, policy: FreshnessPolicy
+    ) -> SourceRecord {
+        SourceRecord(
+            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
+            requestedAt: requestedAt ?? self.requestedAt, leastOrder: leastOrder ?? self.leastOrder,
+            leastDate: leastDate ?? self.leastDate, isVerified: isVerified)
+    }
+
+    /// The same record, which may be used only after the origin has confirmed it, or while the origin fails.
+    package func unconfirmed(policy: FreshnessPolicy) -> SourceRecord {
+        SourceRecord(
+            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
+            requestedAt: requestedAt, leastOrder: leastOrder, leastDate: leastDate, isVerified: isVerified,
+            isConfirmed: false)
+    }
+
+    /// The same record by a clock that is ahead by so many seconds.
+    package func moved(by seconds: TimeInterval, policy: FreshnessPolicy) -> SourceRecord {
+        guard seconds != 0 else { return self }
+        var response = response
+        response.requestedAt += seconds
+        response.receivedAt += seconds
+        response.staleSince = response.staleSince.map { $0 + seconds }
+        return with(response, policy: policy)
+    }
+
+    /// The least order of a record that replaces this one.
+    package var nextOrder: Int64 { leastOrder + 1 }
+
+    /// Later than this record, also after rounding to milliseconds.
+    package var nextDate: Date { max(response.requestedAt, leastDate) + 0.002 }
+
+    /// The record's entry on disk: metadata without a body.
+    package var entry: StoredEntry { StoredEntry(body: ByteBuffer(), metadata: bytes, labels: labels) }
+
+    /// The labels by which a purge finds the source on disk.
+    private var labels: [String] {
+        let address = "url:\(url)".utf8.prefix(StoredEntry.maximumLabelBytes)
+        return [String(Substring(address))] + (host.isEmpty ? [] : ["host:\(host)"])
+            + response.tags.map { "tag:\($0)" }
+    }
+
+    /// The approximate cost in memory, in bytes.
+    package var costBytes: Int {
+        let fields = response.fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 64 }
+        return 768 + 2 * url.utf8.count + fields
+    }
+}
+
+/// The encoding of a record in a store: a revision, the content's hash, three dates, the status, and texts prefixed
+/// with their lengths.
+extension SourceRecord {
+    private static let revision: UInt8 = 1
+    /// The most fields that decoding accepts; no encoded record has more.
+    private static let maxFields = 256
+
+    package var bytes: ByteBuffer {
+        var bytes = ByteBuffer()
+        bytes.writeInteger(Self.revision)
+        bytes.writeBytes(content.bytes)
+        bytes.writeDate(response.requestedAt)
+        bytes.writeDate(response.receivedAt)
+        bytes.writeDate(response.staleSince)
+        bytes.writeInteger(UInt16(clamping: response.status))
+        for text in [url, host, answeredURL] { bytes.writeText(text) }
+        bytes.writeFields(response.fields)
+        bytes.writeFields(response.requestFields)
+        return bytes
+    }
+
+    /// Decodes a record; nil if the bytes are of another revision or malformed.
+    ///
+    /// - Parameter leastOrder: the order of a record from the shared tier.
+    package convenience init?(_ bytes: ByteBuffer, leastOrder: Int64 = 0, policy: FreshnessPolicy) {
+        var bytes = bytes
+        guard bytes.readInteger(as: UInt8.self) == Self.revision,
+            let content = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)),
+            let requestedAt = bytes.readDate() ?? nil, let receivedAt = bytes.readDate() ?? nil,
+            let staleSince = bytes.readDate(), let status = bytes.readInteger(as: UInt16.self),
+            let url = bytes.readText(), let host = bytes.readText(), let answeredURL = bytes.readText(),
+            let fields = bytes.readFields(atMost: Self.maxFields),
+            let requestFields = bytes.readFields(atMost: Self.maxFields)
+        else { return nil }
+        var response = StoredResponse(
+            status: Int(status), fields: fields, sent: [:], requestedAt: requestedAt, receivedAt: receivedAt)
+        response.requestFields = requestFields
+        response.staleSince = staleSince
+        self.init(
+            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
+            leastOrder: leastOrder)
+    }
+}
+
+/// Dates are milliseconds since 1970; `Int64.min` encodes nil.
+extension ByteBuffer {
+    fileprivate mutating func writeDate(_ date: Date?) {
+        writeInteger(date.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? Int64.min)
+    }
+
+    /// Reads a date. The outer nil means that there are not enough bytes.
+    fileprivate mutating func readDate() -> Date?? {
+        guard let milliseconds = readInteger(as: Int64.self) else { return nil }
+        guard milliseconds != .min else { return .some(nil) }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+
+    fileprivate mutating func writeText(_ text: String) {
+        writeInteger(UInt32(text.utf8.count))
+        writeString(text)
+    }
+
+    fileprivate mutating func readText() -> String? {
+        guard let count = readInteger(as: UInt32.self) else { return nil }
+        return readString(length: Int(count))
+    }
+
+    fileprivate mutating func writeFields(_ fields: HTTPFields) {
+        writeInteger(UInt16(clamping: fields.count))
+        for field in fields {
+            writeText(field.name.rawName)
+            writeText(field.value)
+        }
+    }
+
+    fileprivate mutating func readFields(atMost limit: Int) -> HTTPFields? {
+        guard let count = readInteger(as: UInt16.self), count <= limit else { return nil }
+        var fields = HTTPFields()
+        for _ in 0..<count {
+            guard let name = readText().flatMap({ HTTPField.Name($0) }), let value = readText() else { return nil }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+}

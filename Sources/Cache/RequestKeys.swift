@@ -1,0 +1,102 @@
+package import DarkroomStore
+
+/// The keys of a request, each derived from the one before. Requests share work if and only if their keys are equal.
+package struct RequestKeys: Sendable {
+    /// The keys of entries that all requests for a source share, derived once.
+    private final class SourceEntryKeys: Sendable {
+        let original: EntryKey
+        let record: EntryKey
+
+        init(_ source: StoreKey) {
+            original = RequestKeys.original(of: source)
+            record = RequestKeys.record(of: source)
+        }
+    }
+
+    /// The entry of the finished image.
+    package let variant: EntryKey
+    private let shared: SourceEntryKeys
+
+    /// The source, as the ``CacheKeyFilter`` identifies it.
+    package var source: StoreKey { variant.source }
+
+    /// The entry of the source's bytes.
+    package var original: EntryKey { shared.original }
+
+    /// The entry of the source's record. Without a record, no other entry of the source is used.
+    package var record: EntryKey { shared.record }
+
+    /// - Parameters:
+    ///   - source: see ``source(_:)``.
+    ///   - variant: made from everything that changes the bytes of the image.
+    package init(source: StoreKey, variant: StoreKey) {
+        self.variant = EntryKey(source: source, entry: variant)
+        shared = SourceEntryKeys(source)
+    }
+
+    private init(_ variant: EntryKey, _ shared: SourceEntryKeys) {
+        self.variant = variant
+        self.shared = shared
+    }
+
+    /// The keys of another image of the same source.
+    package func with(variant: StoreKey) -> RequestKeys {
+        RequestKeys(EntryKey(source: source, entry: variant), shared)
+    }
+
+    /// The key of the source with this identity.
+    package static func source(_ identity: String) -> StoreKey {
+        var name = KeyParts("source")
+        name.append(identity)
+        return name.key
+    }
+
+    package static func original(of source: StoreKey) -> EntryKey { entry("original", of: source) }
+
+    package static func record(of source: StoreKey) -> EntryKey { entry("record", of: source) }
+
+    private static func entry(_ kind: String, of source: StoreKey) -> EntryKey {
+        var parts = KeyParts(kind)
+        parts.append(source)
+        return EntryKey(source: source, entry: parts.key)
+    }
+}
+
+extension RequestKeys: Hashable {
+    package static func == (left: RequestKeys, right: RequestKeys) -> Bool { left.variant == right.variant }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(variant) }
+}
+
+/// Collects the parts of a key, each prefixed with its length, so that different parts never make the same bytes.
+package struct KeyParts {
+    private var bytes: [UInt8] = []
+
+    /// - Parameter kind: separates keys of different kinds.
+    package init(_ kind: String) {
+        bytes.reserveCapacity(512)
+        append(kind)
+    }
+
+    package var key: StoreKey { StoreKey(hashing: bytes) }
+
+    package mutating func append(_ part: String) {
+        append(count: part.utf8.count)
+        bytes.append(contentsOf: part.utf8)
+    }
+
+    /// Appends a key, which needs no prefix because its length is fixed.
+    package mutating func append(_ key: StoreKey) {
+        bytes.append(contentsOf: key.bytes)
+    }
+
+    /// Appends texts at their places; none, and none at any place, are the same.
+    package mutating func append(_ texts: [String?]) {
+        guard texts.contains(where: { $0 != nil }) else { return }
+        for text in texts { append(text.map { "=\($0)" } ?? "") }
+    }
+
+    package mutating func append(count: Int) {
+        withUnsafeBytes(of: Int64(count).bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,135 @@
+import DarkroomHTTPCaching
+import DarkroomMachine
+import DarkroomObjectStorage
+import DarkroomStore
+import Foundation
+import Logging
+
+/// The tier that several servers share. Requests for the same entries at the same time share
+/// the look.
+final class SharedTier: Sendable {
+    let store: SharedStore
+    let horizon = PurgeHorizon()
+    private let policy: FreshnessPolicy
+    private let looks = SingleFlight<LookKey, SharedFindings>()
+    private let originals = SingleFlight<StoreKey, SharedBytes?>()
+
+    private struct LookKey: Hashable {
+        let variant: EntryKey
+        let known: Int64?
+        /// No request joins a look that started before a purge.
+        let epoch: PurgeEpoch
+    }
+
+    /// What a look found.
+    struct Found {
+        /// The newest record; nil if there is none, or none that is newer than the known one.
+        var record: SourceRecord?
+        /// The variant, whatever its content.
+        var variant: StoredEntry?
+    }
+
+    init(_ store: SharedStore, policy: FreshnessPolicy) {
+        self.store = store
+        self.policy = policy
+    }
+
+    // MARK: Reading
+
+    /// Looks for the newest record of the request's source and for its variant.
+    func look(for access: CacheAccess, known: SourceRecord?) async -> Found {
+        let source = access.keys.source
+        let key = LookKey(variant: access.keys.variant, known: known.map { order(of: $0) }, epoch: access.epoch)
+        let wantsVariant = access.options.query.variants.contains(.shared)
+        let findings = await looks.value(for: key, deadline: access.deadline) { [store] in
+            await store.look(for: source, variant: wantsVariant ? key.variant : nil, newerThan: key.known)
+        }
+        guard let findings else { return Found() }
+        return Found(record: findings.record.flatMap { record($0, of: source) }, variant: findings.variant?.entry)
+    }
+
+    /// The bytes of the request's source.
+    func original(of access: CacheAccess, _ record: SourceRecord) async -> SharedBytes? {
+        guard store.configuration.storesOriginals else { return nil }
+        let source = access.keys.source
+        return await originals.value(for: record.content, deadline: access.deadline) { [store] in
+            await store.original(of: source, content: record.content)
+        }.flatMap(\.self)
+    }
+
+    /// Decodes a record, as far as purges permit its use.
+    private func record(_ found: SharedRecord, of source: StoreKey) -> SourceRecord? {
+        guard
+            let record = SourceRecord(found.metadata, leastOrder: found.order, policy: policy)?
+                .moved(by: -store.clockOffset, policy: policy)
+        else { return nil }
+        let orders = horizon.orders(of: source, record)
+        guard found.order > orders.removed else {
+            store.removeSoon(source, order: orders.removed)
+            return nil
+        }
+        guard found.order <= orders.stale, record.response.staleSince == nil else { return record }
+        var response = record.response
+        response.staleSince = Date(timeIntervalSince1970: Double(orders.stale) / 1000) - store.clockOffset
+        return record.with(response, policy: policy)
+    }
+
+    // MARK: Writing
+
+    /// Stores a record, and a variant and the original that it was made from.
+    ///
+    /// - Parameters:
+    ///   - cost: the time that making the variant took.
+    ///   - isCurrent: whether the source has not been purged since the request started. Asked when the turn to write
+    ///     has come.
+    func store(
+        _ record: SourceRecord, of source: StoreKey,
+        variant: (key: EntryKey, entry: StoredEntry, cost: Duration)? = nil,
+        original: Original? = nil, isCurrent: @escaping @Sendable () -> Bool
+    ) {
+        var write = SharedWrite(of: source, record: record.moved(by: store.clockOffset, policy: policy).bytes)
+        let limits = store.configuration
+        if let variant, variant.cost >= limits.minCost, variant.entry.content.count <= limits.maxBodyBytes {
+            write.variant = (variant.key, variant.entry)
+        }
+        if let original, original.body.count <= limits.maxBodyBytes { write.original = (record.content, original.body) }
+        store.store(write) { [self] in
+            // In this order: a purge counts in the epochs before it counts here.
+            let order = max(order(of: record), horizon.orders(of: source, record).next)
+            return isCurrent() ? order : nil
+        }
+    }
+
+    /// Marks the newest record of a source as stale, whichever server wrote it.
+    func markStale(_ source: StoreKey, order: Int64) async throws(ObjectStorageError) {
+        guard let found = await store.look(for: source, variant: nil).record, found.order <= order,
+            let record = SourceRecord(found.metadata, policy: policy)
+        else { return }
+        var response = record.response
+        response.staleSince = Date(timeIntervalSince1970: Double(order) / 1000)
+        let write = SharedWrite(of: source, record: record.with(response, policy: policy).bytes)
+        try await store.put(write, order: order, within: store.configuration.writeTimeout)
+    }
+
+    /// Removes a source whose origin said that it is gone or may not be stored.
+    func remove(_ source: StoreKey) { store.removeSoon(source, order: store.milliseconds) }
+
+    /// Deletes the objects of a purge's sources. They are not used in any case; this frees their space.
+    func sweep(_ target: PurgeTarget, upTo order: Int64, _ logger: Logger) async {
+        do throws(ObjectStorageError) {
+            let isMeant = { @Sendable [policy] (found: SharedRecord) in
+                guard let record = SourceRecord(found.metadata, policy: policy) else { return true }
+                return target.matches(url: record.url, host: record.host) || target.matches(tags: record.response.tags)
+            }
+            let deleted = try await store.sweep(
+                upTo: order, within: store.configuration.writeTimeout, isMeant: target == .everything ? nil : isMeant)
+            logger.info("deleted purged objects from the shared store", metadata: ["objects": "\(deleted)"])
+        } catch {
+            logger.warning("purged objects stay in the shared store", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func order(of record: SourceRecord) -> Int64 {
+        max(store.milliseconds(of: max(record.response.requestedAt, record.leastDate)), record.leastOrder)
+    }
+}

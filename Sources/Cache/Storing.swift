@@ -1,0 +1,165 @@
+import DarkroomMachine
+package import DarkroomStore
+
+// Storing what was fetched and made, unless a purge intervened.
+//
+// A purge first advances the source's epoch and then removes its entries. So an entry that is stored before the purge is
+// removed by it, and a writer that stores afterwards sees the new epoch, before storing or when it checks again.
+extension ImageCache {
+    /// Stores a record whose content is cached already, or need not be.
+    package func store(_ record: SourceRecord, for access: CacheAccess) async {
+        let tiers = access.options.store.union
+        guard !tiers.isEmpty, accepts(record, access), records.peek(access.keys.source) !== record else { return }
+        records.store(record, for: access.keys.source, in: tiers)
+        if tiers.contains(.shared) {
+            shared?.store(record, of: access.keys.source) { [self] in isCurrent(access) }
+        }
+        await withdrawIfPurged(access)
+    }
+
+    /// Stores a variant and the original that it was made from, which is known to decode.
+    ///
+    /// - Parameter cost: the time that making the variant took; nil if another request has written it to the shared
+    ///   tier.
+    /// - Returns: whether a nearer tier accepted the variant; with `waitsForDisk`, whether the disk has it.
+    package func store(
+        _ variant: StoredEntry, from original: Original, cost: Duration? = nil, for access: CacheAccess
+    ) async -> Bool {
+        guard original.mayBeStored, accepts(original.record, access) else { return false }
+        let options = access.options
+        // The record has no file; if the store's index is lost, this copy makes the variant usable again.
+        var variant = variant
+        variant.companion = .init(original.record.entry, for: access.keys.record.entry)
+        store(original, in: options.store, access)
+        if let cost { share(variant, from: original, cost, access) }
+        // A later process would take the record on disk for the source's current one.
+        if original.replacesKnown, options.store.union == .memory { await disk?.remove(access.keys.record) }
+        var isStored = false
+        if options.store.variants.contains(.memory), memory.budgetBytes > 0 {
+            isStored = memory.store(variant, for: access.keys.variant)
+        }
+        if options.store.variants.contains(.disk), let disk {
+            if options.waitsForDisk {
+                isStored = await waitUntilStored(variant, original.record, for: access)
+            } else {
+                isStored = disk.store(variant, for: access.keys.variant) || isStored
+            }
+        }
+        if options.waitsForDisk, options.store.originals.contains(.disk), original.tier == nil, let disk {
+            let isOnDisk = await disk.storeAndWait(original.entry, for: access.keys.original)
+            if options.store.variants.isEmpty { isStored = isOnDisk }
+        }
+        await withdrawIfPurged(access)
+        return isStored
+    }
+
+    /// Returns once a variant that was found is on disk, if the request waits for that.
+    ///
+    /// - Returns: whether it is.
+    package func confirmStored(
+        _ variant: StoredEntry, _ record: SourceRecord, for access: CacheAccess
+    ) async -> Bool {
+        guard access.options.waitsForDisk, access.options.store.variants.contains(.disk) else { return false }
+        return await waitUntilStored(variant, record, for: access)
+    }
+
+    /// Returns once a variant and its record are on disk, whether they are written now or were queued before.
+    ///
+    /// - Returns: whether both are on disk.
+    private func waitUntilStored(
+        _ variant: StoredEntry, _ record: SourceRecord, for access: CacheAccess
+    ) async -> Bool {
+        guard let disk, isCurrent(access) else { return false }
+        let keys = access.keys
+        for (entry, key) in [(record.entry, keys.record), (variant, keys.variant)] {
+            let isOnDisk = await disk.entry(for: key)?.metadata == entry.metadata
+            if !isOnDisk, await !disk.storeAndWait(entry, for: key) { return false }
+        }
+        await withdrawIfPurged(access)
+        return true
+    }
+
+    /// Keeps a downloaded original while work uses it, and stores what its response says of the source.
+    ///
+    /// - Parameters:
+    ///   - isKnown: whether something was known of the source before.
+    ///   - isVerified: whether the content is known to decode.
+    package func take(
+        _ original: Original, isKnown: Bool, isVerified: Bool, for access: CacheAccess
+    ) async {
+        let source = access.keys.source
+        let tiers = access.options.store.union
+        if isVerified, original.mayBeStored {
+            _ = original.claimRecord(tiers)
+            await store(original.record, for: access)
+        } else if !original.mayBeStored, !tiers.isEmpty {
+            // This content replaces content that was stored, or that an earlier request is about to store.
+            if isKnown { await remove(source) } else { epochs.advance(source) }
+        }
+        if accepts(original.record, access) { originalsInUse.insert(original, for: source) }
+        if !isCurrent(access) { originalsInUse.remove([source]) }
+    }
+
+    /// Records that an original does not decode, so that no request uses it.
+    package func reject(_ content: UndecodableContent, mayBeStored: Bool, for access: CacheAccess) {
+        // A purge in the meantime clears this failure too. Content that may not be stored advanced the epoch itself.
+        if isCurrent(access) || !mayBeStored { failures.record(content, of: access, now: now()) }
+        originalsInUse.remove([access.keys.source])
+    }
+
+    /// Removes a source whose origin said that it is gone or may not be stored. Work in progress for it is not stored.
+    package func remove(_ source: StoreKey) async {
+        epochs.advance(source)
+        await disk?.removeAll(ofSources: [source])
+        // From here on no request copies to memory what it read from disk before.
+        epochs.advance(source)
+        removeFromMemory(source)
+        shared?.remove(source)
+    }
+
+    /// Queues what the request stores in the shared tier.
+    private func share(
+        _ variant: StoredEntry, from original: Original, _ cost: Duration, _ access: CacheAccess
+    ) {
+        let tiers = access.options.store
+        guard let shared, tiers.union.contains(.shared) else { return }
+        let storesBytes =
+            shared.store.configuration.storesOriginals && original.tier == nil
+            && original.claimBytes(tiers.originals.intersection(.shared)) == .shared
+        shared.store(
+            original.record, of: access.keys.source,
+            variant: tiers.variants.contains(.shared) ? (access.keys.variant, variant, cost) : nil,
+            original: storesBytes ? original : nil
+        ) { [self] in isCurrent(access) }
+    }
+
+    /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record nothing.
+    private func store(_ original: Original, in tiers: TierSelection, _ access: CacheAccess) {
+        guard original.tier == nil else { return }
+        var entry = original.entry
+        entry.companion = .init(original.record.entry, for: access.keys.record.entry)
+        let claimed = original.claimBytes(tiers.originals.subtracting(.shared))
+        let isSmall = original.body.count <= min(Original.maxMemoryBytes, memory.budgetBytes)
+        if claimed.contains(.memory), isSmall { memory.store(entry, for: access.keys.original) }
+        if claimed.contains(.disk), let disk, !isSmall {
+            write(original, entry, to: disk, access)
+        } else {
+            if claimed.contains(.disk) { disk?.store(entry, for: access.keys.original) }
+            if isSmall || tiers.originals.subtracting(.shared).isEmpty { original.markStored() }
+        }
+        records.store(
+            original.record, for: access.keys.source, in: original.claimRecord(tiers.union))
+    }
+
+    /// Writes an original that is too large for memory. It stays in use until it is on disk, so that another width of
+    /// the image does not download it again.
+    private func write(
+        _ original: Original, _ entry: StoredEntry, to disk: any Storing, _ access: CacheAccess
+    ) {
+        writes.run { [self] in
+            _ = await disk.storeAndWait(entry, for: access.keys.original)
+            original.markStored()
+            await withdrawIfPurged(access)
+        }
+    }
+}

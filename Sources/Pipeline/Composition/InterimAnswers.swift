@@ -1,0 +1,108 @@
+import DarkroomCache
+import DarkroomHTTPCaching
+import DarkroomMachine
+import DarkroomStore
+import DarkroomTransforms
+
+// Answers in two steps: a request whose own output takes long to encode is answered in a quicker one, and its own is
+// made behind it.
+extension ImageResolver {
+    /// The answer in the interim output while the request's own is being made; nil if it is not.
+    func imageWhileUpgrading(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse? {
+        guard let interim = request.interimRequest, upgrades.isPending(request.upgradeKey) else { return nil }
+        var response = try await image(for: interim)
+        response.isInterim = response.format != request.input.output.format
+        return response
+    }
+
+    /// Whether a stored variant in the interim output is the answer although the original is available: the request's
+    /// own would take too long, or has the same format.
+    func prefersInterim(_ request: ResolvedRequest, stored: VariantRecord) -> Bool {
+        stored.format == request.input.output.format || upgrades.isPending(request.upgradeKey)
+            || encodingTime(of: request, at: stored.size) > encodingBudget
+    }
+
+    /// Whether a request whose variant has to be made is answered in its interim output.
+    ///
+    /// While clients wait for a pixel thread, nothing is estimated: reading the header would be one more wait, and a
+    /// quicker output is what everyone who waits needs. An answer that stays is not left to the load of a moment.
+    func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
+        guard request.interimKeys != nil else { return false }
+        if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
+        let decision = try? await upgrades.decisions.value(
+            for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
+        ) { urgency throws(PipelineError) in
+            let pixels = producer.pixels
+            let mark = try await originalOfMark(of: request)
+            let plan = try await pixels.plan(pixels.job(for: request, from: original, mark: mark), urgency)
+            return isSlow(request, plan)
+        }
+        return decision?.value ?? false
+    }
+
+    /// Whether an image of this plan is answered in the interim output first: its own takes longer than the budget, and
+    /// the other half of that at most. An animation is encoded in another format than its own.
+    func isSlow(_ request: ResolvedRequest, _ plan: ImagePlan) -> Bool {
+        guard plan.format == request.input.output.format, let interim = request.input.interim else { return false }
+        let own = encodingTime(of: request, at: plan.size)
+        let format = interim.format ?? .natural(for: plan.sourceFormat, hasAlpha: false)
+        return own > encodingBudget && producer.speed.duration(of: plan.size, as: interim, format) <= own / 2
+    }
+
+    /// The estimated time of encoding the request's own output.
+    func encodingTime(of request: ResolvedRequest, at size: PixelSize) -> Duration {
+        producer.speed.duration(of: size, as: request.input.output)
+    }
+
+    /// Whether the request's own output can be stored, so that it can replace another.
+    ///
+    /// - Parameter original: what it is made from; nil = what the caches or the origin have then.
+    func mayUpgrade(_ request: ResolvedRequest, from original: Original? = nil) -> Bool {
+        cache.keepsVariants(of: request.access) && original?.mayBeStored ?? true
+    }
+
+    /// A response in the interim output, and the start of making the request's own. If that cannot be stored, nothing
+    /// is made, and the response is final.
+    ///
+    /// - Parameter original: what both are made from; nil = what the caches or the origin have then.
+    func interimResponse(
+        _ response: ImageResponse, to request: ResolvedRequest, from original: Original? = nil
+    ) -> ImageResponse {
+        guard response.format != request.input.output.format, mayUpgrade(request, from: original) else {
+            return response
+        }
+        var response = response
+        response.isInterim = true
+        if original != nil || !request.cache.policy.isOnlyIfCached { upgrade(request, from: original) }
+        return response
+    }
+
+    /// Starts to make the request's own output in the background.
+    private func upgrade(_ request: ResolvedRequest, from original: Original?) {
+        let job = request.inBackground.withoutInterim
+        // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
+        let held = original?.released
+        let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
+        upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
+            guard cache.isCurrent(job.access) else { throw .cancelled }
+            let isStored = try await makeUpgrade(job, from: held)
+            guard cache.isCurrent(job.access) else { throw .cancelled }
+            return isStored
+        }
+    }
+
+    /// - Returns: whether the image is stored.
+    private func makeUpgrade(_ job: ResolvedRequest, from held: Original?) async throws(PipelineError) -> Bool {
+        let isStoredLater = cache.storesLater(job.access)
+        guard let held else {
+            let report = try await image(for: job).cache
+            return report.variant != nil || report.isStored || isStoredLater
+        }
+        return try await produce(job, from: held).value.isStored || isStoredLater
+    }
+}
+
+extension ResolvedRequest {
+    /// What requests share a job of making their own output by.
+    var upgradeKey: FormatUpgrades.Key { FormatUpgrades.Key(variant: keys.variant, epoch: epoch) }
+}

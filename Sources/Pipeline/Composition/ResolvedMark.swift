@@ -1,0 +1,76 @@
+import DarkroomCache
+import DarkroomHTTPCaching
+import DarkroomStore
+import DarkroomTransforms
+import Foundation
+
+/// The image that a request draws onto its source: what is known of it at this moment.
+///
+/// It is a source like any other, with a record, an original and one variant, its color. That variant is never sent: it
+/// proves that the mark decodes, before anything is drawn or stored.
+final class ResolvedMark: Sendable {
+    /// The request for the variant.
+    let request: ResolvedRequest
+    /// The record, by whose content the keys of marked variants differ.
+    let record: SourceRecord
+    /// The bytes, if they are at hand.
+    let original: Original?
+    /// How the record was found; nil if it was in memory.
+    let report: CacheReport?
+
+    init(_ request: ResolvedRequest, _ record: SourceRecord, original: Original? = nil, report: CacheReport? = nil) {
+        self.request = request
+        self.record = record
+        self.original = original
+        self.report = report
+    }
+
+    /// Whether images that show the mark may be stored.
+    var mayBeStored: Bool { original?.mayBeStored ?? true }
+}
+
+extension ImageRequest {
+    /// The request that proves that the mark decodes; nil without a mark.
+    var ofMark: ImageRequest? {
+        guard let mark else { return nil }
+        var request = ImageRequest(
+            source: mark, pages: PageSelection(count: 1), output: OutputOptions(format: .color),
+            priority: priority, cache: data == nil ? cache : cache.besideData)
+        request.cache.waitsForDisk = false
+        request.client = client
+        return request
+    }
+
+    /// The request with the content of its mark in the recipe, and without a recipe for a mark that it does not have.
+    func drawing(_ resolved: ResolvedMark?) -> ImageRequest {
+        guard mark != nil || recipe.mark != nil else { return self }
+        var request = self
+        request.recipe.mark = mark.map { _ in recipe.mark ?? Mark() }
+        request.recipe.mark?.content = resolved?.record.content.hex ?? ""
+        if resolved?.mayBeStored == false { request.cache.store.variants = [] }
+        return request
+    }
+}
+
+extension ImageResponse {
+    /// The response, which shows a mark: it is no fresher and no more widely storable than either of its two sources,
+    /// and says so if the mark's origin was contacted.
+    func showing(_ mark: ResolvedMark, now: Date) -> ImageResponse {
+        guard let record else { return self }
+        var response = self
+        let age = (own: record.freshness.age(at: now), mark: mark.record.freshness.age(at: now))
+        response.age = max(age.own, age.mark)
+        response.remaining = min(record.freshness.remaining(at: now), mark.record.freshness.remaining(at: now))
+        response.cachePolicy = cachePolicy.combined(with: mark.record.cachePolicy, lead: age.own - age.mark)
+        // Another mark may have an older date.
+        response.lastModified = nil
+        if let report = mark.report {
+            if cache.forwarded == nil, report.forwarded != nil {
+                response.cache.forwarded = report.forwarded
+                response.cache.originStatus = report.originStatus
+            }
+            response.cache.staleBecause = cache.staleBecause ?? report.staleBecause
+        }
+        return response
+    }
+}

@@ -1,0 +1,88 @@
+public import DarkroomCache
+public import DarkroomHTTPCaching
+public import DarkroomTransforms
+
+/// How a pipeline would answer a request at this moment, and why.
+public struct Explanation: Sendable {
+    /// The canonical address of the source.
+    public var source: String
+    /// The canonical address of the request's fallback.
+    public var fallback: String?
+    /// The keys of the request's work and cache entries.
+    public var keys: Keys
+    /// The request's record, original and variant, with the tiers that have a usable entry.
+    public var caches: [CachedEntry]
+    /// The evaluation of the cached record.
+    public var freshness: Verdict
+    /// The output format; nil if it depends on a source that is not available.
+    public var format: OutputFormat?
+    /// The preferred format that the request is not answered in yet; nil if it is answered in its own.
+    public var upgrade: Upgrade?
+    /// How the variant is made, or would be if it were not cached.
+    public var plan: PlanOutcome
+    /// What is known of the mark; nil if the request has none.
+    public var mark: Mark?
+    /// The plan's use of each limit that applies to it.
+    public var limits: [LimitUsage]
+    /// The decision that a request would act on.
+    var decision: Resolution.Decision?
+
+    /// The keys of a request: SHA-256 in 64 hexadecimal digits.
+    public struct Keys: Hashable, Sendable {
+        /// The type of the ``CacheKeyFilter``.
+        public var filter: String
+        /// The source's identity, as the filter returns it.
+        public var identity: String
+        /// The key of the source.
+        public var source: String
+        /// The key of the source's bytes.
+        public var original: String
+        /// The key of the source's record.
+        public var record: String
+        /// The key of the finished image.
+        public var variant: String
+        /// The encoders' version, which is part of the variant key.
+        public var encoderEpoch: String
+    }
+
+    /// The image that is drawn onto the source.
+    public struct Mark: Hashable, Sendable {
+        /// The canonical address.
+        public var source: String
+        /// The SHA-256 of the content in 64 hexadecimal digits; nil if nothing is cached, and then the variant key is
+        /// not known either.
+        public var contentDigest: String?
+        /// The remaining freshness lifetime; negative once the mark is stale.
+        public var remaining: Duration?
+    }
+
+    /// Whether the cached record may be used. Durations are nil if there is no record.
+    public struct Verdict: Hashable, Sendable {
+        /// The evaluation by RFC 9111, and its reason.
+        public var evaluation: CacheEvaluation
+        /// The freshness lifetime (RFC 9111 §4.2.1).
+        public var lifetime: Duration?
+        /// The age (RFC 9111 §4.2.3).
+        public var age: Duration?
+        /// The remaining freshness lifetime; negative once the record is stale.
+        public var remaining: Duration?
+    }
+
+    /// The format that replaces the one of an interim answer.
+    public struct Upgrade: Hashable, Sendable {
+        /// The preferred format.
+        public var format: OutputFormat
+        /// Whether the image is being made in it.
+        public var isUnderWay: Bool
+        /// The estimated time of encoding it; nil if the size of the image is unknown.
+        public var encodingTime: Duration?
+    }
+
+    /// The plan of the request, if the source's bytes are available.
+    public enum PlanOutcome: Hashable, Sendable {
+        /// The plan.
+        case planned(ImagePlan)
+        /// Why there is no plan: one sentence.
+        case missing(String)
+    }
+}

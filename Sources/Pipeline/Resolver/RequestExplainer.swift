@@ -1,0 +1,175 @@
+import DarkroomCache
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomOrigin
+import DarkroomStore
+import DarkroomTransforms
+import Foundation
+
+/// Explains requests: lets ``ImageResolver`` decide without a side effect, and stops where it would act.
+struct RequestExplainer: Sendable {
+    let resolver: ImageResolver
+    /// The request for the mark; nil if the request to explain has none.
+    let markRequest: ResolvedRequest?
+
+    /// - Parameter fetch: whether the source may be downloaded if its bytes are not available.
+    func explain(
+        _ request: ResolvedRequest, keys: Explanation.Keys, fetch: Bool
+    ) async throws(PipelineError) -> Explanation {
+        if request.lacksMark, let error = await errorOfMark() { throw error.ofMark }
+        let (decision, inquiry) = try await decision(on: request)
+        let known = inquiry.look.record
+        // What is stored is reported whether or not the decision depends on it.
+        var stored = inquiry
+        _ = await resolver.hasVariant(&stored)
+        var original = inquiry.original
+        if original == nil, let known { original = await resolver.cache.original(known, for: request.access, .peek) }
+        let available = fetch ? try await download(decision, request, known, original) : original
+        let plan = try await self.plan(available, request, decision, fetch: fetch)
+        let now = resolver.now()
+        let freshness = known?.freshness
+        var explanation = Explanation(
+            source: request.source.canonical, fallback: request.input.fallback?.canonical, keys: keys,
+            caches: await resolver.cache.entries(of: request.access, known),
+            freshness: Explanation.Verdict(
+                evaluation: decision.evaluation, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
+                remaining: freshness?.remaining(at: now)),
+            format: stored.variant?.record.format ?? request.input.output.format, plan: plan, limits: [])
+        explanation.decision = decision
+        explanation.mark = request.input.mark.map { mark in
+            let record = request.mark?.record
+            return Explanation.Mark(
+                source: mark.canonical, contentDigest: record?.content.hex,
+                remaining: record?.freshness.remaining(at: now))
+        }
+        if case .planned(let plan) = plan {
+            explanation.format = plan.format
+            explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
+        }
+        let interim = stored.isInterim || decision.step == .useVariant ? stored.interim : nil
+        explain(
+            request, interim?.record, mayUpgrade: resolver.mayUpgrade(request, from: available), &explanation)
+        return explanation
+    }
+
+    /// The decision at which the resolver would act, and what it is based on.
+    private func decision(
+        on request: ResolvedRequest
+    ) async throws(PipelineError) -> (Resolution.Decision, Inquiry) {
+        var inquiry = await resolver.inquiry(request, nil, .peek)
+        while true {
+            let decision = await resolver.decide(&inquiry)
+            switch decision.step {
+            case .useVariant, .produce, .fail(.notCached), .lookUp: return (decision, inquiry)
+            case .fail(let error):
+                guard request.mayDropPlaceholders(after: error), await resolver.hasVariant(&inquiry) else {
+                    throw error
+                }
+                return try await self.decision(on: request.withoutPlaceholders)
+            case .fetch:
+                guard let refusal = await resolver.fetcher.fetch.refusal(of: request) else {
+                    return (decision, inquiry)
+                }
+                _ = inquiry.resolution.recordFailure(refusal, of: decision.step, at: resolver.now())
+            }
+        }
+    }
+
+    // MARK: Interim answer
+
+    private func isPending(_ request: ResolvedRequest) -> Bool {
+        request.interimKeys != nil && resolver.upgrades.isPending(request.upgradeKey)
+    }
+
+    /// - Parameter interim: the variant that is the answer in place of the request's own; nil if there is none.
+    private func explain(
+        _ request: ResolvedRequest, _ interim: VariantRecord?, mayUpgrade: Bool, _ explanation: inout Explanation
+    ) {
+        guard let wanted = request.input.output.format, let output = request.interimRequest?.input.output else {
+            return
+        }
+        let size: PixelSize
+        if let interim {
+            guard interim.format != wanted else { return }
+            (explanation.format, size) = (interim.format, interim.size)
+        } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
+            isPending(request) || resolver.isSlow(request, plan)
+        {
+            let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
+            (explanation.format, size) = (output.format ?? natural, plan.size)
+        } else {
+            return
+        }
+        guard mayUpgrade else { return }
+        explanation.upgrade = Explanation.Upgrade(
+            format: wanted, isUnderWay: resolver.upgrades.isUnderWay(request.upgradeKey),
+            encodingTime: resolver.encodingTime(of: request, at: size))
+    }
+
+    // MARK: Plan
+
+    /// The original that the request would use, downloaded if necessary. A download is not stored, since no image is
+    /// made from it. If the origin fails, a stale original is used under the same conditions as for the request.
+    private func download(
+        _ decision: Resolution.Decision, _ request: ResolvedRequest, _ known: SourceRecord?, _ available: Original?
+    ) async throws(PipelineError) -> Original? {
+        guard decision.staleBecause == nil else { return available }
+        var mode = OriginFetch.Mode.unconditional
+        switch decision.step {
+        case .fetch(let fetchMode, _): mode = fetchMode
+        case .useVariant where available == nil: break
+        case .useVariant, .produce, .fail, .lookUp: return available
+        }
+        do throws(PipelineError) {
+            let (answer, _) = try await resolver.fetcher.answer(to: request, mode, known: known)
+            if let original = answer.original { return original }
+            if let available, available.record.content == answer.record.content { return available }
+            return try await resolver.fetcher.answer(to: request, .unconditional, known: answer.record).0.original
+        } catch {
+            guard let available, let known, error.permitsStale, !request.cache.policy.mode.ignoresStored,
+                known.freshness.allowsStaleOnError(at: resolver.now()),
+                await resolver.fetcher.fetch.isSelected(known, for: request)
+            else { throw error }
+            return available
+        }
+    }
+
+    private func plan(
+        _ original: Original?, _ request: ResolvedRequest, _ decision: Resolution.Decision, fetch: Bool
+    ) async throws(PipelineError) -> Explanation.PlanOutcome {
+        guard let original else {
+            return .missing(
+                decision.step == .fail(.notCached)
+                    ? "The request accepts only a cached answer, and the source is not cached."
+                    : "The source is not cached. Set fetch to download it for the plan.")
+        }
+        let mark = try await self.mark(of: request, fetch: fetch)
+        guard request.input.mark == nil || mark != nil else {
+            return .missing("The mark is not cached. Set fetch to download it for the plan.")
+        }
+        let pixels = resolver.producer.pixels
+        return .planned(try await pixels.plan(pixels.job(for: request, from: original, mark: mark), request.urgency))
+    }
+
+    /// Why a mark of which nothing is cached could not be fetched now, as far as that is known.
+    private func errorOfMark() async -> PipelineError? {
+        guard let markRequest else { return nil }
+        if let failure = resolver.cache.failures.current(of: markRequest, .peek, now: resolver.now()) { return failure }
+        return await resolver.fetcher.fetch.refusal(of: markRequest)
+    }
+
+    /// The bytes of the request's mark, downloaded if necessary and permitted, and not stored.
+    private func mark(of request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Original? {
+        guard let markRequest else { return nil }
+        let known = await resolver.inquiry(markRequest, nil, .peek).look.record
+        if let known, let original = await resolver.cache.original(known, for: markRequest.access, .peek) {
+            return original
+        }
+        guard fetch else { return nil }
+        do throws(PipelineError) {
+            return try await resolver.fetcher.answer(to: markRequest, .unconditional, known: known).0.original
+        } catch {
+            throw error.ofMark
+        }
+    }
+}

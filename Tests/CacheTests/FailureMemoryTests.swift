@@ -1,0 +1,59 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomStore
+import DarkroomTransforms
+import Foundation
+import Testing
+
+@testable import DarkroomCache
+
+/// How long failures are remembered, and how many.
+struct FailureMemoryTests {
+    private struct Missing: Error {}
+
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func access(_ source: SourceURL, _ identity: String, page: Int = 1) -> CacheAccess {
+        var pages = PageSelection()
+        pages.first = page
+        let keys = RequestKeys(source: RequestKeys.source(identity), variant: StoreKey(hashing: "variant".utf8))
+        return CacheAccess(
+            keys: keys, source: source, pages: pages, options: CacheOptions(),
+            epoch: PurgeEpochs().current(of: keys.source), deadline: nil)
+    }
+
+    @Test func `The delay has a jitter of a fifth`() {
+        func seconds(_ random: Double) -> Double {
+            FailureRetention.transient(nil).lifetime(attempts: 1, policy: FreshnessPolicy(), random: random)
+                / .seconds(1)
+        }
+        #expect(abs(seconds(0) - 0.8) < 1e-9)
+        #expect(abs(seconds(0.999_999) - 1.2) < 1e-3)
+    }
+
+    @Test func `Retry-After counts for an hour at most`() {
+        let retention = FailureRetention.transient(nil, retryAfter: .seconds(86_400))
+        #expect(retention.lifetime(attempts: 1, policy: FreshnessPolicy(), random: 0) == .seconds(3_600))
+    }
+
+    @Test func `Remembered failures stay within their budget, however long the addresses`() throws {
+        let memory = FailureMemory(policy: FreshnessPolicy())
+        let path = String(repeating: "a", count: 7_000)
+        let source = try SourceURL(parsing: "http://example.com/\(path)")
+        let all = (0..<3_000).map { access(source, "\($0)") }
+        for access in all { memory.record(Missing(), .blocked, of: access, now: Self.now) }
+        let remembered = all.filter { memory.current(of: $0, now: Self.now) != nil }.count
+        #expect(remembered > 1_000)
+        #expect(remembered * path.utf8.count < 16 << 20)
+    }
+
+    @Test func `A failure expires, and counts for no longer if the clock is set back`() throws {
+        let memory = FailureMemory(policy: FreshnessPolicy())
+        let access = access(try SourceURL(parsing: "http://example.com/a"), "a")
+        memory.record(Missing(), .blocked, of: access, now: Self.now)
+        #expect(memory.current(of: access, .peek, now: Self.now)?.seconds == 60)
+        #expect(memory.current(of: access, now: Self.now + 59)?.seconds == 1)
+        #expect(memory.current(of: access, now: Self.now + 60) == nil)
+        #expect(memory.current(of: access, now: Self.now - 3) == nil)
+    }
+}

@@ -1,0 +1,91 @@
+import DarkroomOrigin
+import Synchronization
+import Testing
+
+@testable import DarkroomCache
+
+/// Lookups that callers share, and work that outlives a request.
+@Suite(.timeLimit(.minutes(1)))
+struct SingleFlightTests {
+    /// Lets lookups go on, and counts those that wait.
+    private final class Gate: Sendable {
+        private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+        let started = AsyncStream<Void>.makeStream()
+
+        func pass() async {
+            started.continuation.yield()
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiting.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    @Test func `Callers of a key share one lookup, and others have their own`() async {
+        let (flights, gate, runs) = (SingleFlight<String, Int>(), Gate(), Atomic(0))
+        let look = { @Sendable in
+            await gate.pass()
+            return runs.wrappingAdd(1, ordering: .relaxed).newValue
+        }
+        async let first = flights.value(for: "a", look)
+        for await _ in gate.started.stream { break }
+        async let second = flights.value(for: "a", look)
+        async let other = flights.value(for: "b", look)
+        for await _ in gate.started.stream { break }
+        gate.open()
+        let values = [await first, await second, await other]
+        #expect(values.compactMap(\.self).count == 3)
+        #expect(runs.load(ordering: .relaxed) <= 3)
+        #expect(await flights.value(for: "a") { 7 } == 7)
+    }
+
+    @Test func `A caller whose deadline has passed gets nothing, and the lookup is canceled with the last one`() async {
+        let (flights, gate, deadline) = (SingleFlight<String, Bool>(), Gate(), Deadline())
+        let wasCanceled = AsyncStream<Bool>.makeStream()
+        async let value = flights.value(for: "a", deadline: deadline) {
+            await gate.pass()
+            wasCanceled.continuation.yield(Task.isCancelled)
+            return true
+        }
+        for await _ in gate.started.stream { break }
+        deadline.pass()
+        #expect(await value == nil)
+        gate.open()
+        for await canceled in wasCanceled.stream {
+            #expect(canceled)
+            break
+        }
+        #expect(await flights.value(for: "a", deadline: deadline) { true } == nil)
+    }
+
+    @Test func `Work ends with its owner, which starts no more`() async {
+        let (tasks, gate) = (OwnedTasks(), Gate())
+        let wasCanceled = AsyncStream<Bool>.makeStream()
+        tasks.run {
+            await gate.pass()
+            wasCanceled.continuation.yield(Task.isCancelled)
+        }
+        for await _ in gate.started.stream { break }
+        tasks.shutdown()
+        gate.open()
+        await tasks.drain()
+        for await canceled in wasCanceled.stream {
+            #expect(canceled)
+            break
+        }
+        tasks.run { Issue.record("Started after the end.") }
+        await tasks.drain()
+    }
+}
