@@ -176,7 +176,9 @@ let package = Package(
                 crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
                 serviceContext,
             ]),
-        tests(of: "Cache", sees: ["HTTPCaching", "Network", "Origin", "Store", "Transforms"], packages: [httpTypes, nioCore]),
+        tests(
+            of: "Cache", sees: ["HTTPCaching", "Network", "Origin", "Store", "Transforms"],
+            packages: [httpTypes, nioCore]),
         tests(
             of: "Pipeline",
             sees: [

@@ -3,8 +3,8 @@ package import DarkroomStore
 
 // Storing what was fetched and made, unless a purge intervened.
 //
-// A purge first advances the source's epoch and then removes its entries. So an entry that is stored before the purge is
-// removed by it, and a writer that stores afterwards sees the new epoch, before storing or when it checks again.
+// A purge first advances the source's epoch and then removes its entries. So an entry that is stored before the purge
+// is removed by it, and a writer that stores afterwards sees the new epoch, before storing or when it checks again.
 extension ImageCache {
     /// Stores a record whose content is cached already, or need not be.
     package func store(_ record: SourceRecord, for access: CacheAccess) async {

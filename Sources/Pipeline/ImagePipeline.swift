@@ -1,12 +1,13 @@
-import DarkroomCache
+public import DarkroomCache
 import DarkroomHTTPCaching
-import DarkroomNetwork
+public import DarkroomNetwork
 public import DarkroomOrigin
 public import DarkroomStore
 public import DarkroomTransforms
 public import Foundation
 public import Logging
 import NIOPosix
+import Synchronization
 
 /// Downloads, decodes, transforms and encodes images, and caches originals and variants.
 ///
@@ -190,16 +191,6 @@ public final class ImagePipeline: Sendable {
         return response
     }
 
-    /// Throws if the source or the mark may not be contacted, as far as that is known without resolving a name. What a
-    /// cache has of it counts for nothing: it may have been stored under other settings.
-    private func requireAllowedSources(of request: ImageRequest) throws(PipelineError) {
-        let origin = resolver.fetcher.fetch.origin
-        if request.data == nil, let refusal = origin.refusal(of: request.source) { throw PipelineError(refusal) }
-        if let mark = request.ofMark, let refusal = origin.refusal(of: mark.source) {
-            throw PipelineError(refusal).ofMark
-        }
-    }
-
     private func imageWithinTimeout(
         for request: ResolvedRequest, _ look: CacheLook?
     ) async throws(PipelineError) -> ImageResponse {
@@ -209,10 +200,10 @@ public final class ImagePipeline: Sendable {
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await markedImage(for: request, look) }
+            guard configuration.continuesInBackground else { return try await composedImage(for: request, look) }
             // An unstructured task is not canceled with the caller's.
             return try await Task { [request] in
-                await Result { () async throws(PipelineError) in try await markedImage(for: request, look) }
+                await Result { () async throws(PipelineError) in try await composedImage(for: request, look) }
             }.value.get()
         } catch {
             let error = deadline.hasPassed ? timeout(of: request) : error
@@ -230,63 +221,6 @@ public final class ImagePipeline: Sendable {
         return isDueToQueue ? resolver.producer.pixels.queue.refuse(.expired, after: wait) : .timedOut
     }
 
-    func imageOrFallback(
-        for request: ResolvedRequest, _ look: CacheLook?
-    ) async throws(PipelineError) -> ImageResponse {
-        do throws(PipelineError) {
-            return try await resolver.image(for: request, look)
-        } catch {
-            guard let fallback = request.input.fallback, error.permitsFallback else { throw error }
-            return try await imageOfFallback(fallback, for: request, because: error)
-        }
-    }
-
-    /// If the fallback fails too, the error is the source's, unless the fallback is refused on principle.
-    private func imageOfFallback(
-        _ fallback: SourceURL, for failed: ResolvedRequest, because error: PipelineError
-    ) async throws(PipelineError) -> ImageResponse {
-        var request = failed.input
-        if request.data != nil { request.cache = request.cache.besideData }
-        request.source = fallback
-        request.fallback = nil
-        do throws(PipelineError) {
-            try requireAllowedSources(of: request)
-            var resolved = resolve(request, reporter: failed.reporter, mark: failed.mark)
-            resolved.deadline = failed.deadline
-            var response = try await resolver.image(for: resolved)
-            response.fallbackReason = error
-            return response
-        } catch let failure {
-            throw failure.permitsFallback ? error : failure
-        }
-    }
-
-    /// - Parameter mark: the request's mark; nil = what memory has of it.
-    func resolve(
-        _ request: ImageRequest, reporter: ImageTaskReporter? = nil, mark: ResolvedMark? = nil
-    ) -> ResolvedRequest {
-        let urgency = Urgency(
-            request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
-        let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtHand(for: $0) }
-        var request = request.drawing(mark)
-        if !request.cache.policy.allowsStoring { request.cache.store = .none }
-        if request.data != nil { request.cache = request.cache.ofData }
-        let chain = delegate.transforms(
-            TransformChain(request.recipe, limits: configuration.limits), for: request)
-        let identity = keyFilter.identity(of: request.source)
-        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
-        let derivedKeys = { [encoderEpoch] (output: OutputOptions) in
-            keys.with(output: output, of: request, chain: chain, epoch: encoderEpoch)
-        }
-        let document = request.placeholderOutput
-        return ResolvedRequest(
-            input: request, chain: chain, keys: keys,
-            placeholderKeys: document.details.isEmpty ? nil : derivedKeys(document),
-            interimKeys: configuration.encodingBudget > .zero ? request.interim.map(derivedKeys) : nil,
-            epoch: resolver.cache.epoch(of: keys.source),
-            urgency: urgency, reporter: reporter, mark: mark)
-    }
-
     // MARK: Shutdown
 
     /// Ends the pixel threads after the jobs that they run; waiting jobs fail with ``PipelineError/cancelled``, and
@@ -296,6 +230,148 @@ public final class ImagePipeline: Sendable {
         resolver.upgrades.shutdown()
         resolver.cache.shutdown()
         resolver.producer.pixels.queue.shutdown()
+    }
+}
+
+/// What a pipeline would do with a request, and what it has cached.
+extension ImagePipeline {
+    /// Returns the tiers that have a request's entries, without a side effect: nothing is read into memory, fetched or
+    /// made (SDWebImage's cache query). Whether the entries are fresh is not considered.
+    public func location(of request: ImageRequest) async -> CacheLocation {
+        var request = await resolveForInspection(request)
+        request.input.cache.query = .all
+        let known = await resolver.inquiry(request, nil, .peek).look.record
+        return CacheLocation(await resolver.cache.entries(of: request.access, known))
+    }
+
+    /// Explains how a request would be answered at this moment, and why: its keys, caches, freshness and plan. Nothing
+    /// changes: no entry counts as used, nothing is stored, and no origin is contacted unless `fetch` is true.
+    ///
+    /// - Parameter fetch: whether the source is downloaded if the request itself would have to, so that there is a
+    ///   plan. The download is not stored, since only its header is read. The explained decision is that from before
+    ///   the download.
+    /// - Throws: the error that the request would end in, as far as it is known without decoding. The request's
+    ///   fallback is not considered.
+    public func explain(_ request: ImageRequest, fetch: Bool = false) async throws(PipelineError) -> Explanation {
+        let resolved = await resolveForInspection(request)
+        let keys = Explanation.Keys(
+            filter: "\(type(of: keyFilter))", identity: keyFilter.identity(of: request.source),
+            source: resolved.keys.source.hex, original: resolved.keys.original.entry.hex,
+            record: resolved.keys.record.entry.hex, variant: resolved.keys.variant.entry.hex, encoderEpoch: encoderEpoch
+        )
+        let explainer = RequestExplainer(
+            resolver: resolver, markRequest: markRequest(of: resolved.input, resolved.urgency))
+        return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
+            try await explainer.explain(resolved, keys: keys, fetch: fetch)
+        }
+    }
+
+    /// The size of a request's result, from what is known of its source. A mark changes no size.
+    ///
+    /// - Throws: ``PipelineError/badParameter(_:)`` as the request would.
+    package func size(of request: ImageRequest, from source: SourceSummary) throws(PipelineError) -> PlannedSize {
+        let chain = delegate.transforms(TransformChain(request.recipe, limits: configuration.limits), for: request)
+        do throws(TransformError) { return try chain.size(for: source) } catch { throw .badParameter(error) }
+    }
+
+    /// Returns the cached entries of a source, without a side effect.
+    public func entries(of source: SourceURL) async -> SourceEntries { await resolver.cache.entries(of: source) }
+
+    /// The pixel queue's load at this moment.
+    public var load: PipelineLoad { resolver.producer.pixels.queue.load }
+}
+
+/// What a pipeline keeps.
+extension ImagePipeline {
+    /// Purges sources from the caches, along with their remembered failures. Work in progress for them is answered but
+    /// not stored.
+    ///
+    /// - Parameters:
+    ///   - soft: marks the sources as stale instead of removing them.
+    ///   - dryRun: reports what would be purged without purging it.
+    ///   - tiers: the tiers to purge. Purging a single tier is meant for `.everything`. With the shared one, the other
+    ///     servers purge the sources too.
+    @discardableResult public func purge(
+        _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
+    ) async -> PurgeReport { await resolver.cache.purge(target, soft: soft, dryRun: dryRun, tiers: tiers) }
+
+    /// Carries out the purges of other servers that share a tier with this one.
+    ///
+    /// - Returns: whether they could be read; true without a shared tier.
+    @discardableResult package func carryOutPurges() async -> Bool { await resolver.cache.carryOutPurges() }
+
+    /// Removes the disk entries that are older than the disk tier keeps them.
+    @discardableResult public func removeExpired() async -> PurgeReport { await resolver.cache.removeExpired() }
+
+    /// Evicts from memory, decoded images included, until this fraction, 0 to 1, of the bytes held is left.
+    public func shrinkMemory(toFraction fraction: Double) {
+        resolver.cache.shrinkMemory(toFraction: fraction)
+        // Last, since it returns the memory that the others freed to the system.
+        processing.shrinkMemory(toFraction: fraction)
+    }
+}
+
+/// A request whose chain and keys were derived once, to look its image up in the caches again and again.
+package final class ImageLookup: Sendable {
+    fileprivate let request: ResolvedRequest
+    /// The request with the mark that was current at the last call; nil without a mark.
+    fileprivate let marked = Mutex<ResolvedRequest?>(nil)
+
+    fileprivate init(_ request: ResolvedRequest) { self.request = request }
+}
+
+extension ImagePipeline {
+    /// Derives the keys of a request.
+    package func lookup(for request: ImageRequest) -> ImageLookup { ImageLookup(resolve(request)) }
+
+    /// The image, if all that it takes is in memory, or in files that the system has in memory, and may be used without
+    /// contact to the origin. Never waits.
+    ///
+    /// What is stored, purged and fresh is judged at each call. The chain and the key of the source are those of the
+    /// moment when the lookup was made.
+    package func imageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
+        if resolver.cache.isBehind { return nil }
+        guard lookup.request.input.mark == nil else { return markedImageAtOnce(lookup) }
+        return resolver.imageAtOnce(for: lookup.request)
+    }
+
+    /// The image with its mark, if both may be used without contact to an origin.
+    private func markedImageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
+        let last = lookup.marked.withLock(\.self) ?? lookup.request
+        guard let asked = last.mark?.request ?? markRequest(of: last.input, last.urgency),
+            let mark = resolver.markAtHand(for: asked)
+        else { return nil }
+        var request = last
+        if last.mark?.record !== mark.record {
+            if last.mark?.record.content != mark.record.content { request = resolve(last.input, mark: mark) }
+            request.mark = mark
+            lookup.marked.withLock { [request] in $0 = request }
+        }
+        return resolver.imageAtOnce(for: request)?.showing(mark, now: resolver.now())
+    }
+}
+
+/// Refusals before anything is started for a request: under overload, the cheaper they are, the more images are made.
+extension ImagePipeline {
+    /// Whether requests may be refused at the moment.
+    package var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }
+
+    /// The error of a request of whose source nothing is known, and for which the pixel queue has no room. Never waits.
+    /// Nil means that ``image(for:)`` has to decide.
+    ///
+    /// - Parameter isAdmitted: asked last, once the request would be refused; if false, it is not refused here.
+    package func refusal(of request: ImageRequest, isAdmitted: () -> Bool) -> PipelineError? {
+        guard let refusal = resolver.earlyRefusal(of: resolve(request)), isAdmitted() else { return nil }
+        return resolver.producer.pixels.queue.refuse(refusal)
+    }
+
+    /// The error of a request whose source has not been received yet, if the pixel queue has no room for it. Never
+    /// waits. Nil means that ``image(for:)`` has to decide, as for a request that a cache may answer.
+    package func refusalOfUpload(_ request: ImageRequest) -> PipelineError? {
+        guard request.cache.store.variants.isEmpty, mayRefuse else { return nil }
+        let queue = resolver.producer.pixels.queue
+        let urgency = Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
+        return queue.refusal(of: urgency).map { queue.refuse($0) }
     }
 }
 

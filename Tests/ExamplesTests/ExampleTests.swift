@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomStore

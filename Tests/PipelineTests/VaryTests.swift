@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin

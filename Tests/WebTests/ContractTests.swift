@@ -8,6 +8,7 @@ import NIOCore
 import Testing
 import Yams
 
+@testable import DarkroomCache
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb

@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomPipeline
 import HTTPTypes

@@ -23,14 +23,17 @@ package struct CacheLook: Sendable {
     package fileprivate(set) var record: SourceRecord?
     fileprivate var onDisk = Finding.unknown
     fileprivate var inSharedTier = Finding.unknown
+    /// The source's purge epoch when the look began, if that was after the request had started.
+    fileprivate var epoch: PurgeEpoch?
 
     package init(record: SourceRecord? = nil) {
         self.record = record
     }
 
-    fileprivate init(record: SourceRecord, onDisk: StoredEntry) {
+    fileprivate init(record: SourceRecord, onDisk: StoredEntry, since epoch: PurgeEpoch) {
         self.record = record
         self.onDisk = .looked(onDisk)
+        self.epoch = epoch
     }
 
     /// Goes on with what the origin has said of the source. This machine's tiers may have changed since they were
@@ -72,7 +75,7 @@ extension ImageCache {
             let record = records.decode(entries[0], of: keys.source)
         else { return nil }
         promote(record, keys.source, since: epoch)
-        return CacheLook(record: record, onDisk: entries[1])
+        return CacheLook(record: record, onDisk: entries[1], since: epoch)
     }
 
     /// A variant, if finding it takes no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to look.
@@ -84,7 +87,7 @@ extension ImageCache {
         if let found = recentVariant(key, of: content, for: access) { return found }
         guard let disk, access.options.query.variants.contains(.disk) else { return nil }
         if key == access.keys.variant, case .looked(let entry) = look.onDisk {
-            return entry.flatMap { onDisk($0, key, of: content, access, since: access.epoch) }
+            return entry.flatMap { onDisk($0, key, of: content, access, since: look.epoch ?? access.epoch) }
         }
         let epoch = epochs.current(of: key.source)
         return disk.entriesAtOnce(for: [key])?.first.flatMap { onDisk($0, key, of: content, access, since: epoch) }

@@ -9,7 +9,7 @@ import DarkroomTransforms
 extension ImageResolver {
     /// The answer in the interim output while the request's own is being made; nil if it is not.
     func imageWhileUpgrading(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse? {
-        guard let interim = request.interimRequest, upgrades.isPending(request.upgradeKey) else { return nil }
+        guard let interim = request.companion(.interim), upgrades.isPending(request.upgradeKey) else { return nil }
         var response = try await image(for: interim)
         response.isInterim = response.format != request.input.output.format
         return response
@@ -27,7 +27,7 @@ extension ImageResolver {
     /// While clients wait for a pixel thread, nothing is estimated: reading the header would be one more wait, and a
     /// quicker output is what everyone who waits needs. An answer that stays is not left to the load of a moment.
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
-        guard request.interimKeys != nil else { return false }
+        guard request.keys(of: .interim) != nil else { return false }
         if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
         let decision = try? await upgrades.decisions.value(
             for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
@@ -79,7 +79,7 @@ extension ImageResolver {
 
     /// Starts to make the request's own output in the background.
     private func upgrade(_ request: ResolvedRequest, from original: Original?) {
-        let job = request.inBackground.withoutInterim
+        let job = request.inBackground.without(.interim)
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
         let held = original?.released
         let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)

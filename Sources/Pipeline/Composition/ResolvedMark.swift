@@ -30,17 +30,6 @@ final class ResolvedMark: Sendable {
 }
 
 extension ImageRequest {
-    /// The request that proves that the mark decodes; nil without a mark.
-    var ofMark: ImageRequest? {
-        guard let mark else { return nil }
-        var request = ImageRequest(
-            source: mark, pages: PageSelection(count: 1), output: OutputOptions(format: .color),
-            priority: priority, cache: data == nil ? cache : cache.besideData)
-        request.cache.waitsForDisk = false
-        request.client = client
-        return request
-    }
-
     /// The request with the content of its mark in the recipe, and without a recipe for a mark that it does not have.
     func drawing(_ resolved: ResolvedMark?) -> ImageRequest {
         guard mark != nil || recipe.mark != nil else { return self }

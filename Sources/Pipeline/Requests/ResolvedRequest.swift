@@ -14,10 +14,8 @@ struct ResolvedRequest: Sendable {
     var input: ImageRequest
     let chain: TransformChain
     private(set) var keys: RequestKeys
-    /// The keys of the document that holds the placeholders; nil if the request asks for none.
-    private(set) var placeholderKeys: RequestKeys?
-    /// The keys of the image in the interim output; nil if the request waits for its own output.
-    private(set) var interimKeys: RequestKeys?
+    /// The keys of the companions that are other outputs of the same image.
+    var outputs: [Companion: RequestKeys] = [:]
     /// The source's purge epoch when the request started. Results are stored only if it is still current.
     var epoch: PurgeEpoch
     var urgency: Urgency
@@ -61,40 +59,25 @@ struct ResolvedRequest: Sendable {
 
     /// Whether the request is answered without placeholders if it fails like this with them.
     func mayDropPlaceholders(after error: PipelineError) -> Bool {
-        placeholderKeys != nil && !forcesOrigin && error != .cancelled
+        outputs[.placeholders] != nil && !forcesOrigin && error != .cancelled
     }
 
-    /// The request for the document that holds this image's placeholders: the same content through the same chain.
-    /// Nil if the request asks for none.
-    var placeholderRequest: ResolvedRequest? {
-        guard let placeholderKeys else { return nil }
-        var request = withoutPlaceholders
-        request.input.output = input.placeholderOutput
-        request.keys = placeholderKeys
+    /// The keys of a companion that is another output of the same image; nil if the request has none.
+    func keys(of companion: Companion) -> RequestKeys? { outputs[companion] }
+
+    /// The request for a companion that is another output of the same image; nil if the request has none.
+    func companion(_ companion: Companion) -> ResolvedRequest? {
+        guard let keys = outputs[companion], let input = input.companion(companion) else { return nil }
+        var request = without(companion)
+        (request.input, request.keys) = (input, keys)
         return request
     }
 
-    var withoutPlaceholders: ResolvedRequest {
+    /// The same request without a companion that is another output of the same image.
+    func without(_ companion: Companion) -> ResolvedRequest {
         var request = self
-        request.input.placeholders = []
-        request.placeholderKeys = nil
-        return request
-    }
-
-    /// The request for the same image in the interim output. Nil if the request waits for its own output.
-    var interimRequest: ResolvedRequest? {
-        guard let interimKeys, let interim = input.interim else { return nil }
-        var request = withoutInterim
-        request.input.output = interim
-        request.keys = interimKeys
-        return request
-    }
-
-    /// The same request, waiting for its own output.
-    var withoutInterim: ResolvedRequest {
-        var request = self
-        request.input.interim = nil
-        request.interimKeys = nil
+        if companion == .interim { request.input.interim = nil } else { request.input.placeholders = [] }
+        request.outputs[companion] = nil
         return request
     }
 
@@ -109,14 +92,6 @@ struct ResolvedRequest: Sendable {
         request.reporter = nil
         request.keepsOriginal = .never
         return request
-    }
-}
-
-extension ImageRequest {
-    /// The output options of the placeholders' document. They depend on nothing else in the output, so that images of
-    /// different formats and qualities share it.
-    var placeholderOutput: OutputOptions {
-        OutputOptions(format: .json, details: placeholders.intersection([.color, .blurHash, .thumbHash, .lqip]))
     }
 }
 

@@ -7,10 +7,10 @@ import NIOCore
 
 /// Answers requests: drives ``Resolution`` from what is known to the step that it decides on.
 ///
-/// There are four ways to drive it. A request is *used*: facts are looked up with side effects, and the steps carried
-/// out. It is answered *at once*, if only facts that take no waiting matter, and the variant may be used. It is *refused
-/// early*, if only such facts matter, and the pixel queue has no room for the work. Or it is *explained*: facts are
-/// looked up without a side effect, and the decision is described.
+/// There are four ways to drive it. A request is answered: facts are looked up with side effects, and the steps are
+/// carried out. It is answered at once if no fact matters that takes waiting, and the variant may be used. It is
+/// refused early if no such fact matters, and the pixel queue has no place for the work. Or it is explained: facts are
+/// looked up without a side effect, and ``RequestExplainer`` describes the decision.
 struct ImageResolver: Sendable {
     let cache: ImageCache
     let fetcher: SharedFetch
@@ -48,7 +48,7 @@ struct ImageResolver: Sendable {
             inquiry.variant = cache.variantAtOnce(request.keys.variant, of: content, for: request.access, inquiry.look)
             guard inquiry.variant != nil else { return false }
         case .placeholders:
-            inquiry.placeholders = request.placeholderKeys.flatMap {
+            inquiry.placeholders = request.keys(of: .placeholders).flatMap {
                 cache.variantAtOnce($0.variant, of: content, for: request.access, inquiry.look)
             }
             guard inquiry.placeholders != nil else { return false }
@@ -72,7 +72,7 @@ struct ImageResolver: Sendable {
             (inquiry.variant, inquiry.isInterim) = (inquiry.interim, inquiry.interim != nil)
             inquiry.resolution.record(fact, isPresent: inquiry.isInterim)
         case .placeholders:
-            inquiry.placeholders = await variant(request.placeholderKeys, of: record.content, inquiry)
+            inquiry.placeholders = await variant(request.keys(of: .placeholders), of: record.content, inquiry)
             inquiry.resolution.record(fact, isPresent: inquiry.placeholders != nil)
         case .original:
             inquiry.original = await cache.original(record, for: access, mode)
@@ -88,7 +88,7 @@ struct ImageResolver: Sendable {
         inquiry.variant = await variant(request.keys, of: content, inquiry)
         (inquiry.interim, inquiry.isInterim) = (nil, false)
         guard inquiry.variant == nil else { return }
-        inquiry.interim = await variant(request.interimKeys, of: content, inquiry)
+        inquiry.interim = await variant(request.keys(of: .interim), of: content, inquiry)
         if let interim = inquiry.interim, prefersInterim(request, stored: interim.record) {
             (inquiry.variant, inquiry.isInterim) = (interim, true)
         }
@@ -152,7 +152,7 @@ struct ImageResolver: Sendable {
             return try await carryOut(&inquiry)
         } catch {
             guard request.mayDropPlaceholders(after: error) else { throw error }
-            var inquiry = await inquiry(request.withoutPlaceholders)
+            var inquiry = await inquiry(request.without(.placeholders))
             guard await hasVariant(&inquiry) else { throw error }
             return try await carryOut(&inquiry)
         }
@@ -229,7 +229,7 @@ struct ImageResolver: Sendable {
             let fetchTime = inquiry.stopwatch.lap()
             response = try await produce(request, from: original, inquiry.report, fetchTime)
         }
-        if let document = request.placeholderRequest {
+        if let document = request.companion(.placeholders) {
             if decision.step == .produce {
                 inquiry.placeholders = await variant(document.keys, of: record.content, inquiry)
             }
@@ -243,7 +243,7 @@ struct ImageResolver: Sendable {
     private func produce(
         _ request: ResolvedRequest, from original: Original, _ report: CacheReport, _ fetchTime: Duration
     ) async throws(PipelineError) -> ImageResponse {
-        if let interim = request.interimRequest, await prefersInterim(request, from: original) {
+        if let interim = request.companion(.interim), await prefersInterim(request, from: original) {
             let response = try await produce(interim, from: original, report, fetchTime)
             return interimResponse(response, to: request, from: original)
         }
@@ -281,8 +281,11 @@ struct ImageResolver: Sendable {
         guard !request.cache.store.union.isEmpty, cache.failures.current(of: request, now: now()) == nil else { return }
         background.run(request.keys.source) { () async throws(PipelineError) in
             var look = CacheLook(record: known)
-            await cache.lookFurther(request.access, &look)
-            if let record = look.record, record.freshness.remaining(at: now()) > .zero { return }
+            if await cache.lookFurther(request.access, &look), let record = look.record,
+                record.freshness.remaining(at: now()) > .zero
+            {
+                return
+            }
             var inquiry = Inquiry(request, CacheLook(record: known), now: now())
             inquiry.resolution = Resolution(revalidating: known.freshness, demands: request.demands, now: now())
             _ = try await carryOut(&inquiry)

@@ -65,7 +65,7 @@ struct RequestExplainer: Sendable {
                 guard request.mayDropPlaceholders(after: error), await resolver.hasVariant(&inquiry) else {
                     throw error
                 }
-                return try await self.decision(on: request.withoutPlaceholders)
+                return try await self.decision(on: request.without(.placeholders))
             case .fetch:
                 guard let refusal = await resolver.fetcher.fetch.refusal(of: request) else {
                     return (decision, inquiry)
@@ -78,14 +78,14 @@ struct RequestExplainer: Sendable {
     // MARK: Interim answer
 
     private func isPending(_ request: ResolvedRequest) -> Bool {
-        request.interimKeys != nil && resolver.upgrades.isPending(request.upgradeKey)
+        request.keys(of: .interim) != nil && resolver.upgrades.isPending(request.upgradeKey)
     }
 
     /// - Parameter interim: the variant that is the answer in place of the request's own; nil if there is none.
     private func explain(
         _ request: ResolvedRequest, _ interim: VariantRecord?, mayUpgrade: Bool, _ explanation: inout Explanation
     ) {
-        guard let wanted = request.input.output.format, let output = request.interimRequest?.input.output else {
+        guard let wanted = request.input.output.format, let output = request.companion(.interim)?.input.output else {
             return
         }
         let size: PixelSize

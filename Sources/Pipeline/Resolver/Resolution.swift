@@ -4,9 +4,9 @@ import Foundation
 
 /// The decision how a request is answered: a pure function from what is known to the next step.
 ///
-/// `ImageResolver` drives it: while the next step is to look up a fact, it finds that out and records it here. Facts are
-/// looked up only when the decision depends on them, so a hit in memory costs one lookup of the record and one of the
-/// variant.
+/// `ImageResolver` drives it: while the next step is to look up a fact, it finds that out and records it here. Facts
+/// are looked up only when the decision depends on them, so a hit in memory costs one lookup of the record and one of
+/// the variant.
 ///
 /// ```
 ///  evaluate the record (RFC 9111 §4) ──▶ refuse ──────────────────────────────▶ fail
@@ -273,7 +273,7 @@ extension ResolvedRequest {
     /// What the request accepts of the caches.
     var demands: Resolution.Demands {
         Resolution.Demands(
-            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: placeholderKeys != nil,
-            wantsOriginal: keepsOriginal == .always, hasInterim: interimKeys != nil)
+            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: keys(of: .placeholders) != nil,
+            wantsOriginal: keepsOriginal == .always, hasInterim: keys(of: .interim) != nil)
     }
 }

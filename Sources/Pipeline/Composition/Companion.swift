@@ -1,0 +1,61 @@
+import DarkroomCache
+import DarkroomNetwork
+import DarkroomTransforms
+
+/// Another request that the answer to a request needs.
+///
+/// | Companion | When | If it fails |
+/// |---|---|---|
+/// | mark | before the request, whose keys depend on its content | the request fails with its error |
+/// | interim | in place of the request, while its own output is being made | the request fails with its error |
+/// | placeholders | along with the image, from the same content | the answer is without them |
+/// | fallback | after the source has failed | the request fails with the error of its source |
+enum Companion {
+    case mark, interim, placeholders, fallback
+
+    /// The error of a request whose companion failed; nil = it is answered without it.
+    ///
+    /// - Parameter own: the error of the request itself, if that came first.
+    func failure(_ error: PipelineError, after own: PipelineError? = nil) -> PipelineError? {
+        switch self {
+        case .mark: error.ofMark
+        case .interim: error
+        case .placeholders: nil
+        // A fallback that is refused on principle says so.
+        case .fallback: error.permitsFallback ? own ?? error : error
+        }
+    }
+}
+
+extension ImageRequest {
+    /// The request for a companion; nil if this one has none.
+    func companion(_ companion: Companion) -> ImageRequest? {
+        var request = self
+        switch companion {
+        case .mark:
+            guard let mark else { return nil }
+            // Its color proves that the mark decodes.
+            request = ImageRequest(
+                source: mark, pages: PageSelection(count: 1), output: OutputOptions(format: .color), priority: priority,
+                cache: data == nil ? cache : cache.besideData)
+            request.cache.waitsForDisk = false
+            request.client = client
+        case .interim:
+            guard let interim else { return nil }
+            request.output = interim
+            request.interim = nil
+        case .placeholders:
+            // They depend on nothing else in the output, so images of different formats and qualities share them.
+            let details = placeholders.intersection([.color, .blurHash, .thumbHash, .lqip])
+            guard !details.isEmpty else { return nil }
+            request.output = OutputOptions(format: .json, details: details)
+            request.placeholders = []
+        case .fallback:
+            guard let fallback else { return nil }
+            if data != nil { request.cache = cache.besideData }
+            request.source = fallback
+            request.fallback = nil
+        }
+        return request
+    }
+}

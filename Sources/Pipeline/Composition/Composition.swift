@@ -1,0 +1,164 @@
+import DarkroomCache
+import DarkroomHTTPCaching
+import DarkroomOrigin
+import DarkroomTransforms
+
+// Answers that need other requests; see ``Companion``. Interim outputs and placeholders are part of the decision about
+// the image, and ``ImageResolver`` composes them. Marks and fallbacks are other sources.
+extension ImagePipeline {
+    /// The image of a request, with its mark if it has one, or of its fallback.
+    ///
+    /// The mark comes first: if it fails, so does the request, and no fallback is used. If the mark has changed by the
+    /// time it is drawn, the request starts over, once.
+    func composedImage(for request: ResolvedRequest, _ look: CacheLook?) async throws(PipelineError) -> ImageResponse {
+        let marked = request.lacksMark ? try await withMark(request) : request
+        do throws(PipelineError) {
+            return showingMark(try await imageOrFallback(for: marked, request.lacksMark ? nil : look), marked)
+        } catch {
+            guard let mark = marked.mark, resolver.hasChanged(mark) else { throw error }
+            let again = try await withMark(request)
+            return showingMark(try await imageOrFallback(for: again, nil), again)
+        }
+    }
+
+    private func imageOrFallback(
+        for request: ResolvedRequest, _ look: CacheLook?
+    ) async throws(PipelineError) -> ImageResponse {
+        do throws(PipelineError) {
+            return try await resolver.image(for: request, look)
+        } catch {
+            guard error.permitsFallback, let fallback = request.input.companion(.fallback) else { throw error }
+            do throws(PipelineError) {
+                try requireAllowedSources(of: fallback)
+                var resolved = resolve(fallback, reporter: request.reporter, mark: request.mark)
+                resolved.deadline = request.deadline
+                var response = try await resolver.image(for: resolved)
+                response.fallbackReason = error
+                return response
+            } catch let failure {
+                throw Companion.fallback.failure(failure, after: error) ?? error
+            }
+        }
+    }
+
+    /// A response to a request, limited by the request's mark.
+    func showingMark(_ response: ImageResponse, _ request: ResolvedRequest) -> ImageResponse {
+        request.mark.map { response.showing($0, now: resolver.now()) } ?? response
+    }
+
+    /// The request with its mark, from the caches or from its origin.
+    private func withMark(_ request: ResolvedRequest) async throws(PipelineError) -> ResolvedRequest {
+        guard var asked = markRequest(of: request.input, request.urgency) else { return request }
+        asked.deadline = request.deadline
+        let mark = try await resolver.mark(for: asked)
+        var marked = resolve(request.input, reporter: request.reporter, mark: mark)
+        marked.urgency = request.urgency
+        marked.deadline = request.deadline
+        return marked
+    }
+
+    /// The request with what the caches know of its mark, whether or not that may be used, without a side effect.
+    func resolveForInspection(_ request: ImageRequest) async -> ResolvedRequest {
+        guard let asked = markRequest(of: request, Urgency(request.priority)) else { return resolve(request) }
+        guard let record = await resolver.inquiry(asked, nil, .peek).look.record else { return resolve(request) }
+        return resolve(request, mark: ResolvedMark(asked, record))
+    }
+
+    // MARK: Keys
+
+    /// - Parameter mark: the request's mark; nil = what memory has of it.
+    func resolve(
+        _ request: ImageRequest, reporter: ImageTaskReporter? = nil, mark: ResolvedMark? = nil
+    ) -> ResolvedRequest {
+        let urgency = Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
+        let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtHand(for: $0) }
+        var request = request.drawing(mark)
+        if !request.cache.policy.allowsStoring { request.cache.store = .none }
+        if request.data != nil { request.cache = request.cache.ofData }
+        let chain = delegate.transforms(TransformChain(request.recipe, limits: configuration.limits), for: request)
+        let identity = keyFilter.identity(of: request.source)
+        let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
+        var resolved = ResolvedRequest(
+            input: request, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source), urgency: urgency,
+            reporter: reporter, mark: mark)
+        for companion in [Companion.placeholders, .interim] {
+            guard companion != .interim || configuration.encodingBudget > .zero,
+                let other = request.companion(companion)
+            else { continue }
+            resolved.outputs[companion] = keys.with(
+                output: other.output, of: request, chain: chain, epoch: encoderEpoch)
+        }
+        return resolved
+    }
+
+    /// The request for a mark; nil without one.
+    func markRequest(of request: ImageRequest, _ urgency: Urgency) -> ResolvedRequest? {
+        guard var input = request.companion(.mark) else { return nil }
+        if !input.cache.policy.allowsStoring { input.cache.store = .none }
+        let chain = TransformChain(input.recipe, limits: configuration.limits)
+        let keys = RequestKeys(input, chain: chain, identity: keyFilter.identity(of: input.source), epoch: encoderEpoch)
+        return ResolvedRequest(
+            input: input, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source), urgency: urgency)
+    }
+
+    /// Throws if the source or the mark may not be contacted, as far as that is known without resolving a name. What a
+    /// cache has of it counts for nothing: it may have been stored under other settings.
+    func requireAllowedSources(of request: ImageRequest) throws(PipelineError) {
+        let origin = resolver.fetcher.fetch.origin
+        if request.data == nil, let refusal = origin.refusal(of: request.source) { throw PipelineError(refusal) }
+        if let mark = request.companion(.mark), let refusal = origin.refusal(of: mark.source) {
+            throw PipelineError(refusal).ofMark
+        }
+    }
+}
+
+// A mark is resolved before its request, because the keys depend on its content.
+extension ImageResolver {
+    /// The mark that a request asks for, if its record is in memory and may be used without contact to the origin.
+    /// Never waits.
+    func markAtHand(for request: ResolvedRequest) -> ResolvedMark? {
+        guard let record = cache.storedRecord(request.access), !record.varies else { return nil }
+        let evaluation = CacheEvaluation(
+            stored: record.freshness, isSelected: true, policy: request.cache.policy, now: now())
+        return evaluation.decision == .use ? ResolvedMark(request, record) : nil
+    }
+
+    /// The mark that a request asks for, from the caches or its origin.
+    func mark(for request: ResolvedRequest) async throws(PipelineError) -> ResolvedMark {
+        var request = request
+        request.keepsOriginal = .ifAtHand
+        let (response, record) = try await found(request)
+        // The source's download may wait for bytes that the mark's would hold. What the caches have is found again.
+        var original = response.original?.released
+        if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
+        return ResolvedMark(request, record, original: original, report: response.cache)
+    }
+
+    /// The bytes of a request's mark; nil if it has none.
+    func originalOfMark(of request: ResolvedRequest) async throws(PipelineError) -> Original? {
+        guard let mark = request.mark else { return nil }
+        if let original = mark.original { return original }
+        var again = mark.request
+        // The work is shared: one request's deadline must not end it for the others.
+        again.deadline = nil
+        again.keepsOriginal = .always
+        if let original = await cache.original(mark.record, for: again.access) { return original }
+        // If the mark is another by now, the request starts over.
+        let (response, record) = try await found(again)
+        guard let original = response.original, record.content == mark.record.content else { throw .failed }
+        return original
+    }
+
+    /// Whether the caches know other content of a mark by now.
+    func hasChanged(_ mark: ResolvedMark) -> Bool {
+        cache.storedRecord(mark.request.access).map { $0.content != mark.record.content } ?? false
+    }
+
+    private func found(_ request: ResolvedRequest) async throws(PipelineError) -> (ImageResponse, SourceRecord) {
+        do throws(PipelineError) {
+            let response = try await image(for: request)
+            guard let record = response.record else { throw .failed }
+            return (response, record)
+        } catch { throw Companion.mark.failure(error) ?? error }
+    }
+}
