@@ -8,7 +8,7 @@ MODULE ?=
 # An import without an arrow in Package.swift does not build.
 checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 # Suites that share neither timeouts, a server, worker processes nor libvips, whose error buffer is process-wide.
-parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store)Tests
+parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store|Waiting)Tests
 
 # Some suites need a real object store.
 store = scripts/object-store run

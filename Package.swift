@@ -90,6 +90,7 @@ let package = Package(
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
         room("Eviction"),
+        room("Waiting"),
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         room("Transforms", sees: ["Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
@@ -97,13 +98,13 @@ let package = Package(
         room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         room(
-            "ObjectStorage", sees: ["Network", "HTTPCaching"],
+            "ObjectStorage", sees: ["Network", "HTTPCaching", "Waiting"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
         room(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
             packages: [grdb, nioCore, crypto, logging]),
         room(
-            "Origin", sees: ["Network", "HTTPCaching", "Machine", "ObjectStorage"],
+            "Origin", sees: ["Network", "HTTPCaching", "Machine", "ObjectStorage", "Waiting"],
             packages: [
                 asyncHTTPClient, distributedTracing, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,
@@ -116,7 +117,7 @@ let package = Package(
             packages: [nioCore, nioFoundation, httpTypes, logging]),
         room(
             "Pipeline",
-            sees: ["Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine"],
+            sees: ["Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine", "Waiting"],
             packages: [nioCore, nioPosix, distributedTracing, httpTypes, logging]),
         // What `import Darkroom` gives library users.
         room(
@@ -127,7 +128,7 @@ let package = Package(
         room("Metrics", packages: [coreMetrics]),
         room("Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
         room(
-            "OpenTelemetry", sees: ["Tracing", "HTTPCaching"],
+            "OpenTelemetry", sees: ["Tracing", "HTTPCaching", "Waiting"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
         room(
             "HTTPServer", sees: ["Network", "HTTPCaching", "Tracing"],
@@ -162,6 +163,7 @@ let package = Package(
         tests(of: "Network", packages: [httpTypes]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction", sees: ["TestRandom"]),
+        tests(of: "Waiting", sees: ["TestClock"]),
         tests(of: "Machine", sees: ["CMemory", "TestClock", "TestLogs"], packages: [crypto, logging, nioCore]),
         tests(
             of: "Store", sees: ["Machine", "TestClock", "TestLogs", "TestRandom"],
@@ -171,7 +173,9 @@ let package = Package(
             packages: [httpTypes, logging, nioCore, nioPosix]),
         tests(
             of: "Origin",
-            sees: ["HTTPCaching", "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin"],
+            sees: [
+                "HTTPCaching", "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin", "Waiting",
+            ],
             packages: [
                 crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
                 serviceContext,
@@ -183,7 +187,7 @@ let package = Package(
             of: "Pipeline",
             sees: [
                 "Cache", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching",
-                "TestClock", "TestLogs",
+                "TestClock", "TestLogs", "Waiting",
             ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),

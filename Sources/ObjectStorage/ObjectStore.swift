@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomWaiting
 package import Foundation
 import HTTPTypes
 package import NIOCore
@@ -33,7 +34,8 @@ package final class ObjectStore: Sendable {
         executor = RequestExecutor(
             endpoint: settings.endpoint, region: settings.region, retries: settings.retries,
             transport: HTTPTransport(configuration, eventLoopGroup: eventLoopGroup), credentials: credentials,
-            storeClock: StoreClock(now), clock: clock, random: random, onRequest: onRequest)
+            storeClock: StoreClock(now), timer: DeadlineTimer(clock: clock), clock: clock, random: random,
+            onRequest: onRequest)
     }
 
     /// What to add to this machine's time to get the store's, in seconds: 0 until the store refuses a request as too

@@ -1,3 +1,4 @@
+import DarkroomWaiting
 import Synchronization
 
 /// The spans that have ended and wait to be exported. Adding one never waits: spans beyond the capacity are dropped.
@@ -10,24 +11,17 @@ package final class SpanQueue: Sendable {
         package var dropped = 0
     }
 
-    private struct Waiter {
-        let number: Int
-        /// Is resumed once as many spans wait.
-        let threshold: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var spans: [SpanRecord] = []
         var counts = Counts()
         var isClosed = false
-        var lastNumber = 0
-        var waiters: [Waiter] = []
+        /// Waits, each until as many spans wait.
+        var waits: [Wait<Void>: Int] = [:]
 
-        mutating func satisfiedWaiters() -> [Waiter] {
-            guard !waiters.isEmpty else { return [] }
-            let satisfied = waiters.filter { isClosed || $0.threshold <= spans.count }
-            waiters.removeAll { isClosed || $0.threshold <= spans.count }
+        mutating func takeSatisfiedWaits() -> [Wait<Void>] {
+            guard !waits.isEmpty else { return [] }
+            let satisfied = waits.filter { isClosed || $0.value <= spans.count }.map(\.key)
+            for wait in satisfied { waits[wait] = nil }
             return satisfied
         }
     }
@@ -49,15 +43,15 @@ package final class SpanQueue: Sendable {
     var count: Int { state.withLock(\.spans.count) }
 
     func append(_ span: SpanRecord) {
-        let satisfied = state.withLock { state -> [Waiter] in
+        let satisfied = state.withLock { state -> [Wait<Void>] in
             guard state.spans.count < capacity else {
                 state.counts.dropped += 1
                 return []
             }
             state.spans.append(span)
-            return state.satisfiedWaiters()
+            return state.takeSatisfiedWaits()
         }
-        for waiter in satisfied { waiter.continuation.resume() }
+        for wait in satisfied { wait.end(()) }
     }
 
     /// Removes and returns the oldest spans.
@@ -80,39 +74,25 @@ package final class SpanQueue: Sendable {
     package func close() {
         let satisfied = state.withLock { state in
             state.isClosed = true
-            return state.satisfiedWaiters()
+            return state.takeSatisfiedWaits()
         }
-        for waiter in satisfied { waiter.continuation.resume() }
+        for wait in satisfied { wait.end(()) }
     }
 
     /// Returns once this many spans wait, the queue is closed, or the task is canceled.
     func wait(forCount threshold: Int) async {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
+        let wait = Wait<Void>()
+        let isOver = state.withLock { state in
+            if state.isClosed || state.spans.count >= threshold { return true }
+            state.waits[wait] = threshold
+            return false
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    // `leave` takes this lock too: an earlier cancellation is seen here, a later one there.
-                    if Task.isCancelled || state.isClosed || state.spans.count >= threshold { return true }
-                    state.waiters.append(Waiter(number: number, threshold: threshold, continuation: continuation))
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            leave(number)
+        if isOver { return }
+        await wait.answer { [self] in
+            if state.withLock({ $0.waits.removeValue(forKey: wait) }) != nil { wait.end(()) }
         }
     }
 
     /// Returns once the queue is closed or the task is canceled.
     func waitForClose() async { await wait(forCount: .max) }
-
-    private func leave(_ number: Int) {
-        let waiter = state.withLock { state in
-            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-        }
-        waiter?.continuation.resume()
-    }
 }

@@ -4,6 +4,7 @@ public import DarkroomNetwork
 public import DarkroomOrigin
 public import DarkroomStore
 public import DarkroomTransforms
+import DarkroomWaiting
 public import Foundation
 public import Logging
 import NIOPosix

@@ -196,6 +196,30 @@ struct DownloadLimiterTests {
         downloads.finish("c")
     }
 
+    @Test func `when too many wait, a client with few takes the place of one with many`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first", client: "greedy")
+        #expect(await starts.next() == "first")
+        let normal: @Sendable () -> OriginRequest.Priority = { .normal }
+        var greedy: [Task<Bool, Never>] = []
+        for number in 1...DownloadLimiter.waitersPerSlot {
+            greedy.append(await downloads.enqueue("greedy \(number)", client: "greedy"))
+        }
+        await #expect(throws: OriginError.timedOut(.waiting)) {
+            try await downloads.limiter.withSlot(host: "h", client: "greedy", urgency: normal) {}
+        }
+        let polite = downloads.run("polite", client: "polite")
+        #expect(await greedy.last?.value == false)
+        #expect(downloads.limiter.waitingCount == DownloadLimiter.waitersPerSlot)
+        for download in greedy { download.cancel() }
+        for download in greedy { #expect(await !download.value) }
+        downloads.finish("first")
+        #expect(await starts.next() == "polite")
+        downloads.finish("polite")
+        #expect(await polite.value)
+    }
+
     @Test func `a canceled download leaves the queue, and the next one starts`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()

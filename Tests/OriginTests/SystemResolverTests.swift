@@ -1,3 +1,4 @@
+import DarkroomTestClock
 import Synchronization
 import Testing
 

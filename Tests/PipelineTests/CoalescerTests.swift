@@ -1,4 +1,5 @@
 import DarkroomOrigin
+import DarkroomWaiting
 import Synchronization
 import Testing
 

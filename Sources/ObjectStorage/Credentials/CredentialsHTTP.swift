@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomWaiting
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -9,12 +10,12 @@ struct CredentialsHTTP: Sendable {
     private static let maxDocumentBytes = 64 << 10
 
     private let transport: HTTPTransport
-    private let clock: any Clock<Duration>
+    private let timer: DeadlineTimer
 
     init(eventLoopGroup: any EventLoopGroup, clock: any Clock<Duration>) {
         let configuration = HTTPClient.Configuration(connectTimeout: .seconds(1), maxConnections: 2)
         transport = HTTPTransport(configuration, eventLoopGroup: eventLoopGroup)
-        self.clock = clock
+        timer = DeadlineTimer(clock: clock)
     }
 
     /// Sends a request and returns the body of a 200, of at most 64 KiB.
@@ -25,7 +26,7 @@ struct CredentialsHTTP: Sendable {
     ) async throws(CredentialsError) -> ByteBuffer {
         let result: (status: Int, body: ByteBuffer?)
         do throws(ObjectStorageError) {
-            result = try await withTimeLimit(limit, clock: clock) { [transport] _ throws(ObjectStorageError) in
+            result = try await withTimeLimit(limit, timer) { [transport] _ throws(ObjectStorageError) in
                 do throws(TransportFailure) {
                     let answer = try await transport.send(request)
                     return (answer.status, try await answer.collect(upTo: Self.maxDocumentBytes))

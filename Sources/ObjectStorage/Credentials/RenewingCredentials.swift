@@ -1,3 +1,4 @@
+import DarkroomWaiting
 import Foundation
 package import Logging
 package import NIOCore
@@ -120,12 +121,8 @@ package final class RenewingCredentials: CredentialsProviding {
 
     /// Waits for a renewal, which others wait for too. Ends at once if our task is canceled.
     private static func outcome(of renewal: Task<Outcome, Never>) async -> Outcome {
-        let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
-        Task {
-            continuation.yield(await renewal.value)
-            continuation.finish()
-        }
-        for await outcome in outcomes { return outcome }
-        return .failure(.canceled)
+        let wait = Wait<Outcome>()
+        Task { wait.end(await renewal.value) }
+        return await wait.answer { wait.end(.failure(.canceled)) }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomWaiting
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

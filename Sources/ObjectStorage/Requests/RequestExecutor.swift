@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomWaiting
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -20,7 +21,9 @@ struct RequestExecutor: Sendable {
     let transport: HTTPTransport
     let credentials: any CredentialsProviding
     let storeClock: StoreClock
-    /// Measures time limits and pauses.
+    /// Ends operations at their time limits.
+    let timer: DeadlineTimer
+    /// Measures pauses.
     let clock: any Clock<Duration>
     /// From 0 to 1.
     let random: @Sendable () -> Double
@@ -32,7 +35,7 @@ struct RequestExecutor: Sendable {
         _ receive: @escaping Receive<Value>
     ) async throws(ObjectStorageError) -> Value {
         let elapsed = clock.stopwatch()
-        return try await withTimeLimit(limit, clock: clock) { progress throws(ObjectStorageError) in
+        return try await withTimeLimit(limit, timer) { progress throws(ObjectStorageError) in
             var attempt = 1
             var corrections: Set<Correction> = []
             while true {

@@ -1,28 +1,14 @@
-import Synchronization
+import DarkroomWaiting
 
-/// The phase that a download is in, so that its deadline's error can name it.
-final class DownloadProgress: Sendable {
-    private struct State {
-        var phase = OriginError.Phase.waiting
-        var hasExpired = false
-    }
+/// The deadline of a download, with the phase that the download is in.
+typealias DownloadProgress = PhasedDeadline<OriginError.Phase>
 
-    let deadline = Deadline()
-    private let state = Mutex(State())
-
-    /// Enters the next phase. The phase no longer changes once the deadline has passed.
-    func enter(_ phase: OriginError.Phase) {
-        state.withLock { if !$0.hasExpired { $0.phase = phase } }
-    }
-
-    /// Records that the deadline has passed, and ends the wait of the download.
-    func expire() {
-        state.withLock { $0.hasExpired = true }
-        deadline.pass()
-    }
+extension DownloadProgress {
+    convenience init() { self.init(.waiting) }
 
     /// The error itself, or the timeout if that is why the download was canceled.
     func cause(of error: OriginError) -> OriginError {
-        state.withLock { error == .cancelled && $0.hasExpired ? .timedOut($0.phase) : error }
+        guard error == .cancelled, let phase = phaseWhenPassed else { return error }
+        return .timedOut(phase)
     }
 }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 public import DarkroomNetwork
+import DarkroomWaiting
 public import HTTPTypes
 public import Logging
 public import NIOCore

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import DarkroomNetwork
 import DarkroomObjectStorage
+import DarkroomWaiting
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -58,7 +59,10 @@ struct PinnedTransport: Sendable {
         phases.enter(.connecting)
         let result = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
             let transfer = client.execute(request: request, delegate: collector)
-            return await Self.result(of: transfer, until: phases.deadline) {
+            // The transfer ends at once at the deadline or when our task is canceled.
+            return await phases.deadline.wait { () -> Result<Void, any Error> in
+                do { return .success(try await transfer.futureResult.get()) } catch { return .failure(error) }
+            } endedBy: {
                 transfer.cancel()
                 collector.stopWaiting()
             }
@@ -76,19 +80,6 @@ struct PinnedTransport: Sendable {
     private func makeRequest(_ url: SourceURL, host: SourceURL.Host, headers: HTTPHeaders) -> HTTPClient.Request? {
         let request = try? HTTPClient.Request(url: url.canonical, headers: headers)
         return request?.host == host.urlText ? request : nil
-    }
-
-    /// Waits for the transfer, which ends at once at the deadline or when our task is canceled.
-    private static func result(
-        of transfer: HTTPClient.Task<Void>, until deadline: Deadline, cancel: @escaping @Sendable () -> Void
-    ) async -> Result<Void, any Error> {
-        deadline.beginWait(cancel)
-        defer { deadline.endedWait() }
-        return await withTaskCancellationHandler {
-            do { return .success(try await transfer.futureResult.get()) } catch { return .failure(error) }
-        } onCancel: {
-            cancel()
-        }
     }
 
     /// Reads more at once than NIO does by default: an original takes a fourth of the system calls and steps.

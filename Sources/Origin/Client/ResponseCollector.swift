@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import DarkroomMachine
 import DarkroomNetwork
+import DarkroomWaiting
 import Foundation
 import HTTPTypes
 import NIOCore

@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomWaiting
 import Logging
 
 /// Decides for each hop whether a source may be requested and at which addresses.

@@ -1,3 +1,4 @@
+import DarkroomWaiting
 import Synchronization
 
 /// Limits the number of concurrent downloads, in total and per host, and queues the others.
@@ -7,9 +8,13 @@ import Synchronization
 /// the byte budget is exhausted.
 ///
 /// The last slot of a host is only for clients that have none of its slots, and an eighth of all slots only for clients
-/// that have none at all: sources that hang keep the client waiting that requests them, and no others.
+/// that have none at all: sources that hang keep the client waiting that requests them, and no others. At most
+/// ``waitersPerSlot`` downloads wait for each slot; beyond that, a client with few takes the place of one with many.
 final class DownloadLimiter: Sendable {
-    private let queues: Mutex<Queues>
+    /// The number of downloads that may wait for each slot.
+    static let waitersPerSlot = 64
+
+    private let queue: Mutex<DownloadQueue>
     private let budget: InFlightByteBudget
     private let didQueue: @Sendable () -> Void
 
@@ -21,12 +26,13 @@ final class DownloadLimiter: Sendable {
     ) {
         self.budget = budget
         self.didQueue = didQueue
-        queues = Mutex(
-            Queues(downloadsPerHost: max(1, downloadsPerHost), maxDownloads: max(1, maxDownloads), order: order))
+        queue = Mutex(
+            DownloadQueue(downloadsPerHost: max(1, downloadsPerHost), maxDownloads: max(1, maxDownloads), order: order))
         budget.onRelease { [weak self] in self?.startWaiting() }
     }
 
-    /// Runs `body` in a slot. Waiting ends with ``OriginError/cancelled`` at the deadline or when the task is canceled.
+    /// Runs `body` in a slot. Waiting ends with ``OriginError/cancelled`` at the deadline or when the task is canceled,
+    /// and with ``OriginError/timedOut(_:)`` and `waiting` if too many downloads wait.
     ///
     /// - Parameter urgency: returns the current priority. Called while the lock is held.
     func withSlot<Value>(
@@ -34,79 +40,146 @@ final class DownloadLimiter: Sendable {
         urgency: @escaping @Sendable () -> OriginRequest.Priority,
         _ body: () async throws(OriginError) -> Value
     ) async throws(OriginError) -> Value {
-        guard await enter(host: host, client: client, deadline, urgency: urgency) else { throw .cancelled }
-        defer { leave(host: host, client: client) }
+        if let refusal = await enter(host: host, client: client, deadline, urgency: urgency) { throw refusal }
+        defer {
+            queue.withLock { $0.stop(at: host, for: client) }
+            startWaiting()
+        }
         return try await body()
     }
 
     /// The number of downloads that wait for a slot.
-    var waitingCount: Int {
-        queues.withLock { $0.hosts.values.reduce(0) { $0 + $1.waiting.count } }
-    }
+    var waitingCount: Int { queue.withLock(\.waiting.count) }
 
+    /// Waits for a slot.
+    ///
+    /// - Returns: why there is none.
     private func enter(
         host: String, client: String, _ deadline: Deadline, urgency: @escaping @Sendable () -> OriginRequest.Priority
-    ) async -> Bool {
-        let ticket = queues.withLock { $0.nextTicket() }
-        deadline.beginWait { [self] in cancel(ticket, host: host) }
-        defer { deadline.endedWait() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let waiter = Waiter(
-                    ticket: ticket, client: client, urgency: urgency, continuation: continuation)
-                let answer: Bool? = queues.withLock {
-                    // Canceled before the waiter was queued: `cancel` found nothing to resume.
-                    if Task.isCancelled || deadline.hasPassed { return false }
-                    return self.admit(waiter, to: host, in: &$0) ? true : nil
-                }
-                if let answer { continuation.resume(returning: answer) } else { didQueue() }
+    ) async -> OriginError? {
+        if Task.isCancelled || deadline.hasPassed { return .cancelled }
+        let wait = Wait<OriginError?>()
+        let (number, refused) = queue.withLock { queue -> (Int?, Wait<OriginError?>?) in
+            if !budget.isFull, queue.hasSlot(at: host, for: client) {
+                queue.start(at: host, for: client)
+                return (nil, nil)
             }
-        } onCancel: {
-            cancel(ticket, host: host)
+            return queue.append(host: host, client: client, urgency: urgency, wait)
+        }
+        refused?.end(.timedOut(.waiting))
+        guard let number else { return nil }
+        didQueue()
+        return await wait.answer(until: deadline) { [self] in
+            queue.withLock { $0.waiting.remove(number)?.wait }?.end(.cancelled)
         }
     }
 
-    private func cancel(_ ticket: UInt64, host: String) {
-        queues.withLock { $0.remove(ticket, from: host) }?.continuation.resume(returning: false)
-    }
-
-    private func admit(_ waiter: Waiter, to host: String, in queues: inout Queues) -> Bool {
-        if !budget.isFull, queues.hasSlot(at: host, for: waiter.client) {
-            queues.start(at: host, for: waiter.client)
-            return true
-        }
-        queues.hosts[host, default: HostQueue()].waiting.append(waiter)
-        return false
-    }
-
-    private func leave(host: String, client: String) {
-        queues.withLock { $0.stop(at: host, for: client) }
-        startWaiting()
-    }
-
-    /// Gives the free slots to the waiters that are next.
+    /// Gives the free slots to the downloads that are next.
     private func startWaiting() {
-        while let next = queues.withLock({ queues -> Waiter? in
-            budget.isFull ? nil : queues.popNext()
-        }) {
-            next.continuation.resume(returning: true)
-        }
+        while let next = queue.withLock({ budget.isFull ? nil : $0.startNext() }) { next.end(nil) }
     }
 }
 
-private struct Waiter {
-    /// Ascending in order of arrival.
-    let ticket: UInt64
-    let client: String
-    let urgency: @Sendable () -> OriginRequest.Priority
-    let continuation: CheckedContinuation<Bool, Never>
-}
+/// The downloads that run and wait.
+private struct DownloadQueue {
+    final class Waiter: WaitingLineMember {
+        let number: Int
+        let host: String
+        let client: String
+        private let urgency: @Sendable () -> OriginRequest.Priority
+        let wait: Wait<OriginError?>
 
-private struct HostQueue {
-    /// The number of running downloads of each client.
-    var clients = RunningDownloads()
-    /// In order of arrival.
-    var waiting: [Waiter] = []
+        var level: OriginRequest.Priority { urgency() }
+
+        init(
+            _ number: Int, host: String, client: String, urgency: @escaping @Sendable () -> OriginRequest.Priority,
+            _ wait: Wait<OriginError?>
+        ) {
+            self.number = number
+            self.host = host
+            self.client = client
+            self.urgency = urgency
+            self.wait = wait
+        }
+    }
+
+    /// The place of a waiter among all waiters at one moment. The lowest is served first.
+    private struct Rank: Comparable {
+        let level: OriginRequest.Priority
+        /// The number of running downloads of its client.
+        let running: Int
+        let turn: Int
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            guard left.level == right.level else { return left.level > right.level }
+            return (left.running, left.turn) < (right.running, right.turn)
+        }
+    }
+
+    private let downloadsPerHost: Int
+    private let maxDownloads: Int
+    private let order: DownloadOrder
+    private var running = RunningDownloads()
+    /// The hosts of running downloads.
+    private var hosts: [String: RunningDownloads] = [:]
+    var waiting = WaitingLine<Waiter>()
+    private var lastNumber = 0
+
+    init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder) {
+        self.downloadsPerHost = downloadsPerHost
+        self.maxDownloads = maxDownloads
+        self.order = order
+    }
+
+    /// Whether a download may start now.
+    func hasSlot(at host: String, for client: String) -> Bool {
+        guard running.count < maxDownloads - (running[client] == 0 ? 0 : maxDownloads / 8) else { return false }
+        guard let ofHost = hosts[host] else { return true }
+        return ofHost.count < downloadsPerHost - (ofHost[client] == 0 ? 0 : 1)
+    }
+
+    mutating func start(at host: String, for client: String) {
+        running.start(client)
+        hosts[host, default: RunningDownloads()].start(client)
+    }
+
+    mutating func stop(at host: String, for client: String) {
+        running.stop(client)
+        hosts[host]?.stop(client)
+        if hosts[host]?.count == 0 { hosts[host] = nil }
+    }
+
+    /// Adds a download to the line.
+    ///
+    /// - Returns: its number, and the wait of the download that has no place any more.
+    mutating func append(
+        host: String, client: String, urgency: @escaping @Sendable () -> OriginRequest.Priority,
+        _ wait: Wait<OriginError?>
+    ) -> (Int, refused: Wait<OriginError?>?) {
+        lastNumber += 1
+        let waiter = Waiter(lastNumber, host: host, client: client, urgency: urgency, wait)
+        var refused: Wait<OriginError?>?
+        if waiting.count >= maxDownloads * DownloadLimiter.waitersPerSlot {
+            guard let place = waiting.victim(for: [client], at: urgency()) else { return (lastNumber, wait) }
+            refused = waiting.remove(at: place).wait
+        }
+        waiting.append(waiter)
+        return (lastNumber, refused)
+    }
+
+    /// Gives a slot to the first waiter that may have one.
+    mutating func startNext() -> Wait<OriginError?>? {
+        guard running.count < maxDownloads else { return nil }
+        let first = waiting.first { waiter in
+            guard hasSlot(at: waiter.host, for: waiter.client) else { return Rank?.none }
+            let turn = order == .fifo ? waiter.number : -waiter.number
+            return Rank(level: waiter.level, running: running[waiter.client], turn: turn)
+        }
+        guard let first else { return nil }
+        let waiter = waiting.remove(at: first.index)
+        start(at: waiter.host, for: waiter.client)
+        return waiter.wait
+    }
 }
 
 /// The number of running downloads, together and of each client.
@@ -124,90 +197,6 @@ private struct RunningDownloads {
     mutating func stop(_ client: String) {
         count -= 1
         clients[client] = clients[client].flatMap { $0 > 1 ? $0 - 1 : nil }
-    }
-}
-
-private struct Queues {
-    private var running = RunningDownloads()
-    var hosts: [String: HostQueue] = [:]
-    private let downloadsPerHost: Int
-    private let maxDownloads: Int
-    private let order: DownloadOrder
-    private var lastTicket: UInt64 = 0
-
-    init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder) {
-        self.downloadsPerHost = downloadsPerHost
-        self.maxDownloads = maxDownloads
-        self.order = order
-    }
-
-    /// Whether a download may start now.
-    func hasSlot(at host: String, for client: String) -> Bool {
-        let ofHost = hosts[host]?.clients ?? RunningDownloads()
-        return running.count < maxDownloads - (running[client] == 0 ? 0 : maxDownloads / 8)
-            && ofHost.count < downloadsPerHost - (ofHost[client] == 0 ? 0 : 1)
-    }
-
-    mutating func nextTicket() -> UInt64 {
-        lastTicket += 1
-        return lastTicket
-    }
-
-    mutating func start(at host: String, for client: String) {
-        running.start(client)
-        hosts[host, default: HostQueue()].clients.start(client)
-    }
-
-    mutating func stop(at host: String, for client: String) {
-        running.stop(client)
-        hosts[host]?.clients.stop(client)
-        dropIfIdle(host)
-    }
-
-    mutating func remove(_ ticket: UInt64, from host: String) -> Waiter? {
-        guard let index = hosts[host]?.waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
-        defer { dropIfIdle(host) }
-        return hosts[host]?.waiting.remove(at: index)
-    }
-
-    /// Gives a slot to the first waiter that may have one.
-    mutating func popNext() -> Waiter? {
-        guard running.count < maxDownloads else { return nil }
-        var first: (host: String, rank: Rank)?
-        for (host, queue) in hosts where queue.clients.count < downloadsPerHost {
-            for waiter in queue.waiting where hasSlot(at: host, for: waiter.client) {
-                let rank = Rank(of: waiter, running: running[waiter.client], order: order)
-                if first.map({ $0.rank < rank }) ?? true { first = (host, rank) }
-            }
-        }
-        guard let first, let waiter = remove(first.rank.ticket, from: first.host) else { return nil }
-        start(at: first.host, for: waiter.client)
-        return waiter
-    }
-
-    private mutating func dropIfIdle(_ host: String) {
-        if let queue = hosts[host], queue.clients.count == 0, queue.waiting.isEmpty { hosts[host] = nil }
-    }
-}
-
-/// The rank of a waiter among all waiters at one moment. The greatest is served first.
-private struct Rank: Comparable {
-    let ticket: UInt64
-    private let priority: OriginRequest.Priority
-    private let running: Int
-    private let order: DownloadOrder
-
-    init(of waiter: Waiter, running: Int, order: DownloadOrder) {
-        ticket = waiter.ticket
-        priority = waiter.urgency()
-        self.running = running
-        self.order = order
-    }
-
-    static func < (left: Rank, right: Rank) -> Bool {
-        guard left.priority == right.priority else { return left.priority < right.priority }
-        guard left.running == right.running else { return left.running > right.running }
-        return left.order == .fifo ? left.ticket > right.ticket : left.ticket < right.ticket
     }
 }
 

@@ -1,3 +1,4 @@
+import DarkroomWaiting
 import Logging
 
 /// The limits that all downloads share, whatever their protocol: time, slots, bytes and circuit breakers.
@@ -23,7 +24,7 @@ struct DownloadLimits: Sendable {
         _ download: (DownloadProgress) async throws(OriginError) -> Value
     ) async throws(OriginError) -> Value {
         let progress = DownloadProgress()
-        let deadline = deadlines.begin(progress.expire)
+        let deadline = deadlines.begin(progress.deadline.pass)
         defer { deadlines.end(deadline) }
         do throws(OriginError) {
             return try await download(progress)

@@ -1,6 +1,7 @@
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomObjectStorage
+import DarkroomWaiting
 import Foundation
 import HTTPTypes
 import NIOCore

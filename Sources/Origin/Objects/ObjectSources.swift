@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 package import DarkroomNetwork
 import DarkroomObjectStorage
+import DarkroomWaiting
 import Foundation
 package import HTTPTypes
 package import Logging

@@ -1,4 +1,5 @@
 public import DarkroomNetwork
+import DarkroomWaiting
 import Synchronization
 
 /// The operating system's resolver, `getaddrinfo`, on threads of its own: it honors `/etc/hosts` and `nsswitch.conf`.
@@ -12,7 +13,7 @@ public final class SystemResolver: NameResolver {
     /// Starts a lookup and returns at once. The completion is called once, on any thread, with no addresses if the
     /// lookup failed.
     typealias LookUp = @Sendable (_ name: String, _ completion: @escaping @Sendable ([IPAddress]) -> Void) -> Void
-    private typealias Caller = CheckedContinuation<LookupSchedule.Answer, Never>
+    private typealias Caller = Wait<LookupSchedule.Answer>
 
     private struct State {
         var schedule: LookupSchedule
@@ -70,15 +71,18 @@ public final class SystemResolver: NameResolver {
         let (call, answer) = state.withLock { ($0.nextCall(), $0.schedule.remembered(name, at: now())) }
         if let answer { return try answer.get() }
         let timeout = timeouts.begin { [weak self] in self?.giveUp(call, name) }
-        let queueTimeout = queueTimeouts.begin { [weak self] in self?.leaveQueue(call, name) }
+        let queueTimeout = queueTimeouts.begin { [weak self] in
+            self?.remove(call, name, ifQueued: true)?.end(.failure(.timedOut(.waiting)))
+        }
         defer {
             timeouts.end(timeout)
             queueTimeouts.end(queueTimeout)
         }
-        return try await withTaskCancellationHandler {
-            await withCheckedContinuation { enter(call, name, client, $0) }
-        } onCancel: {
-            cancel(call, name)
+        if Task.isCancelled { throw .cancelled }
+        let caller = Caller()
+        enter(call, name, client, caller)
+        return try await caller.answer { [self] in
+            remove(call, name)?.end(.failure(.cancelled))
         }.get()
     }
 
@@ -87,37 +91,27 @@ public final class SystemResolver: NameResolver {
 
     private func enter(_ call: Int, _ name: String, _ client: String, _ caller: Caller) {
         let step = state.withLock { state -> LookupSchedule.Step in
-            // Canceled before the call was added: `cancel` found nothing to remove.
-            if Task.isCancelled { return .answered(.failure(.cancelled)) }
             let step = state.schedule.add(call, for: name, client: client, at: now())
             if step == .start || step == .wait { state.callers[call] = caller }
             return step
         }
         switch step {
-        case .answered(let answer): return caller.resume(returning: answer)
+        case .answered(let answer): return caller.end(answer)
         case .start: start(name)
         case .wait: break
         }
         didEnter()
     }
 
-    private func cancel(_ call: Int, _ name: String) {
-        let caller = state.withLock { state in
-            state.schedule.remove(call, for: name) ? state.callers.removeValue(forKey: call) : nil
+    private func remove(_ call: Int, _ name: String, ifQueued isQueued: Bool = false) -> Caller? {
+        state.withLock { state in
+            state.schedule.remove(call, for: name, ifQueued: isQueued) ? state.callers.removeValue(forKey: call) : nil
         }
-        caller?.resume(returning: .failure(.cancelled))
-    }
-
-    private func leaveQueue(_ call: Int, _ name: String) {
-        let caller = state.withLock { state in
-            state.schedule.remove(call, for: name, ifQueued: true) ? state.callers.removeValue(forKey: call) : nil
-        }
-        caller?.resume(returning: .failure(.timedOut(.waiting)))
     }
 
     private func giveUp(_ call: Int, _ name: String) {
         let callers = state.withLock { $0.removeCallers($0.schedule.giveUp(call, for: name, at: now())) }
-        for caller in callers { caller.resume(returning: .failure(.timedOut(.resolving))) }
+        for caller in callers { caller.end(.failure(.timedOut(.resolving))) }
     }
 
     private func start(_ name: String) {
@@ -129,7 +123,7 @@ public final class SystemResolver: NameResolver {
             let (calls, answer) = state.schedule.finish(name, addresses, at: now())
             return (state.removeCallers(calls), answer)
         }
-        for caller in callers { caller.resume(returning: answer) }
+        for caller in callers { caller.end(answer) }
         while let next = state.withLock({ $0.schedule.startNext(at: now()) }) { start(next) }
     }
 }

@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomWaiting
 import Synchronization
 
 /// Makes variants in their preferred formats, behind answers in quicker ones: one job for each variant, few at a time.

@@ -1,5 +1,6 @@
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomWaiting
 public import Foundation
 import Synchronization
 
@@ -25,8 +26,7 @@ public final class PrefetchJob: Identifiable, Sendable {
         var endedAt: Date?
         /// Incremented by every change.
         var revision = 0
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWaiter = 0
+        var waiters: Set<Wait<Void>> = []
     }
 
     init(total: Int, now: @escaping @Sendable () -> Date) {
@@ -102,34 +102,27 @@ public final class PrefetchJob: Identifiable, Sendable {
     ///
     /// - Returns: false if the job has ended.
     private func change(_ body: (inout State) -> Void) -> Bool {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+        let waiters = state.withLock { state -> Set<Wait<Void>>? in
             guard state.endedAt == nil else { return nil }
             body(&state)
             state.revision += 1
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for waiter in waiters ?? [] { waiter.resume() }
+        for waiter in waiters ?? [] { waiter.end(()) }
         return waiters != nil
     }
 
     private func waitForChange(since revision: Int?) async {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
+        let wait = Wait<Void>()
+        let waits = state.withLock { state in
+            guard state.revision == revision, state.endedAt == nil else { return false }
+            state.waiters.insert(wait)
+            return true
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let resumesNow = state.withLock { state in
-                    // The handler below takes this lock too: a cancellation is seen either here or there.
-                    guard state.revision == revision, state.endedAt == nil, !Task.isCancelled else { return true }
-                    state.waiters[number] = continuation
-                    return false
-                }
-                if resumesNow { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        guard waits else { return }
+        await wait.answer { [self] in
+            if state.withLock({ $0.waiters.remove(wait) }) != nil { wait.end(()) }
         }
     }
 }

@@ -2,6 +2,7 @@ import DarkroomCache
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import Foundation
 import NIOCore
 

@@ -4,6 +4,7 @@ import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 
 /// A request together with everything derived from it once: its chain, its keys and the purge epoch it started in.
 ///

@@ -1,5 +1,6 @@
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomWaiting
 import Synchronization
 
 /// Runs work that no request waits for: one task per source, and a bounded number in total.

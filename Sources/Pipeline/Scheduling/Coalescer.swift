@@ -1,4 +1,4 @@
-import DarkroomOrigin
+import DarkroomWaiting
 import Synchronization
 
 /// Runs work once for all callers that request the same key at the same time (single flight).
@@ -12,24 +12,13 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Flight {
         let number: Int
         let urgency: Urgency
-        var waiters: [Int: CheckedContinuation<Outcome, Never>]
-        var task: Task<Void, Never>?
+        var waiters: Set<Wait<Outcome>>
+        let task: Task<Void, Never>
     }
 
     private struct State {
         var flights: [Key: Flight] = [:]
         var lastNumber = 0
-
-        mutating func nextNumber() -> Int {
-            lastNumber += 1
-            return lastNumber
-        }
-    }
-
-    private enum Step {
-        case refused
-        case joined(Urgency)
-        case started
     }
 
     private let state = Mutex(State())
@@ -52,48 +41,32 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func value(
         for key: Key, urgency: Urgency, deadline: Deadline? = nil, work: @escaping Work
     ) async throws(PipelineError) -> (value: Value, isShared: Bool) {
-        let waiter = state.withLock { $0.nextNumber() }
-        let isShared = Mutex(false)
-        deadline?.beginWait { [self] in leave(key, as: waiter) }
-        defer { deadline?.endedWait() }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let joined = join(key, as: waiter, urgency, deadline, continuation, work)
-                isShared.withLock { $0 = joined }
-            }
-        } onCancel: {
-            leave(key, as: waiter)
-        }
-        return (try outcome.get(), isShared.withLock { $0 })
+        if Task.isCancelled || deadline?.hasPassed == true { throw .cancelled }
+        let wait = Wait<Outcome>()
+        let shared = join(key, urgency, wait, work)
+        if let shared { urgency.donate(to: shared) }
+        let outcome = await wait.answer(until: deadline ?? Deadline()) { [self] in leave(key, wait) }
+        return (try outcome.get(), shared != nil)
     }
 
     /// Joins or starts the work.
     ///
-    /// - Returns: whether work was in progress already.
+    /// - Returns: the urgency of the work that was in progress already.
     private func join(
-        _ key: Key, as waiter: Int, _ urgency: Urgency, _ deadline: Deadline?,
-        _ continuation: CheckedContinuation<Outcome, Never>, _ work: @escaping Work
-    ) -> Bool {
-        let step = state.withLock { state -> Step in
-            // `leave` takes this lock too: an earlier cancellation is seen here, a later one there.
-            if Task.isCancelled || deadline?.hasPassed == true { return .refused }
-            if state.flights[key] != nil {
-                state.flights[key]?.waiters[waiter] = continuation
-                return state.flights[key].map { .joined($0.urgency) } ?? .refused
+        _ key: Key, _ urgency: Urgency, _ wait: Wait<Outcome>, _ work: @escaping Work
+    ) -> Urgency? {
+        state.withLock { state in
+            if let flight = state.flights[key] {
+                state.flights[key]?.waiters.insert(wait)
+                return flight.urgency
             }
-            var flight = Flight(
-                number: state.nextNumber(), urgency: urgency.makeDependency(), waiters: [waiter: continuation])
-            flight.task = task(for: key, number: flight.number, urgency: flight.urgency, work)
-            state.flights[key] = flight
-            return .started
+            state.lastNumber += 1
+            let (number, urgency) = (state.lastNumber, urgency.makeDependency())
+            state.flights[key] = Flight(
+                number: number, urgency: urgency, waiters: [wait],
+                task: task(for: key, number: number, urgency: urgency, work))
+            return nil
         }
-        switch step {
-        case .refused: continuation.resume(returning: .failure(.cancelled))
-        case .joined(let shared): urgency.donate(to: shared)
-        case .started: break
-        }
-        if case .joined = step { return true }
-        return false
     }
 
     private func task(for key: Key, number: Int, urgency: Urgency, _ work: @escaping Work) -> Task<Void, Never> {
@@ -110,22 +83,21 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes the key before it resumes the waiters, so that a waiter that retries starts new work.
     private func finish(_ key: Key, number: Int, _ outcome: Outcome) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Outcome, Never>] in
+        let waiters = state.withLock { state -> Set<Wait<Outcome>> in
             guard let flight = state.flights[key], flight.number == number else { return [] }
             state.flights[key] = nil
-            return Array(flight.waiters.values)
+            return flight.waiters
         }
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        for waiter in waiters { waiter.end(outcome) }
     }
 
-    private func leave(_ key: Key, as waiter: Int) {
-        let (continuation, abandoned) = state.withLock {
-            state -> (CheckedContinuation<Outcome, Never>?, Task<Void, Never>?) in
-            guard let continuation = state.flights[key]?.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
-            guard state.flights[key]?.waiters.isEmpty == true else { return (continuation, nil) }
-            return (continuation, state.flights.removeValue(forKey: key)?.task)
+    private func leave(_ key: Key, _ wait: Wait<Outcome>) {
+        let (hasLeft, abandoned) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            guard state.flights[key]?.waiters.remove(wait) != nil else { return (false, nil) }
+            guard state.flights[key]?.waiters.isEmpty == true else { return (true, nil) }
+            return (true, state.flights.removeValue(forKey: key)?.task)
         }
         abandoned?.cancel()
-        continuation?.resume(returning: .failure(.cancelled))
+        if hasLeft { wait.end(.failure(.cancelled)) }
     }
 }

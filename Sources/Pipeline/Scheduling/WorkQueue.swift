@@ -1,5 +1,6 @@
 import DarkroomMachine
 import DarkroomTransforms
+import DarkroomWaiting
 import Dispatch
 import Foundation
 import Synchronization
@@ -99,25 +100,19 @@ final class WorkQueue: Sendable {
         setAside: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
-        let number = state.withLock { $0.nextNumber() }
+        if Task.isCancelled { throw .cancelled }
+        let wait = Wait<Result<Value, PipelineError>>()
         let isCancelled = CancellationFlag()
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, PipelineError>, Never>) in
-                let item = Item(
-                    urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
-                    setAside: setAside,
-                    run: {
-                        continuation.resume(
-                            returning: Result { () throws(PipelineError) in try work { isCancelled.isRaised } })
-                    },
-                    refuse: { continuation.resume(returning: .failure($0)) })
-                admit(item, number)
-            }
-        } onCancel: {
+        let number = admit(
+            Item(
+                urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
+                setAside: setAside,
+                run: { wait.end(Result { () throws(PipelineError) in try work { isCancelled.isRaised } }) },
+                refuse: { wait.end(.failure($0)) }))
+        return try await wait.answer { [self] in
             isCancelled.raise()
-            remove(number)
-        }
-        return try outcome.get()
+            state.withLock { $0.remove(number) }?.refuse(.cancelled)
+        }.get()
     }
 
     /// Refuses the waiting jobs and ends the threads after the jobs that they run.
@@ -127,19 +122,12 @@ final class WorkQueue: Sendable {
         for _ in 0..<workers { signal.signal() }
     }
 
-    private func admit(_ item: Item, _ number: Int) {
+    private func admit(_ item: Item) -> Int {
         let now = now()
-        // `remove` takes this lock too: a cancellation is seen either here or there.
-        let refused = state.withLock { state in
-            state.admit(item, Admission.Job(number: number, urgency: item.urgency), at: now)
-        }
+        let (number, refused) = state.withLock { $0.admit(item, at: now) }
         if let refused { refused.item.refuse(refused.error) }
         wake()
-    }
-
-    private func remove(_ number: Int) {
-        let removed = state.withLock { $0.remove(number) }
-        removed?.refuse(.cancelled)
+        return number
     }
 
     // MARK: Threads

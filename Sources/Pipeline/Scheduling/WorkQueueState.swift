@@ -39,11 +39,6 @@ struct WorkQueueState {
         admission = Admission(capacity: capacity)
     }
 
-    mutating func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
-    }
-
     /// Why a job that is about to be fetched for would be refused; nil if it would be admitted.
     mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> Admission.Refusal? {
         admission.refusal(of: urgency, behind: reserved, at: now)
@@ -58,15 +53,16 @@ struct WorkQueueState {
 
     /// Enqueues a job.
     ///
-    /// - Returns: the job that is refused for it, or the job itself if it is refused.
-    mutating func admit(_ item: Item, _ job: Admission.Job, at now: ContinuousClock.Instant) -> Refused? {
-        if isClosed || item.isCancelled.isRaised { return (item, .cancelled) }
-        let outcome = admission.admit(job, at: now)
-        if case .refused(let refusal) = outcome { return (item, refused(refusal)) }
-        items[job.number] = item
-        job.urgency.setQueued(true)
-        guard case .displaces(let victim) = outcome else { return nil }
-        return refuse(victim, .displaced)
+    /// - Returns: its number, and the job that is refused for it, or the job itself if it is refused.
+    mutating func admit(_ item: Item, at now: ContinuousClock.Instant) -> (number: Int, Refused?) {
+        lastNumber += 1
+        if isClosed { return (lastNumber, (item, .cancelled)) }
+        let outcome = admission.admit(Admission.Job(number: lastNumber, urgency: item.urgency), at: now)
+        if case .refused(let refusal) = outcome { return (lastNumber, (item, refused(refusal))) }
+        items[lastNumber] = item
+        item.urgency.setQueued(true)
+        guard case .displaces(let victim) = outcome else { return (lastNumber, nil) }
+        return (lastNumber, refuse(victim, .displaced))
     }
 
     mutating func takeNext(at now: ContinuousClock.Instant) -> (Step, expired: [Refused]) {

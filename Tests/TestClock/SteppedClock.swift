@@ -1,12 +1,12 @@
 import Synchronization
 
 /// A clock that stands still until a test advances it.
-final class SteppedClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Swift.Duration
-        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+package final class SteppedClock: Clock {
+    package struct Instant: InstantProtocol {
+        package var offset: Swift.Duration
+        package func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     private struct State {
@@ -16,15 +16,15 @@ final class SteppedClock: Clock {
 
     private let state = Mutex(State())
     /// Yields the end of every sleep that has begun.
-    let sleeps: AsyncStream<Swift.Duration>
+    package let sleeps: AsyncStream<Swift.Duration>
     private let sleep: AsyncStream<Swift.Duration>.Continuation
 
-    init() { (sleeps, sleep) = AsyncStream.makeStream() }
+    package init() { (sleeps, sleep) = AsyncStream.makeStream() }
 
-    var now: Instant { state.withLock(\.now) }
-    var minimumResolution: Swift.Duration { .zero }
+    package var now: Instant { state.withLock(\.now) }
+    package var minimumResolution: Swift.Duration { .zero }
 
-    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+    package func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if deadline > state.now { state.sleepers.append((deadline, continuation)) }
@@ -35,7 +35,7 @@ final class SteppedClock: Clock {
         }
     }
 
-    func advance(to offset: Swift.Duration) {
+    package func advance(to offset: Swift.Duration) {
         let due = state.withLock { state in
             state.now = Instant(offset: offset)
             defer { state.sleepers.removeAll { $0.deadline <= state.now } }

@@ -1,7 +1,8 @@
+import DarkroomTestClock
 import Synchronization
 import Testing
 
-@testable import DarkroomOrigin
+@testable import DarkroomWaiting
 
 @Suite(.timeLimit(.minutes(1)))
 struct DeadlineTests {
@@ -63,18 +64,63 @@ struct DeadlineTests {
         #expect(await news.next() == "second")
     }
 
-    @Test func `A wait ends at the deadline, also if it begins after it`() {
+    @Test func `A deadline that comes before the others passes first`() async {
+        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        _ = begin("usual")
+        #expect(await sleeps.next() == .seconds(10))
+        _ = timer.begin(after: .seconds(3)) { [tell] in tell.yield("short") }
+        #expect(await sleeps.next() == .seconds(3))
+        _ = timer.begin(after: .seconds(20)) { [tell] in tell.yield("long") }
+        clock.advance(to: .seconds(3))
+        #expect(await news.next() == "short")
+        #expect(await sleeps.next() == .seconds(10))
+        clock.advance(to: .seconds(25))
+        #expect(await news.next() == "usual")
+        #expect(await news.next() == "long")
+        #expect(timer.count == 0)
+    }
+
+    @Test func `A wait ends at the deadline, also if it begins after it`() async {
         let (deadline, ended) = (Deadline(), Names())
-        deadline.beginWait { ended.add("over before") }
-        deadline.endedWait()
-        deadline.beginWait { ended.add("under way") }
-        #expect(!deadline.hasPassed)
-        deadline.pass()
+        await deadline.wait {
+        } endedBy: {
+            ended.add("over before")
+        }
+        await deadline.wait {
+            #expect(!deadline.hasPassed)
+            deadline.pass()
+        } endedBy: {
+            ended.add("under way")
+        }
         #expect(deadline.hasPassed)
         #expect(ended.all == ["under way"])
-        deadline.beginWait { ended.add("too late") }
+        await deadline.wait {
+        } endedBy: {
+            ended.add("too late")
+        }
         deadline.pass()
         #expect(ended.all == ["under way", "too late"])
+    }
+
+    @Test func `A wait ends when its task is canceled`() async {
+        let ended = Names()
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await Deadline().wait {
+            } endedBy: {
+                ended.add("canceled")
+            }
+        }.value
+        #expect(ended.all == ["canceled"])
+    }
+
+    @Test func `A deadline names the phase in which it passed`() {
+        let phases = PhasedDeadline("first")
+        phases.enter("second")
+        #expect(phases.phaseWhenPassed == nil)
+        phases.deadline.pass()
+        phases.enter("third")
+        #expect(phases.phaseWhenPassed == "second")
     }
 
     @Test func `An operation is canceled at the deadline and fails as expired`() async {
@@ -82,29 +128,33 @@ struct DeadlineTests {
         defer { writer.finish() }
         var sleeps = clock.sleeps.makeAsyncIterator()
         let call = Task { [timer] in
-            do throws(OriginError) {
-                try await withDeadline(timer, expired: .timedOut(.resolving)) { () async throws(OriginError) in
+            do throws(Failure) {
+                try await withDeadline(timer, expired: .timedOut) { () async throws(Failure) in
                     for await _ in silence {}
-                    throw .cancelled
+                    throw .canceled
                 }
-                return OriginError?.none
+                return Failure?.none
             } catch {
                 return error
             }
         }
         _ = await sleeps.next()
         clock.advance(to: .seconds(10))
-        #expect(await call.value == .timedOut(.resolving))
+        #expect(await call.value == .timedOut)
         #expect(timer.count == 0)
     }
 
     @Test func `An operation's own result is that of the call`() async throws {
-        #expect(try await withDeadline(timer, expired: OriginError.cancelled) { () throws(OriginError) in 7 } == 7)
-        await #expect(throws: OriginError.loop) {
-            try await withDeadline(timer, expired: OriginError.cancelled) { () throws(OriginError) in throw .loop }
+        #expect(try await withDeadline(timer, expired: Failure.canceled) { () throws(Failure) in 7 } == 7)
+        await #expect(throws: Failure.loop) {
+            try await withDeadline(timer, expired: Failure.canceled) { () throws(Failure) in throw .loop }
         }
         #expect(timer.count == 0)
     }
+}
+
+private enum Failure: Error {
+    case timedOut, canceled, loop
 }
 
 private final class Names: Sendable {

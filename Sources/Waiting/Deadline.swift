@@ -24,10 +24,19 @@ package final class Deadline: Sendable {
         endWait?()
     }
 
-    /// Begins a wait.
+    /// Runs an operation that waits.
     ///
-    /// - Parameter endWait: called on any thread, at once if the deadline has passed.
-    package func beginWait(_ endWait: @escaping @Sendable () -> Void) {
+    /// - Parameter endWait: makes the operation return promptly. Called on any thread when the deadline passes or the
+    ///   task is canceled, at once if that has happened before; at most once for either reason.
+    package func wait<Value>(
+        _ operation: () async -> Value, endedBy endWait: @escaping @Sendable () -> Void
+    ) async -> Value {
+        beginWait(endWait)
+        defer { state.withLock { $0.endWait = nil } }
+        return await withTaskCancellationHandler(operation: operation, onCancel: endWait)
+    }
+
+    private func beginWait(_ endWait: @escaping @Sendable () -> Void) {
         let hasPassed = state.withLock { state in
             if !state.hasPassed { state.endWait = endWait }
             return state.hasPassed
@@ -35,20 +44,16 @@ package final class Deadline: Sendable {
         if hasPassed { endWait() }
     }
 
-    package func endedWait() { state.withLock { $0.endWait = nil } }
-
     /// Runs an operation that ends promptly when its task is canceled, in a task that the deadline cancels.
-    func run<Value: Sendable, Failure: Error>(
+    package func run<Value: Sendable, Failure: Error>(
         _ operation: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let work = Task { () async -> Result<Value, Failure> in
             do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
         }
-        beginWait { work.cancel() }
-        defer { endedWait() }
-        return try await withTaskCancellationHandler {
+        return try await wait {
             await work.value
-        } onCancel: {
+        } endedBy: {
             work.cancel()
         }.get()
     }
@@ -71,4 +76,23 @@ package func withDeadline<Value: Sendable, Failure: Error>(
     } catch {
         throw deadline.hasPassed ? expired : error
     }
+}
+
+/// A deadline of work in several phases, whose error can name the phase in which it passed.
+package final class PhasedDeadline<Phase: Sendable>: Sendable {
+    package let deadline = Deadline()
+    private let phase: Mutex<Phase>
+
+    /// - Parameter phase: the first phase.
+    package init(_ phase: Phase) {
+        self.phase = Mutex(phase)
+    }
+
+    /// Enters the next phase. The phase no longer changes once the deadline has passed.
+    package func enter(_ next: Phase) {
+        phase.withLock { if !deadline.hasPassed { $0 = next } }
+    }
+
+    /// The phase in which the deadline passed; nil if it has not.
+    package var phaseWhenPassed: Phase? { phase.withLock { deadline.hasPassed ? $0 : nil } }
 }
