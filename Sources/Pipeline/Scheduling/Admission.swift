@@ -1,3 +1,5 @@
+import DarkroomWaiting
+
 /// The admission policy of the pixel queue, as a value: no threads, no clock, no closures.
 ///
 /// A job runs when a thread is free and its memory fits into the budget. Until then it waits: jobs of higher priority
@@ -12,7 +14,7 @@ struct Admission {
         var threads: Int
         /// The most jobs that may wait.
         var queueLength: Int
-        /// The memory of all running waiting. A heavier job runs alone.
+        /// The memory of all running jobs. A heavier job runs alone.
         var memoryBudgetBytes: Int
     }
 
@@ -56,7 +58,7 @@ struct Admission {
 
     let capacity: Capacity
     private(set) var waiting: WaitingJobs
-    /// The memory of the running waiting.
+    /// The memory of the running jobs.
     private(set) var runningBytes = 0
     /// The number of long jobs that run.
     private var runningLong = 0
@@ -83,7 +85,7 @@ struct Admission {
             waiting.insert(job, shares)
             return .waits
         }
-        guard let victim = victim(for: job.urgency).flatMap({ waiting.remove($0) }) else { return .refused(.full) }
+        guard let victim = victim(for: job.urgency).map({ waiting.remove(at: $0) }) else { return .refused(.full) }
         waiting.insert(job, shares)
         return .displaces(victim)
     }
@@ -108,27 +110,30 @@ struct Admission {
     /// others, no job would run to correct the estimate.
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [Job] {
         waiting.updateUrgencies(shares)
-        return waiting.removeExpired(at: now) { [throughput] in .seconds(2 * throughput.seconds($0)) }
+        let ofUnweighed = Duration.seconds(2 * throughput.seconds(nil))
+        let expired = waiting.line.members.filter { member in
+            guard let deadline = member.rating.deadline, let halftime = member.halftime, now > halftime else {
+                return false
+            }
+            return now + (member.job.weight.map { .seconds(2 * throughput.seconds($0)) } ?? ofUnweighed) > deadline
+        }
+        return expired.map(\.number).sorted().compactMap { waiting.remove($0) }
     }
 
     /// The next step of a thread that has become free.
     mutating func next() -> Step {
         guard freeThreads > 0 else { return .nothing }
         waiting.updateUrgencies(shares)
-        let unweighed = waiting.clients.firstUnweighed.flatMap { waiting[$0] }
-        var first = unweighed.map { (job: $0, rank: rank($0)) }
-        var exhausted: Rank?
-        for job in waiting.weighed.compactMap({ waiting[$0] }) {
-            let rank = rank(job)
-            if mayStart(job) {
-                if first.map({ rank < $0.rank }) ?? true { first = (job, rank) }
-            } else if lacksMemory(job), job.timesOvertaken >= Self.maxOvertakings {
-                exhausted = exhausted.map { min($0, rank) } ?? rank
-            }
-        }
+        guard let first = waiting.line.first(by: { mayStart($0.job) ? rank($0) : nil }) else { return .nothing }
         // Other jobs may use the memory that is too little for one whose turn it is, but only for a while.
-        guard let first, exhausted.map({ first.rank < $0 }) ?? true else { return .nothing }
-        return takeJob(first.job.number)
+        let exhausted = waiting.weighed.contains { member in
+            member.job.timesOvertaken >= Self.maxOvertakings && lacksMemory(member.job) && rank(member) < first.rank
+        }
+        if exhausted { return .nothing }
+        let job = waiting.remove(at: first.index)
+        if job.weight != nil { recordOvertaking(by: job) }
+        start(job)
+        return job.weight == nil ? .weigh(job) : .run(job)
     }
 
     /// Sets the weight of a job that `next` returned for weighing.
@@ -143,12 +148,13 @@ struct Admission {
             waiting.insert(job, shares)
             return false
         }
+        waiting.updateUrgencies(shares)
         recordOvertaking(by: job)
         start(job)
         return true
     }
 
-    /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other waiting.
+    /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other jobs.
     mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
@@ -182,10 +188,8 @@ struct Admission {
         }
     }
 
-    private func rank(_ job: Job) -> Rank {
-        let rating = job.urgency.rating
-        let client = shares.leastServed(of: rating.clients)
-        return Rank(level: rating.level, served: shares.served(client), number: job.number)
+    private func rank(_ member: WaitingJobs.Member) -> Rank {
+        Rank(level: member.level, served: max(member.served, shares.floor), number: member.number)
     }
 
     private func mayStart(_ job: Job) -> Bool { job.weight.map(fits) ?? true }
@@ -207,17 +211,12 @@ struct Admission {
         job.weight.map { leavesThread($0) && !hasMemory($0) } ?? false
     }
 
-    private mutating func takeJob(_ number: Int) -> Step {
-        guard let job = waiting.remove(number) else { return .nothing }
-        if job.weight != nil { recordOvertaking(by: job) }
-        start(job)
-        return job.weight == nil ? .weigh(job) : .run(job)
-    }
-
-    private mutating func recordOvertaking(by job: Job) {
-        let mine = rank(job)
-        for other in waiting.weighed.compactMap({ waiting[$0] }) where lacksMemory(other) && rank(other) < mine {
-            waiting.recordOvertaking(of: other.number)
+    private func recordOvertaking(by job: Job) {
+        let rating = job.urgency.rating
+        let served = shares.served(shares.leastServed(of: rating.clients))
+        let mine = Rank(level: rating.level, served: served, number: job.number)
+        for other in waiting.weighed where lacksMemory(other.job) && rank(other) < mine {
+            waiting.recordOvertaking(of: other)
         }
     }
 

@@ -1,3 +1,5 @@
+import DarkroomWaiting
+
 extension Admission {
     /// Why a job is refused. The raw values are metric labels.
     enum Refusal: String, CaseIterable, Sendable {
@@ -45,35 +47,28 @@ extension Admission {
     /// The estimated wait of a new job: the time of all jobs of higher priority, of its own client's waiting jobs, and
     /// of the other clients' jobs until they are served as much.
     ///
-    /// - Parameter limit: the other clients are counted one by one only if it depends on them whether the wait is
-    ///   above this limit. Otherwise the result is a bound on the same side of it.
+    /// - Parameter limit: the clients are looked at only if it depends on them whether the wait is above this limit.
+    ///   Otherwise the result is a bound on the same side of it.
     func secondsBefore(_ newcomer: Urgency, upTo limit: Double? = nil) -> Double {
         let rating = newcomer.rating
-        let own = shares.leastServed(of: rating.clients)
         let above = Priority.allCases.filter { $0 > rating.level }.reduce(0) { $0 + seconds(waiting.load(at: $1)) }
-        let mine = seconds(waiting.clients.load(of: own, at: rating.level))
         let most = above + seconds(waiting.load(at: rating.level))
-        if let limit, most <= limit || above + mine > limit { return above + mine > limit ? above + mine : most }
+        if let limit, most <= limit || above > limit { return most <= limit ? most : above }
+        var clients = waiting.loadsOfClients(at: rating.level)
+        let own = shares.leastServed(of: rating.clients)
+        let mine = clients.removeValue(forKey: own).map { seconds($0.load) } ?? 0
         // Shares are in seconds of one thread.
         let (threads, served) = (Double(capacity.threads), shares.served(own))
-        var others = 0.0
-        for other in waiting.clients.loads(at: rating.level, shares) where other.client != own {
-            others += min(seconds(other.load), max(0, (served - other.served) / threads + mine))
-            if let limit, above + mine + others > limit { break }
+        return clients.values.reduce(above + mine) { sum, other in
+            let lead = (served - max(other.served, shares.floor)) / threads
+            return sum + min(seconds(other.load), max(0, lead + mine))
         }
-        return above + mine + others
     }
 
     /// The waiting job that a new job displaces from a full queue: the newest of the lowest priority below its own, or
     /// else of the client with the most waiting jobs, if that is more than the new job's client would then have.
     func victim(for newcomer: Urgency) -> Int? {
         let rating = newcomer.rating
-        guard let lowest = waiting.lowestLevel else { return nil }
-        if lowest < rating.level { return waiting.newest(at: lowest) }
-        let own = rating.clients.map { waiting.clients.count(of: $0) }.min() ?? 0
-        guard let greediest = waiting.clients.greediest, greediest.count > own + 1,
-            !rating.clients.contains(greediest.client)
-        else { return nil }
-        return waiting.clients.newest(of: greediest.client, at: rating.level)
+        return waiting.line.victim(for: rating.clients, at: rating.level)
     }
 }

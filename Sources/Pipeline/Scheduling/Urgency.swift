@@ -8,11 +8,8 @@ final class Urgency: Sendable {
         let level: Priority
         let clients: [String]
         let deadline: ContinuousClock.Instant?
-    }
-
-    private struct Watcher {
-        let number: Int
-        let changes: UrgencyChanges
+        /// The ``Urgency/revision`` of these values.
+        let revision: Int
     }
 
     private struct State {
@@ -25,20 +22,13 @@ final class Urgency: Sendable {
         var waited = Duration.zero
         /// The work that this work waits for.
         var dependencies: [Urgency] = []
-        /// The waiting jobs of this urgency.
-        var watchers: [Watcher] = []
-
-        var rating: Rating { Rating(level: level, clients: clients, deadline: deadline) }
-
-        func announceChange() {
-            for watcher in watchers { watcher.changes.record(watcher.number) }
-        }
     }
 
     /// The most clients that are tracked for one piece of work.
     private static let maxClients = 8
 
     private let state: Mutex<State>
+    private let changes = Atomic(0)
 
     /// - Parameters:
     ///   - client: the client that the work is for; the empty string counts as one client.
@@ -59,18 +49,13 @@ final class Urgency: Sendable {
     /// The latest deadline of the waiters; nil = none.
     var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
 
-    var rating: Rating { state.withLock(\.rating) }
+    /// The number of times that the rating has changed. Read without a lock.
+    var revision: Int { changes.load(ordering: .acquiring) }
 
-    /// Returns the rating, and records the job's number each time that it changes from now on.
-    func watch(_ number: Int, _ changes: UrgencyChanges) -> Rating {
+    var rating: Rating {
         state.withLock { state in
-            state.watchers.append(Watcher(number: number, changes: changes))
-            return state.rating
+            Rating(level: state.level, clients: state.clients, deadline: state.deadline, revision: revision)
         }
-    }
-
-    func stopWatching(_ number: Int, _ changes: UrgencyChanges) {
-        state.withLock { $0.watchers.removeAll { $0.number == number && $0.changes === changes } }
     }
 
     /// Whether this work, or work that it waits for, is in the pixel queue. Also true for work that was removed from
@@ -100,7 +85,7 @@ final class Urgency: Sendable {
         let dependencies = state.withLock { state -> [Urgency] in
             guard level > state.level else { return [] }
             state.level = level
-            state.announceChange()
+            changes.add(1, ordering: .releasing)
             return state.dependencies
         }
         for dependency in dependencies { dependency.raise(to: level) }
@@ -130,28 +115,9 @@ final class Urgency: Sendable {
             let room = Self.maxClients - state.clients.count
             state.clients += clients.filter { !state.clients.contains($0) }.prefix(room)
             if let ours = state.deadline { state.deadline = deadline.map { max($0, ours) } }
-            state.announceChange()
+            changes.add(1, ordering: .releasing)
             return state.dependencies
         }
         for dependency in dependencies { dependency.add(clients, until: deadline) }
-    }
-}
-
-/// The numbers of the waiting jobs whose urgency has changed.
-final class UrgencyChanges: Sendable {
-    private let numbers = Mutex<Set<Int>>([])
-
-    func record(_ number: Int) {
-        numbers.withLock { _ = $0.insert(number) }
-    }
-
-    /// Returns the numbers since the last time.
-    func take() -> Set<Int> {
-        numbers.withLock { numbers in
-            if numbers.isEmpty { return [] }
-            let taken = numbers
-            numbers = []
-            return taken
-        }
     }
 }

@@ -1,111 +1,106 @@
-/// The waiting jobs, kept in every order that ``Admission`` decides by, so that no decision looks at all of them:
-/// insertion and removal take logarithmic time.
-///
-/// Only jobs that were weighed and did not fit are looked through at each start, because the free memory then decides
-/// which of them may start.
+import DarkroomWaiting
+
+/// The waiting jobs of an ``Admission``.
 struct WaitingJobs {
-    private struct Entry {
-        var job: Admission.Job
-        /// The urgency by which the job has its place.
-        let rating: Urgency.Rating
+    /// A job with what decides on its place.
+    final class Member: WaitingLineMember {
+        fileprivate(set) var job: Admission.Job
+        fileprivate(set) var rating: Urgency.Rating
+        /// Of the job's clients, the one that was served least.
+        fileprivate(set) var client = ""
+        /// The seconds that ``client`` was served, unless ``FairShares/floor`` is higher by now.
+        fileprivate(set) var served = 0.0
+        /// When half of the job's time has passed.
+        fileprivate(set) var halftime: ContinuousClock.Instant?
+
+        let number: Int
+        var level: Priority { rating.level }
+
+        fileprivate init(_ job: Admission.Job, _ shares: FairShares) {
+            self.job = job
+            number = job.number
+            rating = job.urgency.rating
+            update(shares)
+        }
+
+        fileprivate func update(_ shares: FairShares) {
+            rating = job.urgency.rating
+            halftime = rating.deadline.map { $0 - job.arrivedAt.duration(to: $0) / 2 }
+            updateClient(shares)
+        }
+
+        fileprivate func updateClient(_ shares: FairShares) {
+            client = shares.leastServed(of: rating.clients)
+            served = shares.served(client)
+        }
     }
 
     private let capacity: Admission.Capacity
-    private var entries: [Int: Entry] = [:]
-    /// The numbers of the jobs that were weighed and did not fit.
-    private(set) var weighed: Set<Int> = []
-    private(set) var clients: WaitingClients
+    private(set) var line = WaitingLine<Member>()
     /// By priority.
     private var loads = Array(repeating: WaitingLoad(), count: Priority.allCases.count)
-    /// By priority.
-    private var newest = Array(repeating: IndexedHeap<Int, Newest>(), count: Priority.allCases.count)
-    private var deadlines = WaitingDeadlines()
-    private let changes = UrgencyChanges()
 
     init(capacity: Admission.Capacity) {
         self.capacity = capacity
-        clients = WaitingClients(capacity: capacity)
     }
 
-    var count: Int { entries.count }
+    var count: Int { line.count }
 
     /// The oldest first.
-    var jobs: [Admission.Job] { entries.values.map(\.job).sorted { $0.number < $1.number } }
-
-    subscript(_ number: Int) -> Admission.Job? { entries[number]?.job }
+    var jobs: [Admission.Job] { line.members.map(\.job).sorted { $0.number < $1.number } }
 
     /// The memory of the jobs that have been weighed.
     var bytes: Int { loads.reduce(0) { $0 + $1.bytes } }
 
-    var lowestLevel: Priority? { Priority.allCases.first { loads[$0.rawValue].count > 0 } }
+    /// The jobs that were weighed and did not fit.
+    var weighed: [Member] {
+        loads.contains(where: \.hasWeighed) ? line.members.filter { $0.job.weight != nil } : []
+    }
 
     func load(at level: Priority) -> WaitingLoad { loads[level.rawValue] }
 
-    func newest(at level: Priority) -> Int? { newest[level.rawValue].first?.key }
-
-    // MARK: Changes
+    /// The loads of the clients at a priority, each with the seconds that the client was served.
+    func loadsOfClients(at level: Priority) -> [String: (load: WaitingLoad, served: Double)] {
+        var loads: [String: (load: WaitingLoad, served: Double)] = Dictionary(minimumCapacity: count)
+        for member in line.members where member.level == level {
+            loads[member.client, default: (WaitingLoad(), member.served)].load.add(member.job.weight, capacity)
+        }
+        return loads
+    }
 
     mutating func insert(_ job: Admission.Job, _ shares: FairShares) {
-        place(Entry(job: job, rating: job.urgency.watch(job.number, changes)), shares)
+        let member = Member(job, shares)
+        loads[member.level.rawValue].add(job.weight, capacity)
+        line.append(member)
     }
 
     mutating func remove(_ number: Int) -> Admission.Job? {
-        guard let job = take(number) else { return nil }
-        job.urgency.stopWatching(number, changes)
-        return job
+        line.members.firstIndex { $0.number == number }.map { remove(at: $0) }
+    }
+
+    mutating func remove(at index: Int) -> Admission.Job {
+        let member = line.remove(at: index)
+        loads[member.level.rawValue].remove(member.job.weight, capacity)
+        return member.job
     }
 
     /// Counts that another job started before this one since it was its turn.
-    mutating func recordOvertaking(of number: Int) {
-        entries[number]?.job.timesOvertaken += 1
-    }
+    func recordOvertaking(of member: Member) { member.job.timesOvertaken += 1 }
 
-    /// Moves the jobs whose urgency has risen.
+    /// Reads the urgencies that have risen.
     mutating func updateUrgencies(_ shares: FairShares) {
-        for number in changes.take() {
-            if let job = take(number) { place(Entry(job: job, rating: job.urgency.rating), shares) }
+        for member in line.members where member.rating.revision != member.job.urgency.revision {
+            loads[member.level.rawValue].remove(member.job.weight, capacity)
+            line.change(member) { member.update(shares) }
+            loads[member.level.rawValue].add(member.job.weight, capacity)
         }
     }
 
+    /// Reads the share of a client, which has changed. The floor may have changed too, and with it which client of
+    /// several was served least.
     mutating func shareChanged(of client: String, _ shares: FairShares) {
-        clients.shareChanged(of: client, shares)
-    }
-
-    /// Removes the jobs that have waited for half of their time and would end after their deadline.
-    ///
-    /// - Parameter time: the time that a job of this weight needs.
-    mutating func removeExpired(
-        at now: ContinuousClock.Instant, needing time: (JobWeight?) -> Duration
-    ) -> [Admission.Job] {
-        let late = weighed.filter { number in
-            guard let entry = entries[number], let deadline = entry.rating.deadline else { return false }
-            let patience = entry.job.arrivedAt.duration(to: deadline)
-            return now + min(time(entry.job.weight), patience / 2) > deadline
+        for member in line.members where member.client == client || member.rating.clients.count > 1 {
+            line.change(member) { member.updateClient(shares) }
         }
-        return (deadlines.removeExpired(at: now, needing: time(nil)) + late).sorted().compactMap { remove($0) }
-    }
-
-    private mutating func place(_ entry: Entry, _ shares: FairShares) {
-        let (job, level) = (entry.job, entry.rating.level.rawValue)
-        entries[job.number] = entry
-        newest[level].set(job.number, to: Newest(number: job.number))
-        loads[level].add(job.weight, capacity)
-        clients.insert(job, entry.rating, shares)
-        if job.weight != nil {
-            weighed.insert(job.number)
-        } else if let deadline = entry.rating.deadline {
-            deadlines.insert(job.number, from: job.arrivedAt, until: deadline)
-        }
-    }
-
-    private mutating func take(_ number: Int) -> Admission.Job? {
-        guard let entry = entries.removeValue(forKey: number) else { return nil }
-        let level = entry.rating.level.rawValue
-        newest[level].remove(number)
-        loads[level].remove(entry.job.weight, capacity)
-        clients.remove(entry.job, entry.rating)
-        weighed.remove(number)
-        deadlines.remove(number)
-        return entry.job
     }
 }

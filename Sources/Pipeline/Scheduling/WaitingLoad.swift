@@ -7,6 +7,8 @@ struct WaitingLoad {
     /// The work of the weighed jobs, as shares of the whole queue's time.
     private var work = 0.0
 
+    var hasWeighed: Bool { count > unweighed }
+
     mutating func add(_ weight: JobWeight?, _ capacity: Admission.Capacity) {
         count += 1
         guard let weight else {
@@ -26,20 +28,6 @@ struct WaitingLoad {
         bytes -= weight.bytes
         // Rounding errors must not add up.
         work = count == unweighed ? 0 : work - Self.workOfAll(weight, capacity)
-    }
-
-    static func += (sum: inout WaitingLoad, load: WaitingLoad) {
-        sum.count += load.count
-        sum.bytes += load.bytes
-        sum.unweighed += load.unweighed
-        sum.work += load.work
-    }
-
-    static func -= (sum: inout WaitingLoad, load: WaitingLoad) {
-        sum.count -= load.count
-        sum.bytes -= load.bytes
-        sum.unweighed -= load.unweighed
-        sum.work = sum.count == sum.unweighed ? 0 : sum.work - load.work
     }
 
     /// The seconds until all threads together have done this work.
