@@ -113,6 +113,7 @@ let package = Package(
             "Cache",
             sees: [
                 "Store", "Transforms", "Origin", "ObjectStorage", "Network", "HTTPCaching", "Eviction", "Machine",
+                "Waiting",
             ],
             packages: [nioCore, nioFoundation, httpTypes, logging]),
         room(

@@ -1,6 +1,7 @@
 package import DarkroomNetwork
 package import DarkroomOrigin
 package import DarkroomTransforms
+import DarkroomWaiting
 
 /// A request as the caches see it.
 package struct CacheAccess: Sendable {

@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomObjectStorage
 import DarkroomStore
+import DarkroomWaiting
 import Foundation
 import Logging
 
@@ -11,8 +12,8 @@ final class SharedTier: Sendable {
     let store: SharedStore
     let horizon = PurgeHorizon()
     private let policy: FreshnessPolicy
-    private let looks = SingleFlight<LookKey, SharedFindings>()
-    private let originals = SingleFlight<StoreKey, SharedBytes?>()
+    private let looks = SingleFlight<LookKey, SharedFindings, Void>()
+    private let originals = SingleFlight<StoreKey, SharedBytes?, Void>()
 
     private struct LookKey: Hashable {
         let variant: EntryKey

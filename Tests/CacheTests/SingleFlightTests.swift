@@ -1,4 +1,4 @@
-import DarkroomOrigin
+import DarkroomWaiting
 import Synchronization
 import Testing
 
@@ -34,7 +34,7 @@ struct SingleFlightTests {
     }
 
     @Test func `Callers of a key share one lookup, and others have their own`() async {
-        let (flights, gate) = (SingleFlight<String, Bool>(), Gate())
+        let (flights, gate) = (SingleFlight<String, Bool, Void>(), Gate())
         let look = { @Sendable in
             await gate.pass()
             return true
@@ -50,7 +50,7 @@ struct SingleFlightTests {
     }
 
     @Test func `A caller whose deadline has passed gets nothing, and the lookup is canceled with the last one`() async {
-        let (flights, gate, deadline) = (SingleFlight<String, Bool>(), Gate(), Deadline())
+        let (flights, gate, deadline) = (SingleFlight<String, Bool, Void>(), Gate(), Deadline())
         let wasCanceled = AsyncStream<Bool>.makeStream()
         async let value = flights.value(for: "a", deadline: deadline) {
             await gate.pass()

@@ -1,5 +1,6 @@
 import DarkroomObjectStorage
 import DarkroomStore
+import DarkroomWaiting
 import Foundation
 import Logging
 import NIOCore
@@ -47,7 +48,7 @@ final class PurgeFollower: Sendable {
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
     private let state = Mutex(State())
-    private let polls = SingleFlight<Bool, Bool>()
+    private let polls = SingleFlight<Bool, Bool, Void>()
     private let sweeps = OwnedTasks()
 
     init(_ shared: SharedTier, disk: (any Storing)?, suspicion: PurgeSuspicion, logger: Logger) {

@@ -1,0 +1,101 @@
+import Synchronization
+
+/// Runs work once for all callers that need the same at the same time.
+///
+/// The work runs in a task of its own, so that no caller's cancellation ends it for the others. When the last caller
+/// leaves, the task is canceled and the key is removed at once, so that no caller joins work that is being canceled.
+/// `Traits` is what callers that join can see and change of the work, such as its urgency.
+package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Traits: Sendable>: Sendable {
+    private struct Flight {
+        let number: Int
+        let traits: Traits
+        var waiters: Set<Wait<Value?>>
+        let task: Task<Void, Never>
+    }
+
+    private struct State {
+        var flights: [Key: Flight] = [:]
+        var lastNumber = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The number of keys with work in progress.
+    package var count: Int { state.withLock { $0.flights.count } }
+
+    /// The number of callers that wait, for all keys.
+    package var waiterCount: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+
+    /// The number of callers that wait for a key.
+    package func waiters(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
+
+    /// Returns the value for a key, from work in progress or by starting `work`.
+    ///
+    /// - Parameters:
+    ///   - deadline: when the caller stops waiting, as if it were canceled; nil = never.
+    ///   - traits: makes the traits of work that is started.
+    ///   - join: called with the traits of work that is in progress already.
+    /// - Returns: the value, and whether another caller had started the work; nil if the caller was canceled.
+    package func value(
+        for key: Key, deadline: Deadline? = nil, traits: () -> Traits, join: (Traits) -> Void = { _ in },
+        work: @escaping @Sendable (Traits) async -> Value
+    ) async -> (value: Value, isShared: Bool)? {
+        if Task.isCancelled || deadline?.hasPassed == true { return nil }
+        let wait = Wait<Value?>()
+        let joined = enter(key, wait, traits, work)
+        if let joined { join(joined) }
+        let value = await wait.answer(until: deadline ?? Deadline()) { [self] in leave(key, wait) }
+        return value.map { ($0, joined != nil) }
+    }
+
+    /// - Returns: the traits of the work that was in progress already.
+    private func enter(
+        _ key: Key, _ wait: Wait<Value?>, _ traits: () -> Traits, _ work: @escaping @Sendable (Traits) async -> Value
+    ) -> Traits? {
+        state.withLock { state in
+            if let flight = state.flights[key] {
+                state.flights[key]?.waiters.insert(wait)
+                return flight.traits
+            }
+            state.lastNumber += 1
+            let (number, traits) = (state.lastNumber, traits())
+            state.flights[key] = Flight(
+                number: number, traits: traits, waiters: [wait],
+                task: Task { finish(key, number, await work(traits)) })
+            return nil
+        }
+    }
+
+    /// Removes the key before it resumes the callers, so that a caller that retries starts new work.
+    private func finish(_ key: Key, _ number: Int, _ value: Value) {
+        let waiters = state.withLock { state -> Set<Wait<Value?>> in
+            guard let flight = state.flights[key], flight.number == number else { return [] }
+            state.flights[key] = nil
+            return flight.waiters
+        }
+        for waiter in waiters { waiter.end(value) }
+    }
+
+    private func leave(_ key: Key, _ wait: Wait<Value?>) {
+        let (hasLeft, abandoned) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            guard state.flights[key]?.waiters.remove(wait) != nil else { return (false, nil) }
+            guard state.flights[key]?.waiters.isEmpty == true else { return (true, nil) }
+            return (true, state.flights.removeValue(forKey: key)?.task)
+        }
+        abandoned?.cancel()
+        if hasLeft { wait.end(nil) }
+    }
+}
+
+extension SingleFlight where Traits == Void {
+    /// Returns the value for a key, from work in progress or by starting `work`; nil if the caller was canceled.
+    ///
+    /// - Parameter deadline: when the caller stops waiting, as if it were canceled; nil = never.
+    package func value(
+        for key: Key, deadline: Deadline? = nil, _ work: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        await value(for: key, deadline: deadline, traits: {}, work: { await work() })?.value
+    }
+}
