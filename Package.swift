@@ -182,7 +182,7 @@ let package = Package(
                 serviceContext,
             ]),
         tests(
-            of: "Cache", sees: ["HTTPCaching", "Network", "Origin", "Store", "Transforms"],
+            of: "Cache", sees: ["HTTPCaching", "Network", "Origin", "Store", "Transforms", "Waiting"],
             packages: [httpTypes, nioCore]),
         tests(
             of: "Pipeline",

@@ -1,7 +1,7 @@
 package import DarkroomNetwork
-package import DarkroomOrigin
+import DarkroomOrigin
 package import DarkroomTransforms
-import DarkroomWaiting
+package import DarkroomWaiting
 
 /// A request as the caches see it.
 package struct CacheAccess: Sendable {

@@ -90,7 +90,7 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// The phase of a download.
     public enum Phase: Hashable, Sendable {
-        /// Waiting for a slot. No request was sent.
+        /// Waiting for a slot, or refused because too many others wait. No request was sent.
         case waiting
         /// Resolving the host name (`dns_timeout`).
         case resolving

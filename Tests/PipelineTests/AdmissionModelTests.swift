@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// ``Admission`` keeps its orders up to date; ``ScanningAdmission`` looks at all jobs each time. They must agree.
+/// ``Admission`` keeps urgencies, shares and sums; ``ScanningAdmission`` derives them each time. They must agree.
 struct AdmissionModelTests {
     @Test(arguments: UInt64(0)..<24)
     func `Random moves lead to the same decisions as looking at all jobs`(seed: UInt64) {

@@ -1,7 +1,7 @@
 @testable import DarkroomPipeline
 
-/// The admission policy written down plainly: it looks at all waiting jobs for each decision. ``Admission`` must decide
-/// alike.
+/// The admission policy written down plainly: it derives everything from the waiting jobs for each decision.
+/// ``Admission`` must decide alike.
 struct ScanningAdmission {
     typealias Job = Admission.Job
 
