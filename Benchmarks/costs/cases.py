@@ -27,7 +27,7 @@ PAIRED = (
 
 UNPREDICTED = dict.fromkeys(
     ("output=webp&ll, webp-effort=5", "output=webp&ll, webp-effort=6"),
-    "libwebp compresses only small images in every way it knows, for the least bytes")
+    "libwebp tries every way to compress, but only with small images")
 """Cases whose cost does not follow from what a plan knows, and why: they are measured, but not judged."""
 
 

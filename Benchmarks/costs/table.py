@@ -38,9 +38,9 @@ def summary(results: list[Result]) -> str:
     def share(factor: float) -> str:
         return f"{sum(result.is_within(factor) for result in results) / max(len(results), 1) * 100:.1f} %"
 
+    measured = {result.case.name for result in results}
     exceptions = "".join(
-        f" Not judged: `{name}`, since {reason}."
-        for name, reason in UNPREDICTED.items() if any(result.case.name == name for result in results))
+        f"\nNot judged: `{name}`, because {reason}." for name, reason in UNPREDICTED.items() if name in measured)
     return f"{len(results)} cases: {share(1.5)} within a factor of 1.5, {share(2)} within 2.{exceptions}"
 
 

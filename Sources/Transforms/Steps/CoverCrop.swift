@@ -32,7 +32,8 @@ public struct CoverCrop: Transform, Hashable {
         switch position {
         case .entropy, .attention:
             TransformCost(
-                nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2, bytesPerPixelWithAlpha: 45)
+                nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
+                bytesPerPixelWithAlpha: position == .entropy ? 45 : 10)
         case .anchor, .focal: .none
         }
     }
