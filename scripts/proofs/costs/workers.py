@@ -40,9 +40,9 @@ class Usage(NamedTuple):
 
 
 def idle_seconds(server: int) -> float:
-    """The processor time of all workers so far, once none of them runs, waits for a processor or is being reaped."""
+    """The processor time of all workers so far, once none of them runs or waits for a processor."""
     deadline = time.monotonic() + MOST_BUSY_SECONDS
-    while any(process.state in "RDZ" for process in children(server)) and time.monotonic() < deadline:
+    while any(process.state in "RD" for process in children(server)) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     return cpu_seconds(server)[1]
 
