@@ -16,7 +16,7 @@ run() { # sanitizer room
 
 case "${1:-both}" in
     thread | both)
-        for room in Pipeline Store HTTPServer; do run thread $room; done
+        for room in Pipeline Cache Store HTTPServer; do run thread $room; done
         ;;&
     address | both)
         DARKROOM_TESTS=Workers swift test --scratch-path .build-address --sanitize address --no-parallel \

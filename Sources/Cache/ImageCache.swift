@@ -21,7 +21,7 @@ package final class ImageCache: Sendable {
     let follower: PurgeFollower?
     let policy: FreshnessPolicy
     let now: @Sendable () -> Date
-    let surroundings: PurgeSurroundings
+    let effects: PurgeEffects
     /// Writes that a request doesn't wait for although something depends on their end.
     let writes = OwnedTasks()
 
@@ -32,12 +32,12 @@ package final class ImageCache: Sendable {
     ///   - memory: the first tier. Records take another sixteenth of its budget.
     ///   - disk: the second tier; nil = none.
     ///   - shared: the third tier, which the caller closes; nil = none.
-    ///   - surroundings: what purges concern besides the caches.
+    ///   - effects: what purges concern besides the caches.
     ///   - now: the wall clock, for ages.
     ///   - random: 0..<1, for the jitter of the backoff after failures.
     package init(
         memory: MemoryStore, disk: (any Storing)? = nil, shared: SharedStore? = nil, policy: FreshnessPolicy,
-        surroundings: PurgeSurroundings, logger: Logger, now: @escaping @Sendable () -> Date,
+        effects: PurgeEffects, logger: Logger, now: @escaping @Sendable () -> Date,
         random: @escaping @Sendable () -> Double
     ) {
         self.memory = memory
@@ -52,7 +52,7 @@ package final class ImageCache: Sendable {
         }
         self.policy = policy
         self.now = now
-        self.surroundings = surroundings
+        self.effects = effects
     }
 
     // MARK: Currency

@@ -84,7 +84,7 @@ extension ImageCache {
     /// - Parameters:
     ///   - isKnown: whether something was known of the source before.
     ///   - isVerified: whether the content is known to decode.
-    package func take(
+    package func receive(
         _ original: Original, isKnown: Bool, isVerified: Bool, for access: CacheAccess
     ) async {
         let source = access.keys.source

@@ -79,7 +79,7 @@ public final class ImagePipeline: Sendable {
         let policy = configuration.freshness
         let cache = ImageCache(
             memory: memory, disk: disk, shared: shared, policy: policy,
-            surroundings: PurgeSurroundings(
+            effects: PurgeEffects(
                 identity: { keyFilter.identity(of: $0) }, clearOutages: { origin.clearOutages(ofHost: $0) },
                 removeDecoded: { content in
                     if let content {

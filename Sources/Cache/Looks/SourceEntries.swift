@@ -34,7 +34,7 @@ public struct SourceEntries: Sendable {
 extension ImageCache {
     /// The cached entries of a source. Nothing changes.
     package func entries(of source: SourceURL) async -> SourceEntries {
-        let key = RequestKeys.source(surroundings.identity(source))
+        let key = RequestKeys.source(effects.identity(source))
         let inMemory = records.peek(key)
         var known = inMemory
         if known == nil {

@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Carries purges between servers: appends those of this server to the purge log in the shared tier, and carries out
-/// those that other servers have appended.
+/// Carries purges between servers: appends this server's purges to the log in the shared tier, and carries out the
+/// purges that other servers have appended.
 ///
 /// The log is read again and again from a while before its end, since a purge may appear there late: clocks differ, and
 /// writes take time. How far it was read is kept on disk, so that a server that was away carries out what it missed.
@@ -82,7 +82,7 @@ final class PurgeFollower: Sendable {
     ///
     /// - Parameters:
     ///   - order: see ``order``.
-    ///   - sources: those that are known to be concerned.
+    ///   - sources: the sources that the purge is known to concern.
     /// - Returns: whether the other servers will carry it out.
     func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, sources: [StoreKey]) async -> Bool {
         let isOne = if case .source = target { true } else { false }

@@ -4,7 +4,7 @@ package import DarkroomStore
 import Foundation
 
 /// What a purge concerns besides the caches.
-package struct PurgeSurroundings: Sendable {
+package struct PurgeEffects: Sendable {
     /// The identity of a source; see ``RequestKeys/source(_:)``.
     let identity: @Sendable (SourceURL) -> String
     /// Clears what is remembered of a host's outages, or of all hosts'.
@@ -77,11 +77,11 @@ extension ImageCache {
     /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
     private func invalidateWork(_ target: PurgeTarget) {
         if case .source(let url) = target {
-            let source = RequestKeys.source(surroundings.identity(url))
+            let source = RequestKeys.source(effects.identity(url))
             epochs.advance(source)
             originalsInUse.remove([source])
             failures.remove([source])
-            surroundings.clearOutages(url.hostName)
+            effects.clearOutages(url.hostName)
             return
         }
         // Which of the sources in progress match is not known yet, since tags arrive with the response.
@@ -89,8 +89,8 @@ extension ImageCache {
         originalsInUse.removeAll()
         failures.removeAll(of: target)
         switch target {
-        case .host(let host): surroundings.clearOutages(host)
-        case .everything: surroundings.clearOutages(nil)
+        case .host(let host): effects.clearOutages(host)
+        case .everything: effects.clearOutages(nil)
         case .source, .prefix, .tag: break
         }
     }
@@ -99,14 +99,14 @@ extension ImageCache {
     /// work that is current stores records that this does not concern.
     private func outdate(_ target: PurgeTarget, order: Int64, isSoft: Bool) {
         var source: StoreKey?
-        if case .source(let url) = target { source = RequestKeys.source(surroundings.identity(url)) }
+        if case .source(let url) = target { source = RequestKeys.source(effects.identity(url)) }
         shared?.horizon.add(target, source: source, order: order, isSoft: isSoft)
     }
 
     private func sources(
         of target: PurgeTarget, _ tiers: TierSet
     ) async -> [StoreKey] {
-        if case .source(let url) = target { return [RequestKeys.source(surroundings.identity(url))] }
+        if case .source(let url) = target { return [RequestKeys.source(effects.identity(url))] }
         var found: Set<StoreKey> = []
         if tiers.contains(.memory) {
             found.formUnion(
@@ -150,7 +150,7 @@ extension ImageCache {
         for source in sources { epochs.advance(source) }
         // Decoded images are kept by their content, which the record names.
         for source in sources {
-            if let record = records.inMemory(source) { surroundings.removeDecoded(record.content) }
+            if let record = records.inMemory(source) { effects.removeDecoded(record.content) }
         }
         if tiers.contains(.memory) {
             records.remove(sources)
@@ -164,7 +164,7 @@ extension ImageCache {
         if tiers.contains(.memory) {
             records.shrink(toFraction: 0)
             memory.removeEverything()
-            surroundings.removeDecoded(nil)
+            effects.removeDecoded(nil)
         }
     }
 

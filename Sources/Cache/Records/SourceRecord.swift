@@ -29,8 +29,8 @@ package final class SourceRecord: Sendable {
     /// When the origin was asked; nil for a record read from disk. The response's dates cannot order two responses,
     /// because wall clocks jump.
     package let requestedAt: ContinuousClock.Instant?
-    /// The least order of the record in the shared tier, in milliseconds since 1970 by the store's clock: that which it
-    /// has there, or one that makes it later than the record from there that it replaces, whatever the clocks say.
+    /// The least order of the record in the shared tier, in milliseconds since 1970 by the store's clock: its order
+    /// there, or one that makes it later than the record from there that it replaces, whatever the clocks say.
     package let leastOrder: Int64
     /// A moment after the responses that it replaces, by this machine's clock: its order is not before that either.
     package let leastDate: Date

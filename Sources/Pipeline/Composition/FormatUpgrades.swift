@@ -108,7 +108,7 @@ final class FormatUpgrades: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the bytes of the originals that `work` holds.
-    ///   - urgency: that of `work`, which shows whether it waits for a pixel thread.
+    ///   - urgency: the urgency of `work`, which shows whether it waits for a pixel thread.
     func start(
         _ key: Key, holding bytes: Int, urgency: Urgency = Urgency(.background), _ work: @escaping Work
     ) {

@@ -109,7 +109,7 @@ struct OriginFetch: Sendable {
             body: content.content, record: record, tier: nil,
             mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
-        await cache.take(original, isKnown: known != nil, isVerified: isVerified, for: request.access)
+        await cache.receive(original, isKnown: known != nil, isVerified: isVerified, for: request.access)
         return Answer(
             record: record, original: original, status: accepted.status.code, isVerified: isVerified)
     }

@@ -21,7 +21,7 @@ final class EncodingSpeed: Sendable {
 
     /// The estimated time of encoding an image.
     ///
-    /// - Parameter format: the format of the result; nil = that of the options.
+    /// - Parameter format: the format of the result; nil = the format of the options.
     func duration(of size: PixelSize, as output: OutputOptions, _ format: OutputFormat? = nil) -> Duration {
         guard let format = format ?? output.format else { return .zero }
         let kind = output.kind(as: format)

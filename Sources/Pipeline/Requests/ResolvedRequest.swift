@@ -38,7 +38,7 @@ struct ResolvedRequest: Sendable {
         case always
     }
 
-    /// Whether the chain draws a mark of which nothing is known yet. The keys are not those of the variant then.
+    /// Whether the chain draws a mark of which nothing is known yet. The keys do not name the variant then.
     var lacksMark: Bool { input.mark != nil && mark == nil }
 
     /// The request as the caches see it.

@@ -1,7 +1,88 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
+import Foundation
 import Synchronization
+
+/// A source's state with respect to purges; equal values mean that no purge happened in between.
+package struct PurgeEpoch: Hashable, Sendable {
+    fileprivate let all: UInt64
+    fileprivate let source: UInt64
+}
+
+/// Counters that advance with each purge, so that work that started before a purge stores nothing after it.
+final class PurgeEpochs: Sendable {
+    private struct State {
+        var all: UInt64 = 0
+        var sources: [StoreKey: UInt64] = [:]
+    }
+
+    /// The number of sources with counters of their own. Beyond it a purge affects all work in progress, which then
+    /// is not stored.
+    private static let capacity = 10_000
+
+    private let state = Mutex(State())
+
+    func current(of source: StoreKey) -> PurgeEpoch {
+        state.withLock { PurgeEpoch(all: $0.all, source: $0.sources[source] ?? 0) }
+    }
+
+    func isCurrent(_ epoch: PurgeEpoch, of source: StoreKey) -> Bool {
+        current(of: source) == epoch
+    }
+
+    func advance(_ source: StoreKey) {
+        state.withLock { state in
+            if state.sources.count >= Self.capacity {
+                state.all += 1
+                state.sources = [:]
+            }
+            state.sources[source, default: 0] += 1
+        }
+    }
+
+    func advanceAll() {
+        state.withLock { state in
+            state.all += 1
+            state.sources = [:]
+        }
+    }
+}
+
+/// Which sources other servers may have purged without this one knowing, because it could not read their purges.
+///
+/// The origin is asked once about each before it is used: it may be used again from then on, since a store that cannot
+/// be read takes no purges either.
+final class PurgeSuspicion: Sendable {
+    /// Records that the origin confirmed up to then, in milliseconds since 1970; the least number = none.
+    private let end: Atomic<Int64>
+    private let includesDisk: Atomic<Bool>
+    private static let none = Int64.min
+
+    /// - Parameter includesDisk: whether all that is on disk is suspect until ``clear()`` is called.
+    init(includesDisk: Bool) {
+        end = Atomic(Self.none)
+        self.includesDisk = Atomic(includesDisk)
+    }
+
+    /// All that was confirmed until this moment of the wall clock is suspect.
+    func begin(at now: Date) {
+        end.store(Int64((now.timeIntervalSince1970 * 1000).rounded(.up)), ordering: .releasing)
+    }
+
+    /// The purges of other servers have been carried out.
+    func clear() {
+        end.store(Self.none, ordering: .releasing)
+        includesDisk.store(false, ordering: .releasing)
+    }
+
+    /// - Parameter isOnDisk: whether the record was read from disk.
+    func concerns(_ record: SourceRecord, isOnDisk: Bool) -> Bool {
+        if isOnDisk, includesDisk.load(ordering: .acquiring) { return true }
+        let end = end.load(ordering: .acquiring)
+        return end != Self.none && record.response.requestedAt.timeIntervalSince1970 * 1000 <= Double(end)
+    }
+}
 
 /// Up to which order the records of sources are outdated by purges that reached this server.
 ///
