@@ -30,15 +30,20 @@ extension ImageResolver {
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
         guard request.keys(of: .interim) != nil else { return false }
         if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
-        let decision = try? await upgrades.decisions.value(
-            for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
-        ) { urgency throws(PipelineError) in
-            let pixels = producer.pixels
-            let mark = try await originalOfMark(of: request)
-            let plan = try await pixels.plan(pixels.job(for: request, from: original, mark: mark), urgency)
-            return isSlow(request, plan)
+        do throws(PipelineError) {
+            return try await upgrades.decisions.value(
+                for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
+            ) { urgency throws(PipelineError) in
+                let pixels = producer.pixels
+                let mark = try await originalOfMark(of: request)
+                let plan = try await pixels.plan(pixels.job(for: request, from: original, mark: mark), urgency)
+                return isSlow(request, plan)
+            }.value
+        } catch {
+            // The own output may take more time than any image may; the quicker one need not.
+            if case .badParameter = error { return true }
+            return false
         }
-        return decision?.value ?? false
     }
 
     /// Whether an image of this plan is answered in the interim output first: its own takes longer than the budget, and
