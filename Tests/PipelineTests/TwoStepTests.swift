@@ -55,6 +55,17 @@ struct TwoStepTests {
         #expect(jobs(bench, .webp) == 0)
     }
 
+    @Test func `A preferred format that takes longer than any image may is left for the quicker one`() async throws {
+        // At 800 by 800 pixels, AVIF is expected to take about 320 ms, and WebP 80 ms.
+        let bench = try Bench(limits: PixelLimits(maxProcessingMilliseconds: 200))
+        var request = try request(bench, width: 800)
+        request.recipe.box = Box(width: 800, height: 800)
+        request.recipe.enlarge = true
+        #expect(try await bench.pipeline.image(for: request).format == .webp)
+        request.interim = nil
+        await #expect(throws: PipelineError.self) { try await bench.pipeline.image(for: request) }
+    }
+
     @Test func `However many requests come, each format is made once`() async throws {
         let bench = try bench()
         let release = bench.processing.hold(.avif)

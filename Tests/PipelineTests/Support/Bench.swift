@@ -30,14 +30,16 @@ struct Bench {
         _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
         continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
         keyFilter: any CacheKeyFilter = CanonicalURLFilter(), memoryBytes: Int = 1 << 20, random: Double = 0.5,
-        clock: any Clock<Duration> = ContinuousClock(), encodingBudget: Duration = .milliseconds(150)
+        clock: any Clock<Duration> = ContinuousClock(), encodingBudget: Duration = .milliseconds(150),
+        limits: PixelLimits = PixelLimits()
     ) throws {
         let wall = wall
         memory = MemoryStore(budgetBytes: memoryBytes)
         origin = FakeOrigin(try Pictures.red.get(), fields, gate: gate, wall: wall)
         pipeline = ImagePipeline(
             configuration: PipelineConfiguration(
-                freshness: freshness, encodingBudget: encodingBudget, continuesInBackground: continuesInBackground),
+                limits: limits, freshness: freshness, encodingBudget: encodingBudget,
+                continuesInBackground: continuesInBackground),
             origin: origin, memory: memory, disk: disk, processing: processing, delegate: delegate,
             keyFilter: keyFilter, now: { wall.now }, clock: clock, random: { random })
     }
