@@ -112,8 +112,7 @@ let package = Package(
         room(
             "Cache",
             sees: [
-                "Store", "Transforms", "Origin", "ObjectStorage", "Network", "HTTPCaching", "Eviction", "Machine",
-                "Waiting",
+                "Store", "Transforms", "ObjectStorage", "Network", "HTTPCaching", "Eviction", "Machine", "Waiting",
             ],
             packages: [nioCore, nioFoundation, httpTypes, logging]),
         room(
@@ -182,7 +181,7 @@ let package = Package(
                 serviceContext,
             ]),
         tests(
-            of: "Cache", sees: ["HTTPCaching", "Network", "Origin", "Store", "Transforms", "Waiting"],
+            of: "Cache", sees: ["HTTPCaching", "Network", "Store", "Transforms", "Waiting"],
             packages: [httpTypes, nioCore]),
         tests(
             of: "Pipeline",

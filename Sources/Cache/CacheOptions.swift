@@ -1,6 +1,5 @@
 public import DarkroomHTTPCaching
 package import DarkroomNetwork
-import DarkroomOrigin
 package import DarkroomTransforms
 package import DarkroomWaiting
 

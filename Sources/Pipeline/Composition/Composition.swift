@@ -2,7 +2,6 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomOrigin
 import DarkroomTransforms
-import DarkroomWaiting
 
 // Answers that need other requests; see ``Companion``. Interim outputs and placeholders are part of the decision about
 // the image, and ``ImageResolver`` composes them. Marks and fallbacks are other sources.

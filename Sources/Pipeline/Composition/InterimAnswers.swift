@@ -3,7 +3,6 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
-import DarkroomWaiting
 
 // Answers in two steps: a request whose own output takes long to encode is answered in a quicker one, and its own is
 // made behind it.

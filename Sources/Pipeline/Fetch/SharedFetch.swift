@@ -2,7 +2,6 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomOrigin
 import DarkroomStore
-import DarkroomWaiting
 import Foundation
 
 /// Fetches from origins, once for all requests that need the same answer at the same time.

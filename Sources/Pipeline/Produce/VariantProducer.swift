@@ -2,7 +2,6 @@ import DarkroomCache
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
-import DarkroomWaiting
 import Foundation
 import NIOCore
 
