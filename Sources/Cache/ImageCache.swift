@@ -48,7 +48,7 @@ package final class ImageCache: Sendable {
             policy: policy)
         failures = FailureMemory(policy: policy, random: random)
         follower = self.shared.map { [records] in
-            PurgeFollower($0, disk: disk, suspicion: records.suspicion, logger: logger)
+            PurgeFollower($0, disk: disk, unconfirmedRecords: records.unconfirmedRecords, logger: logger)
         }
         self.policy = policy
         self.now = now

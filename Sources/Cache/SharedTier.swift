@@ -10,7 +10,7 @@ import Logging
 /// the look.
 final class SharedTier: Sendable {
     let store: SharedStore
-    let horizon = PurgeHorizon()
+    let purgedOrders = PurgedOrders()
     private let policy: FreshnessPolicy
     private let looks = SingleFlight<LookKey, SharedFindings, Void>()
     private let originals = SingleFlight<StoreKey, SharedBytes?, Void>()
@@ -64,7 +64,7 @@ final class SharedTier: Sendable {
             let record = SourceRecord(found.metadata, leastOrder: found.order, policy: policy)?
                 .moved(by: -store.clockOffset, policy: policy)
         else { return nil }
-        let orders = horizon.orders(of: source, record)
+        let orders = purgedOrders.orders(of: source, record)
         guard found.order > orders.removed else {
             store.removeSoon(source, order: orders.removed)
             return nil
@@ -96,7 +96,7 @@ final class SharedTier: Sendable {
         if let original, original.body.count <= limits.maxBodyBytes { write.original = (record.content, original.body) }
         store.store(write) { [self] in
             // In this order: a purge counts in the epochs before it counts here.
-            let order = max(order(of: record), horizon.orders(of: source, record).next)
+            let order = max(order(of: record), purgedOrders.orders(of: source, record).next)
             return isCurrent() ? order : nil
         }
     }

@@ -340,7 +340,7 @@ extension ImagePipeline {
     private func markedImageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
         let last = lookup.marked.withLock(\.self) ?? lookup.request
         guard let asked = last.mark?.request ?? markRequest(of: last.input, last.urgency),
-            let mark = resolver.markAtHand(for: asked)
+            let mark = resolver.markAtOnce(for: asked)
         else { return nil }
         var request = last
         if last.mark?.record !== mark.record {

@@ -122,7 +122,7 @@ public final class DiskStore: Storing {
     package func waitUntilHealed() async {
         guard let writer else { return }
         await withCheckedContinuation { continuation in
-            writer.enqueue { $0.healer.whenHealed { continuation.resume() } }
+            writer.enqueue { $0.repair.whenRepaired { continuation.resume() } }
         }
     }
 

@@ -74,7 +74,7 @@ import Testing
         }
         let stuck = look(1, in: threads, at: .now - .seconds(10))
         for number in 2...50 { #expect(await answers(look(number, in: threads)) == [true]) }
-        threads.expire(queuedBefore: .now - ReaderThreads.patience)
+        threads.expire(queuedBefore: .now - ReaderThreads.lookupTimeout)
         #expect(await answers(stuck) == [false])
         gate.signal()
         await threads.end()
@@ -89,7 +89,7 @@ import Testing
         let now = ContinuousClock.now
         let old = (1...3).map { look($0, in: threads, at: now - .seconds(10)) }
         let new = look(4, in: threads, at: now)
-        threads.expire(queuedBefore: now - ReaderThreads.patience)
+        threads.expire(queuedBefore: now - ReaderThreads.lookupTimeout)
         for stream in old { #expect(await answers(stream) == [false]) }
         gate.signal()
         gate.signal()

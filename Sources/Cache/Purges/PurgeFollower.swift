@@ -13,7 +13,7 @@ import Synchronization
 /// writes take time. How far it was read is kept on disk, so that a server that was away carries out what it missed.
 final class PurgeFollower: Sendable {
     /// Carries a purge out in memory and on disk. Its order counts from before anything is removed.
-    typealias Carry = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
+    typealias Execute = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
 
     /// How far back the log is read each time. Stores accept clocks that differ by 15 minutes.
     static let overlap = Int64(20 * 60_000)
@@ -43,7 +43,7 @@ final class PurgeFollower: Sendable {
     let shared: SharedTier
     private let log: PurgeLog
     private let disk: (any Storing)?
-    private let suspicion: PurgeSuspicion
+    private let unconfirmedRecords: UnconfirmedRecords
     private let interval: Duration
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
@@ -51,10 +51,10 @@ final class PurgeFollower: Sendable {
     private let polls = SingleFlight<Bool, Bool, Void>()
     private let sweeps = OwnedTasks()
 
-    init(_ shared: SharedTier, disk: (any Storing)?, suspicion: PurgeSuspicion, logger: Logger) {
+    init(_ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords, logger: Logger) {
         self.shared = shared
         self.disk = disk
-        self.suspicion = suspicion
+        self.unconfirmedRecords = unconfirmedRecords
         interval = shared.store.configuration.purgeInterval
         instant = shared.store.instant
         self.logger = logger
@@ -119,21 +119,21 @@ final class PurgeFollower: Sendable {
     /// Reads the log and carries out what is new. Several callers share one read.
     ///
     /// - Returns: whether the log could be read.
-    func poll(_ carry: @escaping Carry) async -> Bool {
-        await polls.value(for: true) { [self] in await pollOnce(carry) } ?? false
+    func poll(_ execute: @escaping Execute) async -> Bool {
+        await polls.value(for: true) { [self] in await pollOnce(execute) } ?? false
     }
 
-    private func pollOnce(_ carry: Carry) async -> Bool {
+    private func pollOnce(_ execute: Execute) async -> Bool {
         let position: Int64
         do throws(ObjectStorageError) {
-            position = try await read(carry)
+            position = try await read(execute)
         } catch {
             let wasCutOff = state.withLock { state in
                 state.triedAt = instant()
                 defer { state.isCutOff = true }
                 return state.isCutOff
             }
-            if !wasCutOff { suspicion.begin(at: shared.store.now()) }
+            if !wasCutOff { unconfirmedRecords.begin(at: shared.store.now()) }
             logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
             return false
         }
@@ -142,13 +142,13 @@ final class PurgeFollower: Sendable {
             state.isCutOff = false
             state.position = position
         }
-        suspicion.clear()
+        unconfirmedRecords.clear()
         await savePosition(position)
         return true
     }
 
     /// - Returns: the time until which the log was read.
-    private func read(_ carry: Carry) async throws(ObjectStorageError) -> Int64 {
+    private func read(_ execute: Execute) async throws(ObjectStorageError) -> Int64 {
         let started = shared.store.milliseconds
         let position = state.withLock(\.position)
         let isFirst = position == nil
@@ -159,18 +159,18 @@ final class PurgeFollower: Sendable {
         // The first answer may have corrected a clock that was ahead.
         let now = min(started, shared.store.milliseconds)
         if let saved, isFirst, now - saved > Self.retention - Self.overlap {
-            await carry(.everything, false, -1)
+            await execute(.everything, false, -1)
         }
         let seen = state.withLock(\.seen)
         // Purges of single sources that were carried out before, or that concern nothing that this server may have.
         let oldest = saved.map { $0 - Self.overlap } ?? (disk == nil ? now - Self.overlap : 0)
         let new = listed.filter { !seen.contains($0) && ($0.isLasting || $0.time >= oldest) }
         guard new.count <= Self.maxPurges else {
-            await carry(.everything, false, now + Self.clockTolerance)
+            await execute(.everything, false, now + Self.clockTolerance)
             state.withLock { $0.seen = Set(listed) }
             return now
         }
-        try await carryOut(new, until: end, carry)
+        try await carryOut(new, until: end, execute)
         state.withLock { $0.seen.formIntersection(listed) }
         try await clean(listed, now: now)
         return now
@@ -178,7 +178,7 @@ final class PurgeFollower: Sendable {
 
     /// - Throws: why a purge could not be read. The others have been carried out then.
     private func carryOut(
-        _ names: [PurgeLog.Name], until end: ContinuousClock.Instant, _ carry: Carry
+        _ names: [PurgeLog.Name], until end: ContinuousClock.Instant, _ execute: Execute
     ) async throws(ObjectStorageError) {
         var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
@@ -189,10 +189,10 @@ final class PurgeFollower: Sendable {
             }
             for name in names.sorted() {
                 switch messages[name] {
-                case .success(let message?): await carryOut(name, PurgeMessage(message), carry)
+                case .success(let message?): await carryOut(name, PurgeMessage(message), execute)
                 case .success(nil), nil:
                     do throws(ObjectStorageError) {
-                        try await carryOutUnreadable(name, until: end, carry)
+                        try await carryOutUnreadable(name, until: end, execute)
                     } catch {
                         failure = error
                     }
@@ -218,24 +218,24 @@ final class PurgeFollower: Sendable {
 
     private static let concurrency = 16
 
-    private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ carry: Carry) async {
+    private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ execute: Execute) async {
         let order = name.time + Self.clockTolerance
         if let message, let target = message.target {
-            await carry(target, message.isSoft, order)
+            await execute(target, message.isSoft, order)
         } else {
-            await carry(.everything, false, order)
+            await execute(.everything, false, order)
         }
         state.withLock { _ = $0.seen.insert(name) }
     }
 
     /// A purge that is not there any more was old. One that is there is damaged: what it concerns is not known.
     private func carryOutUnreadable(
-        _ name: PurgeLog.Name, until end: ContinuousClock.Instant, _ carry: Carry
+        _ name: PurgeLog.Name, until end: ContinuousClock.Instant, _ execute: Execute
     ) async throws(ObjectStorageError) {
         let listed = try await log.names(since: name.time, within: instant().duration(to: end))
         guard listed.contains(name) else { return }
         logger.warning("a purge in the shared store is damaged: removing everything")
-        await carryOut(name, nil, carry)
+        await carryOut(name, nil, execute)
     }
 
     /// Deletes purges that no server needs any more, once an hour.
@@ -245,7 +245,7 @@ final class PurgeFollower: Sendable {
             defer { state.cleanedAt = now }
             return state.cleanedAt > 0
         }
-        shared.horizon.removeSources(upTo: now - Self.overlap)
+        shared.purgedOrders.removeSources(upTo: now - Self.overlap)
         guard isDue else { return }
         let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
         let all = try await log.names(since: nil, within: Self.firstPollLimit)

@@ -53,7 +53,7 @@ final class PurgeEpochs: Sendable {
 ///
 /// The origin is asked once about each before it is used: it may be used again from then on, since a store that cannot
 /// be read takes no purges either.
-final class PurgeSuspicion: Sendable {
+final class UnconfirmedRecords: Sendable {
     /// Records that the origin confirmed up to then, in milliseconds since 1970; the least number = none.
     private let end: Atomic<Int64>
     private let includesDisk: Atomic<Bool>
@@ -88,7 +88,7 @@ final class PurgeSuspicion: Sendable {
 ///
 /// A purge does not find what other servers are about to store. So records are judged when they are read: those up to
 /// the order of a purge that concerns them are not used.
-final class PurgeHorizon: Sendable {
+final class PurgedOrders: Sendable {
     /// The orders up to which records are not used, or only after validation.
     struct Orders: Hashable, Sendable {
         var removed: Int64 = -1

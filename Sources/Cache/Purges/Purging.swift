@@ -100,7 +100,7 @@ extension ImageCache {
     private func outdate(_ target: PurgeTarget, order: Int64, isSoft: Bool) {
         var source: StoreKey?
         if case .source(let url) = target { source = RequestKeys.source(effects.identity(url)) }
-        shared?.horizon.add(target, source: source, order: order, isSoft: isSoft)
+        shared?.purgedOrders.add(target, source: source, order: order, isSoft: isSoft)
     }
 
     private func sources(

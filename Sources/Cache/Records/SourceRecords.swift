@@ -12,7 +12,7 @@ final class SourceRecords: Sendable {
     /// The records read from disk last, by which the same bytes need not be decoded again. What is on disk decides.
     private let decoded: Mutex<SieveTable<StoreKey, Decoded>>
     private static let decodedBytes = 1 << 20
-    let suspicion: PurgeSuspicion
+    let unconfirmedRecords: UnconfirmedRecords
 
     private struct Decoded: Sendable {
         let bytes: ByteBuffer
@@ -27,7 +27,7 @@ final class SourceRecords: Sendable {
         table = Mutex(SieveTable(budgetBytes: budgetBytes))
         self.disk = disk
         self.policy = policy
-        suspicion = PurgeSuspicion(includesDisk: suspectsDisk)
+        unconfirmedRecords = UnconfirmedRecords(includesDisk: suspectsDisk)
         decoded = Mutex(SieveTable(budgetBytes: disk == nil ? 0 : Self.decodedBytes))
     }
 
@@ -62,7 +62,7 @@ final class SourceRecords: Sendable {
     }
 
     private func judged(_ record: SourceRecord, isOnDisk: Bool) -> SourceRecord {
-        suspicion.concerns(record, isOnDisk: isOnDisk) ? record.unconfirmed(policy: policy) : record
+        unconfirmedRecords.concerns(record, isOnDisk: isOnDisk) ? record.unconfirmed(policy: policy) : record
     }
 
     /// Reads disk only.

@@ -71,7 +71,7 @@ extension ImagePipeline {
         _ request: ImageRequest, reporter: ImageTaskReporter? = nil, mark: ResolvedMark? = nil
     ) -> ResolvedRequest {
         let urgency = Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
-        let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtHand(for: $0) }
+        let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtOnce(for: $0) }
         var request = request.drawing(mark)
         if !request.cache.policy.allowsStoring { request.cache.store = .none }
         if request.data != nil { request.cache = request.cache.ofData }
@@ -116,7 +116,7 @@ extension ImagePipeline {
 extension ImageResolver {
     /// The mark that a request asks for, if its record is in memory and may be used without contact to the origin.
     /// Never waits.
-    func markAtHand(for request: ResolvedRequest) -> ResolvedMark? {
+    func markAtOnce(for request: ResolvedRequest) -> ResolvedMark? {
         guard let record = cache.storedRecord(request.access), !record.varies else { return nil }
         let evaluation = CacheEvaluation(
             stored: record.freshness, isSelected: true, policy: request.cache.policy, now: now())
@@ -126,7 +126,7 @@ extension ImageResolver {
     /// The mark that a request asks for, from the caches or its origin.
     func mark(for request: ResolvedRequest) async throws(PipelineError) -> ResolvedMark {
         var request = request
-        request.keepsOriginal = .ifAtHand
+        request.keepsOriginal = .ifAvailable
         let (response, record) = try await found(request)
         // The source's download may wait for bytes that the mark's would hold. What the caches have is found again.
         var original = response.original?.released

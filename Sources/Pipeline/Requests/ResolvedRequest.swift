@@ -33,7 +33,7 @@ struct ResolvedRequest: Sendable {
     enum KeepsOriginal {
         case never
         /// If they are at hand.
-        case ifAtHand
+        case ifAvailable
         /// In any case: they are fetched if no cache has them.
         case always
     }

@@ -44,7 +44,7 @@ final class DiskWriter {
     let directory: CacheDirectory
     let remover: EntryRemover
     let evictor: Evictor
-    let healer: Healer
+    let repair: CacheRepair
     private let configuration: DiskStore.Configuration
     private let environment: DiskEnvironment
     private let state: DiskState
@@ -65,7 +65,7 @@ final class DiskWriter {
         directory = try CacheDirectory(configuration, environment: environment, state: state, outages: outages)
         remover = EntryRemover(directory, state: state)
         evictor = Evictor(configuration, directory: directory, state: state, remover: remover)
-        healer = Healer(directory, state: state, outages: outages, logger: environment.logger)
+        repair = CacheRepair(directory, state: state, outages: outages, logger: environment.logger)
         if let open = directory.current { beginMaintenance(of: open) }
     }
 
@@ -80,7 +80,7 @@ final class DiskWriter {
         guard let isWritten else { return writes.map { _ in false } }
         if isWritten.allSatisfy(\.self) {
             outages.end(.writing)
-            healer.resume()
+            repair.resume()
         }
         evictor.makeRoom()
         return isWritten
@@ -205,7 +205,7 @@ final class DiskWriter {
     /// - Returns: whether there is more.
     func runMaintenance() -> Bool {
         guard let open = directory.usable() else {
-            healer.runWaiters()
+            repair.runWaiters()
             return false
         }
         if open.index !== maintainedIndex { beginMaintenance(of: open) }
@@ -213,15 +213,15 @@ final class DiskWriter {
             evictor.runSlice()
         } else if open.index.keys.isFilling {
             fillKeyFilter(of: open)
-        } else if healer.isHealing {
-            healer.runSlice(in: open)
+        } else if repair.isRepairing {
+            repair.runSlice(in: open)
             evictor.check()
         } else {
             remover.runSlice()
         }
         // Also if the directory was opened anew and needs no healing.
-        if !healer.isHealing { healer.runWaiters() }
-        return directory.isIndexCorrupt || evictor.isEvicting || open.index.keys.isFilling || healer.isHealing
+        if !repair.isRepairing { repair.runWaiters() }
+        return directory.isIndexCorrupt || evictor.isEvicting || open.index.keys.isFilling || repair.isRepairing
             || remover.hasFoldersSetAside
     }
 
@@ -236,7 +236,7 @@ final class DiskWriter {
 
     private func beginMaintenance(of open: OpenDirectory) {
         maintainedIndex = open.index
-        healer.begin(open)
+        repair.begin(open)
         evictor.begin()
         remover.begin()
     }
@@ -250,7 +250,7 @@ final class DiskWriter {
         _ = remover.retryPending()
         let wasOpen = !directory.isClosed
         directory.beginClosing()
-        healer.runWaiters()
+        repair.runWaiters()
         return wasOpen
     }
 }

@@ -34,7 +34,7 @@ final class ReadJob: Sendable {
 /// it is answered with nil. A stuck thread goes on with the queue when its call returns.
 final class ReaderThreads: Sendable {
     /// The time after which a lookup is answered with nil.
-    static let patience = Duration.seconds(5)
+    static let lookupTimeout = Duration.seconds(5)
     /// The most lookups that wait for a thread.
     private static let maximumJobs = 4096
     private static let watchInterval = DispatchTimeInterval.seconds(1)
@@ -137,7 +137,7 @@ final class ReaderThreads: Sendable {
 
     private static func watch(_ queue: Queue) {
         DispatchQueue.global().asyncAfter(deadline: .now() + watchInterval) {
-            if expire(queue, queuedBefore: .now - patience) { watch(queue) }
+            if expire(queue, queuedBefore: .now - lookupTimeout) { watch(queue) }
         }
     }
 

@@ -22,7 +22,7 @@ extension SharedStore {
     package func put(
         _ write: SharedWrite, order: Int64, within limit: Duration
     ) async throws(ObjectStorageError) {
-        try await turns.write(to: write.source) { () async throws(ObjectStorageError) in
+        try await changes.write(to: write.source) { () async throws(ObjectStorageError) in
             try await putInTurn(write, order: order, limit)
         }
     }
@@ -72,7 +72,7 @@ extension SharedStore {
     /// objects.
     package func remove(_ sources: [StoreKey], order: Int64) async throws(ObjectStorageError) {
         for source in sources {
-            try await turns.remove(source) { () async throws(ObjectStorageError) in
+            try await changes.remove(source) { () async throws(ObjectStorageError) in
                 try await removeInTurn(source, order: order)
             }
         }

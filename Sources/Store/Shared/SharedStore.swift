@@ -22,7 +22,7 @@ package final class SharedStore: Sendable {
     let writing: StoreOutage
     /// The newest records that are known to be in the store, so that they are not written again.
     let known = KnownRecords()
-    let turns = SourceTurns()
+    let changes = SourceChanges()
 
     /// - Parameters:
     ///   - now: the wall clock.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Keeps the removal of a source's objects apart from writes to it, so that a removal does not delete what a write has
 /// just put under the same names. Changes begin in the order of the calls; writes go together.
-final class SourceTurns: Sendable {
+final class SourceChanges: Sendable {
     private enum Change { case write, removal }
 
     private struct Line {

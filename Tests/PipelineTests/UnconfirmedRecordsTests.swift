@@ -9,7 +9,7 @@ import Testing
 
 /// A server that cannot read the purges of the others.
 @Suite(.timeLimit(.minutes(2)))
-struct PurgeSuspicionTests {
+struct UnconfirmedRecordsTests {
     private let cluster: Cluster
     private let (first, second): (Cluster.Node, Cluster.Node)
 

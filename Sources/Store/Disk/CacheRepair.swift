@@ -3,7 +3,7 @@ import Logging
 /// Makes index and files agree after a crash, damage or a week, in slices between other work (see ``Reconciliation``).
 ///
 /// Belongs to the writer's thread.
-final class Healer {
+final class CacheRepair {
     private let directory: CacheDirectory
     private let state: DiskState
     private let outages: OutageLog
@@ -22,7 +22,7 @@ final class Healer {
     }
 
     /// Whether there is a slice to run now.
-    var isHealing: Bool { reconciliation != nil && !isPaused }
+    var isRepairing: Bool { reconciliation != nil && !isPaused }
 
     /// Starts over with a new opening.
     func begin(_ open: OpenDirectory) {
@@ -53,8 +53,8 @@ final class Healer {
     }
 
     /// Runs `work` once index and files agree, as far as they can.
-    func whenHealed(_ work: @escaping @Sendable () -> Void) {
-        if isHealing && !directory.isClosed { waiters.append(work) } else { work() }
+    func whenRepaired(_ work: @escaping @Sendable () -> Void) {
+        if isRepairing && !directory.isClosed { waiters.append(work) } else { work() }
     }
 
     /// Runs the work that waits.
