@@ -45,7 +45,8 @@ package struct WorkerImageProcessor: ImageProcessing {
         }
     }
 
-    private static func log(_ layers: [IsolationLayer], _ configuration: WorkerConfiguration, _ logger: Logger) {
+    private static func log(_ reported: [IsolationLayer], _ configuration: WorkerConfiguration, _ logger: Logger) {
+        let layers = IsolationLayer.allCases.filter(reported.contains)
         let names = { (layers: [IsolationLayer]) in "\(layers.map(\.rawValue).joined(separator: " "))" }
         let missing = IsolationLayer.allCases.filter { !layers.contains($0) }
         logger.info(
