@@ -3,12 +3,12 @@ package import DarkroomStore
 package import Foundation
 package import Logging
 
-/// What is known and kept of sources: their records, originals and variants in the tiers, remembered failures, and
-/// which of it purges have outdated.
+/// The cached knowledge of sources: their records, originals and variants in the tiers, remembered failures, and the
+/// purges that have outdated any of them.
 ///
-/// Which tiers exist, and in which order they are used, is known here only. A request looks with its keys and options:
-/// at once, without waiting; to use what is found, which then counts as used and is copied to nearer tiers; or to peek,
-/// without a side effect.
+/// Only this type knows which tiers exist and in which order they are used. A request looks entries up with its keys
+/// and options, in one of three ways. A lookup at once never waits. A lookup for use marks the found entries as used
+/// and copies them to nearer tiers. A peek has no side effect.
 package final class ImageCache: Sendable {
     let memory: MemoryStore
     let disk: (any Storing)?

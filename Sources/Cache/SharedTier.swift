@@ -6,8 +6,7 @@ import DarkroomWaiting
 import Foundation
 import Logging
 
-/// The tier that several servers share. Requests for the same entries at the same time share
-/// the look.
+/// The tier that several servers share. Requests for the same entries at the same time share one lookup.
 final class SharedTier: Sendable {
     let store: SharedStore
     let purgedOrders = PurgedOrders()
@@ -18,11 +17,11 @@ final class SharedTier: Sendable {
     private struct LookKey: Hashable {
         let variant: EntryKey
         let known: Int64?
-        /// No request joins a look that started before a purge.
+        /// No request joins a lookup that started before a purge.
         let epoch: PurgeEpoch
     }
 
-    /// What a look found.
+    /// The result of a lookup.
     struct Found {
         /// The newest record; nil if there is none, or none that is newer than the known one.
         var record: SourceRecord?

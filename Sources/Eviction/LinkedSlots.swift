@@ -2,7 +2,7 @@
 /// removed.
 ///
 /// Every operation is O(1). Links are indices and free slots are reused, so a long list is one allocation without
-/// reference cycles. As it stands, the list is the queue of LRU eviction: ``moveToNewest(_:)`` at each use, and
+/// reference cycles. Without additions, the list is the queue of LRU eviction: ``moveToNewest(_:)`` at each use, and
 /// ``removeOldest()`` to evict. ``SieveQueue`` builds on it too.
 @usableFromInline package struct LinkedSlots<Element> {
     /// The place of an element, valid until the element is removed.

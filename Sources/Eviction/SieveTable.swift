@@ -45,7 +45,7 @@
     package func hits(_ key: Key) -> Int { slots[key].map { queue.visits(of: $0) } ?? 0 }
 
     /// Inserts or replaces the value for this key, and evicts others if the table would exceed its budget. A value that
-    /// costs more than the whole budget is not inserted, but still removes the one that it would have replaced.
+    /// costs more than the whole budget is not inserted, but still removes the value that it would have replaced.
     ///
     /// A cost below 1 counts as 1, so that a table of values without a cost is bounded too.
     /// - Returns: the values that left the table: the replaced one, if any, and then the evicted ones in their order.

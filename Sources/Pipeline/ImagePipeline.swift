@@ -328,7 +328,7 @@ extension ImagePipeline {
     /// The image, if all that it takes is in memory, or in files that the system has in memory, and may be used without
     /// contact to the origin. Never waits.
     ///
-    /// What is stored, purged and fresh is judged at each call. The chain and the key of the source are those of the
+    /// What is stored, purged and fresh is judged at each call. The chain and the key of the source date from the
     /// moment when the lookup was made.
     package func imageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
         if resolver.cache.isBehind { return nil }
@@ -357,8 +357,8 @@ extension ImagePipeline {
     /// Whether requests may be refused at the moment.
     package var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }
 
-    /// The error of a request of whose source nothing is known, and for which the pixel queue has no room. Never waits.
-    /// Nil means that ``image(for:)`` has to decide.
+    /// The error of a request whose source is unknown while the pixel queue is full. Never waits. Nil means that
+    /// ``image(for:)`` has to decide.
     ///
     /// - Parameter isAdmitted: asked last, once the request would be refused; if false, it is not refused here.
     package func refusal(of request: ImageRequest, isAdmitted: () -> Bool) -> PipelineError? {
@@ -366,8 +366,8 @@ extension ImagePipeline {
         return resolver.producer.pixels.queue.refuse(refusal)
     }
 
-    /// The error of a request whose source has not been received yet, if the pixel queue has no room for it. Never
-    /// waits. Nil means that ``image(for:)`` has to decide, as for a request that a cache may answer.
+    /// The error of a request whose source has not been received yet, if the pixel queue is full. Never waits. Nil
+    /// means that ``image(for:)`` has to decide, as for a request that a cache may answer.
     package func refusalOfUpload(_ request: ImageRequest) -> PipelineError? {
         guard request.cache.store.variants.isEmpty, mayRefuse else { return nil }
         let queue = resolver.producer.pixels.queue

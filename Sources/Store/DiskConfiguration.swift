@@ -23,7 +23,7 @@ extension DiskStore {
         public var queuedEntries = 1024
         /// The number of threads that read, 4 by default and at least 1.
         public var readers = 4
-        /// The age from which an entry is no longer found; nil, the default, for none.
+        /// The age at which an entry expires; nil, the default, = never.
         public var maxAge: Duration?
         /// The time from which the age counts, by default the last use.
         public var expiry = Expiry.access

@@ -6,21 +6,22 @@ import Synchronization
 /// A store on disk within a byte budget, with LRU eviction.
 ///
 /// Each entry is a file and a row in an SQLite index; an entry without a body is a row alone. One thread of low
-/// priority writes in the background, the entries of about 50 milliseconds together in one transaction: an entry can
-/// be read once it is on disk (see ``flush()``), not before. A ``MemoryStore`` in front covers the gap.
+/// priority writes in the background, the entries of about 50 milliseconds together in one transaction: an entry can be
+/// read once it is on disk (see ``flush()``), not before. A ``MemoryStore`` in front covers the gap.
 ///
-/// A read verifies the entry's SHA-256, unless that was done since the store was opened and the file is the same by its
-/// inode, size and times of change; a corrupt entry is removed, counted and a miss. Files are not synced to the device:
-/// a power failure may cost the latest entries, but never the integrity of any.
+/// A read verifies the entry's SHA-256. It skips the check if the entry was verified since the store was opened and the
+/// file's inode, size and times of change are unchanged. A corrupt entry is removed, is counted, and is a miss. Files
+/// are not synced to the device: a power failure may cost the latest entries, but never the integrity of any.
 ///
-/// Once open, the store never fails. An entry that can't be read is a miss, and one that can't be written is dropped,
-/// with a log line at the begin and the end of an outage. While writing fails, one entry at a time is tried and the
-/// others are refused. A directory that was deleted and an index that proves corrupt are replaced while the store is
-/// open. Removed entries are never found again, even if the volume refuses to delete their files; only a restart before
-/// it relents brings them back. All blocking calls run on threads of the store.
+/// Once open, the store never fails. An entry that can't be read is a miss, and one that can't be written is dropped.
+/// The beginning and the end of an outage are logged. While writing fails, one entry at a time is tried and the others
+/// are refused. A directory that was deleted and an index that proves corrupt are replaced while the store is open.
+/// Removed entries are never found again while the store is open, even if the volume refuses to delete their files. If
+/// the process restarts before the files are deleted, the entries come back. All blocking calls run on threads of the
+/// store.
 ///
-/// Entries age by the time that passes while the store is open, not by the computer's clock, which may be set at any
-/// time.
+/// Entries age by the time that passes while the store is open. The computer's clock does not matter, because it may be
+/// set at any time.
 public final class DiskStore: Storing {
     private let configuration: Configuration
     private let outages: OutageLog
@@ -34,14 +35,14 @@ public final class DiskStore: Storing {
 
     /// Opens the store in its directory, in the same short time however many entries it holds.
     ///
-    /// The store then heals in the background what a crash or a failing disk has left, and logs what it did: files
+    /// The store then repairs in the background the effects of a crash or a failing disk, and logs each repair: files
     /// without a row are adopted or removed, rows without a file and unfinished files are removed, and an unusable
     /// index is rebuilt from the files. Files and rows are compared if the store was not closed properly, and once a
     /// week.
     ///
     /// - Parameters:
     ///   - configuration: the directory and the limits.
-    ///   - logger: for healing, corruption, and the begin and end of outages.
+    ///   - logger: for repairs, corruption, and the beginning and end of outages.
     ///   - now: the computer's clock, read at the opening, and when a file was verified.
     ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
     ///   - freeFraction: the free share, 0 to 1, of the volume that holds a path; nil if it is unknown. Nothing is
@@ -222,7 +223,8 @@ extension DiskStore {
         await perform { $0.remover.remove(.entry(key)) }
     }
 
-    /// Removes all entries of these sources, after the writes queued before; those of a source in one transaction.
+    /// Removes all entries of these sources, after the writes queued before. All entries of a source are removed in one
+    /// transaction.
     @discardableResult
     public func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
         if sources.isEmpty { return StoreTotals() }
@@ -235,8 +237,8 @@ extension DiskStore {
         await perform { $0.remover.remove(.everything) }.flatMap(\.self) ?? StoreTotals()
     }
 
-    /// Removes all entries that have reached ``Configuration/maxAge``, in several steps. Such entries are no longer
-    /// found, but take space until this is called or they are evicted.
+    /// Removes all entries that have reached ``Configuration/maxAge``, in several steps. Expired entries are misses,
+    /// but take space until this is called or they are evicted.
     @discardableResult
     public func removeExpired() async -> StoreTotals {
         var removed = StoreTotals()

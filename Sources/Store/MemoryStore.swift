@@ -70,7 +70,7 @@ public final class MemoryStore: Sendable {
     }
 
     /// Stores or replaces the entry for this key, and evicts others if the store would exceed its budget. An entry that
-    /// costs more than the whole budget is not stored, but still removes the one that it would have replaced.
+    /// costs more than the whole budget is not stored, but still removes the entry that it would have replaced.
     ///
     /// - Returns: whether the entry was stored.
     @discardableResult

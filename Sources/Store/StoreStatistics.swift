@@ -22,7 +22,7 @@ public struct DiskStatistics: Equatable, Sendable {
     public var bytes = 0
     /// Lookups that found their entry.
     public var hits = 0
-    /// Lookups that found nothing, including those of corrupt and expired entries.
+    /// Lookups that found nothing, including lookups of corrupt and expired entries.
     public var misses = 0
     /// Entries evicted to stay within the budget.
     public var evictions = 0

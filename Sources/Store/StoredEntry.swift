@@ -13,7 +13,7 @@ public struct StoredEntry: Sendable {
         get { content.buffer }
         set { content = SharedBytes(newValue) }
     }
-    /// The same bytes; those of an original may be in a memory file.
+    /// The same bytes. The bytes of an original may be in a memory file.
     package var content: SharedBytes
     /// Data of the owner's about the body, opaque to the store.
     public var metadata: ByteBuffer

@@ -22,12 +22,12 @@ public protocol Storing: Sendable {
 
     /// Returns all of these entries of one source if that takes no waiting for a device, at most a few microseconds. By
     /// default nil.
-    /// - Returns: nil if one is missing or would have to be waited for. That is no lookup, and ``look(for:deliver:)``
-    ///   may find it.
+    /// - Returns: nil if one is missing or would have to be waited for. The call does not count as a lookup, and
+    ///   ``look(for:deliver:)`` may still find the entry.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]?
 
-    /// Whether the store certainly has no entry for this key, as far as that is known without waiting for a device. Is
-    /// no lookup. By default false.
+    /// Whether the store certainly has no entry for this key, as far as that is known without waiting for a device.
+    /// Does not count as a lookup. By default false.
     func isAbsent(_ key: EntryKey) -> Bool
 
     /// Stores or replaces the entry for this key. Returns at once: the write happens later, or not at all under

@@ -32,7 +32,7 @@ package struct WorkerStatistics: Equatable, Sendable {
     package var quarantined = 0
     /// Jobs refused because of the quarantine.
     package var refused = 0
-    /// CPU time of all workers, in seconds. Never decreases: it includes that of workers that have exited.
+    /// CPU time of all workers, in seconds. Never decreases: it includes the CPU time of workers that have exited.
     package var processorSeconds = 0.0
     /// Resident memory of all workers, in bytes.
     package var residentBytes = 0

@@ -2,7 +2,7 @@ import DarkroomMachine
 package import DarkroomStore
 package import NIOCore
 
-/// Whether a look changes anything.
+/// Whether a lookup changes anything.
 package enum LookMode: Sendable {
     /// What is found counts as used, and is copied to nearer tiers.
     case use
@@ -10,7 +10,7 @@ package enum LookMode: Sendable {
     case peek
 }
 
-/// What a look has found of a request's source, so that the steps that follow don't look again.
+/// The result of a lookup of a request's source. Later steps use it instead of a second lookup.
 package struct CacheLook: Sendable {
     /// What is known of the variant's entry in a tier.
     fileprivate enum Finding {
@@ -23,7 +23,7 @@ package struct CacheLook: Sendable {
     package fileprivate(set) var record: SourceRecord?
     fileprivate var onDisk = Finding.unknown
     fileprivate var inSharedTier = Finding.unknown
-    /// The source's purge epoch when the look began, if that was after the request had started.
+    /// The source's purge epoch when the lookup began, if that was after the request had started.
     fileprivate var epoch: PurgeEpoch?
 
     package init(record: SourceRecord? = nil) {
@@ -130,8 +130,7 @@ extension ImageCache {
 // MARK: With waiting
 
 extension ImageCache {
-    /// Looks for what is known of the source, in this process's memory and on this machine. One lookup on disk finds
-    /// record and variant.
+    /// Looks up the source in this process's memory and on this machine. One lookup on disk finds record and variant.
     package func look(_ access: CacheAccess, _ mode: LookMode = .use) async -> CacheLook {
         var look = CacheLook(record: newestRecord(access, mode))
         let (keys, tiers) = (access.keys, access.options.query)
@@ -159,7 +158,7 @@ extension ImageCache {
         return look
     }
 
-    /// Looks beyond this machine for what may be newer, or not known here.
+    /// Looks in the tiers beyond this machine for entries that are newer or missing here.
     ///
     /// - Returns: whether it looked.
     @discardableResult

@@ -228,7 +228,7 @@ final class PurgeFollower: Sendable {
         state.withLock { _ = $0.seen.insert(name) }
     }
 
-    /// A purge that is not there any more was old. One that is there is damaged: what it concerns is not known.
+    /// A missing purge was old. A purge that exists but cannot be read is corrupt, and its targets are unknown.
     private func carryOutUnreadable(
         _ name: PurgeLog.Name, until end: ContinuousClock.Instant, _ execute: Execute
     ) async throws(ObjectStorageError) {

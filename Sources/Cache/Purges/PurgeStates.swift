@@ -118,7 +118,7 @@ final class PurgedOrders: Sendable {
         var count: Int { sources.count + hosts.count + tags.count + prefixes.count }
     }
 
-    /// The number of targets that are told apart. Beyond it a purge counts as one of everything.
+    /// The number of targets that are recorded separately. Beyond it, a purge counts as a purge of everything.
     private static let capacity = 100_000
 
     private let state = Mutex(State())

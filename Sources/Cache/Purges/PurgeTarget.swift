@@ -105,7 +105,7 @@ struct PurgeMessage: Codable, Hashable {
         }
     }
 
-    /// Nil if the bytes are no purge.
+    /// Nil if the bytes do not encode a purge.
     init?(_ bytes: ByteBuffer) {
         guard let message = try? JSONDecoder().decode(Self.self, from: Data(buffer: bytes)), message.target != nil
         else { return nil }

@@ -177,7 +177,8 @@ extension ImageCache {
         records.store(stale, for: source, in: .memory)
         let key = RequestKeys.record(of: source)
         guard held != nil, let disk = disk, !disk.store(stale.entry, for: key) else { return }
-        // The write queue is full. A removal waits for room, and without its record the source is not used.
+        // The write queue is full. A removal waits for free space in the queue, and without its record the source is
+        // not used.
         await disk.remove(key)
         disk.store(stale.entry, for: key)
     }

@@ -121,7 +121,7 @@ package final class FailureMemory: Sendable {
     }
 }
 
-/// Content that failed to decode: it is no image, or a corrupt one.
+/// Content that failed to decode: it is not an image, or the image is corrupt.
 package struct UndecodableContent: Sendable {
     package var record: SourceRecord
     /// The decoder's error.

@@ -54,8 +54,8 @@ package final class Original: Sendable {
 
     func markStored() { state.withLock { $0.isStored = true } }
 
-    /// Returns the tiers among these that no one has stored the bytes in yet, and claims them: several productions may
-    /// share an original, and one of them stores it.
+    /// Returns the tiers among these that do not store the bytes yet, and claims them: several requests may share an
+    /// original, and one of them stores it.
     func claimBytes(_ tiers: TierSet) -> TierSet {
         state.withLock { state in
             defer { state.bytesClaimed.formUnion(tiers) }
@@ -63,7 +63,7 @@ package final class Original: Sendable {
         }
     }
 
-    /// Returns the tiers among these that no one has stored the record in yet, and claims them.
+    /// Returns the tiers among these that do not store the record yet, and claims them.
     func claimRecord(_ tiers: TierSet) -> TierSet {
         state.withLock { state in
             defer { state.recordClaimed.formUnion(tiers) }
@@ -77,7 +77,7 @@ extension StoredEntry {
     var originalContent: StoreKey? { StoreKey(digest: metadata.readableBytesView) }
 }
 
-/// The originals that productions use at the moment, or that are being written to disk.
+/// The originals that are being processed, or that are being written to disk.
 ///
 /// A downloaded original is stored only after it has been decoded. Until then other variants find it here, so that two
 /// widths of an uncached source cost one download.

@@ -13,7 +13,7 @@ final class ResolvedMark: Sendable {
     let request: ResolvedRequest
     /// The record, by whose content the keys of marked variants differ.
     let record: SourceRecord
-    /// The bytes, if they are at hand.
+    /// The bytes, if they are available.
     let original: Original?
     /// How the record was found; nil if it was in memory.
     let report: CacheReport?
@@ -42,8 +42,8 @@ extension ImageRequest {
 }
 
 extension ImageResponse {
-    /// The response, which shows a mark: it is no fresher and no more widely storable than either of its two sources,
-    /// and says so if the mark's origin was contacted.
+    /// The response, which shows a mark: it is only as fresh and as widely storable as the stricter of its two sources.
+    /// It also reports whether the mark's origin was contacted.
     func showing(_ mark: ResolvedMark, now: Date) -> ImageResponse {
         guard let record else { return self }
         var response = self

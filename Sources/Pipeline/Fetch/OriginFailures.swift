@@ -44,7 +44,8 @@ extension OriginError {
         case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
         case .unexpectedStatus(let refusal):
             .transient(
-                // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and 304 is no failure's own.
+                // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and a 304 describes another
+                // response.
                 [206, 304].contains(refusal.status) ? nil : StoredResponse(refusal),
                 retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:

@@ -59,7 +59,7 @@ public final class Prefetcher: Sendable {
         self.load = load
     }
 
-    /// Starts a job. Its items are processed in order, in turns with the items of other jobs.
+    /// Starts a job. Its items are processed in order, alternating with the items of other jobs.
     public func start(_ items: [PrefetchItem]) throws(PrefetchError) -> PrefetchJob {
         guard items.count <= Self.maxItems else { throw .tooManyItems }
         return try state.withLock { state throws(PrefetchError) in
@@ -141,7 +141,7 @@ public final class Prefetcher: Sendable {
         }
     }
 
-    /// The size of the image in bytes, or the error. Overload is no failure: background work waits and retries.
+    /// The size of the image in bytes, or the error. Overload is not a failure: background work waits and retries.
     private func outcome(of request: ImageRequest) async -> Result<Int, PipelineError> {
         var request = request
         request.priority = .background

@@ -13,13 +13,13 @@ struct VariantProducer: Sendable {
     let now: @Sendable () -> Date
     let productions = Coalescer<Key, Produced>()
 
-    /// What must be equal for requests to share a production.
+    /// The values that must be equal for requests to share one processing run.
     struct Key: Hashable, Sendable {
         let variant: EntryKey
         let content: StoreKey
         let store: TierSelection
         let waitsForDisk: Bool
-        /// No request joins a production that started before a purge.
+        /// No request joins a processing run that started before a purge.
         let epoch: PurgeEpoch
     }
 
@@ -76,7 +76,7 @@ struct VariantProducer: Sendable {
             content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
             digest: digest.hex, quality: image.quality)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
-        // If only the header was read, the rest may be damaged: neither the original nor the result is stored.
+        // If only the header was read, the rest may be corrupt: neither the original nor the result is stored.
         let isVerified = image.isProven || original.tier != nil
         if isVerified { original.record.markVerified() }
         let isStored =

@@ -2,7 +2,7 @@ public import DarkroomHTTPCaching
 public import DarkroomMachine
 public import DarkroomTransforms
 
-/// The limits, resources and caching policy of an ``ImagePipeline``. Every default is that of the command line.
+/// The limits, resources and caching policy of an ``ImagePipeline``. Every default is the same as on the command line.
 public struct PipelineConfiguration: Sendable {
     /// The limits on sources and results.
     public var limits: PixelLimits

@@ -21,7 +21,7 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case unsupported
     /// This machine has no decoder for the source's format.
     case missingDecoder(SourceFormat)
-    /// The source is damaged or truncated.
+    /// The source is corrupt or truncated.
     case corrupt
     /// The origin could not be reached, or its response was not an image.
     case originFailed(OriginFailure)

@@ -32,7 +32,7 @@ struct ResolvedRequest: Sendable {
     /// When a response keeps the source's bytes.
     enum KeepsOriginal {
         case never
-        /// If they are at hand.
+        /// Only if they are available.
         case ifAvailable
         /// In any case: they are fetched if no cache has them.
         case always

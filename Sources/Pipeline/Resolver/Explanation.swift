@@ -68,7 +68,7 @@ public struct Explanation: Sendable {
         public var remaining: Duration?
     }
 
-    /// The format that replaces the one of an interim answer.
+    /// The format that replaces the format of an interim answer.
     public struct Upgrade: Hashable, Sendable {
         /// The preferred format.
         public var format: OutputFormat
@@ -82,7 +82,7 @@ public struct Explanation: Sendable {
     public enum PlanOutcome: Hashable, Sendable {
         /// The plan.
         case planned(ImagePlan)
-        /// Why there is no plan: one sentence.
+        /// The reason for the missing plan: one sentence.
         case missing(String)
     }
 }

@@ -111,10 +111,10 @@ struct ImageResolver: Sendable {
 
     // MARK: Without waiting
 
-    /// The answer to a request, if that takes no waiting and no contact to the origin. Nil means that ``image(for:_:)``
+    /// The answer to a request, if it needs neither waiting nor contact to the origin. Nil means that ``image(for:_:)``
     /// has to look further.
     ///
-    /// - Parameter look: what a look has found before; nil = what is found at once.
+    /// - Parameter look: the result of an earlier lookup; nil = look up what is found at once.
     func imageAtOnce(for request: ResolvedRequest, _ look: CacheLook? = nil) -> ImageResponse? {
         guard !request.cache.waitsForDisk, let look = look ?? cache.lookAtOnce(request.access),
             let record = look.record, !record.varies
@@ -144,7 +144,7 @@ struct ImageResolver: Sendable {
     /// Placeholders may cost a download of a source whose bytes are gone, but they never cost an image that is cached:
     /// if they fail, the image is returned without them.
     ///
-    /// - Parameter look: what a look has found before, if there was one.
+    /// - Parameter look: the result of an earlier lookup, if any.
     func image(for request: ResolvedRequest, _ look: CacheLook? = nil) async throws(PipelineError) -> ImageResponse {
         if let interim = try await imageWhileUpgrading(request) { return interim }
         do throws(PipelineError) {
@@ -158,7 +158,7 @@ struct ImageResolver: Sendable {
         }
     }
 
-    /// Looks for what is known of a request's source, further away if what is near may not be used.
+    /// Looks up a request's source, in farther tiers if the entries in nearer tiers may not be used.
     func inquiry(
         _ request: ResolvedRequest, _ near: CacheLook? = nil, _ mode: LookMode = .use
     ) async -> Inquiry {
@@ -323,7 +323,7 @@ struct Inquiry {
     var variant: FoundVariant?
     /// The variant in the interim output, looked for where the request's own is not stored.
     var interim: FoundVariant?
-    /// Whether `variant` is the one in the interim output.
+    /// Whether `variant` is in the interim output.
     var isInterim = false
     /// The document that holds the placeholders.
     var placeholders: FoundVariant?

@@ -6,9 +6,9 @@ struct WaitingJobs {
     final class Member: WaitingLineMember {
         fileprivate(set) var job: Admission.Job
         fileprivate(set) var rating: Urgency.Rating
-        /// Of the job's clients, the one that was served least.
+        /// The job's least served client.
         fileprivate(set) var client = ""
-        /// The seconds that ``client`` was served, unless ``FairShares/floor`` is higher by now.
+        /// The seconds that ``client`` was served, or ``FairShares/floor`` if that is higher by now.
         fileprivate(set) var served = 0.0
         /// When half of the job's time has passed.
         fileprivate(set) var halftime: ContinuousClock.Instant?
@@ -96,8 +96,8 @@ struct WaitingJobs {
         }
     }
 
-    /// Reads the share of a client, which has changed. The floor may have changed too, and with it which client of
-    /// several was served least.
+    /// Reads the share of a client, which has changed. ``FairShares/floor`` may have changed too, and with it the least
+    /// served of several clients.
     mutating func shareChanged(of client: String, _ shares: FairShares) {
         for member in line.members where member.client == client || member.rating.clients.count > 1 {
             line.change(member) { member.updateClient(shares) }

@@ -67,7 +67,7 @@ final class PixelSpans: Sendable {
             ("encode", stages.encode), ("transform", stages.transform), ("decode", stages.decode),
         ]
         for case (let name, let duration?) in parts {
-            // A worker is not trusted to tell the time, and the clock may have been set back.
+            // A worker's clock is not trusted, and the clock may have been set back.
             let most = instant - min(instant, first.nanosecondsSinceEpoch)
             let start = instant - min(most, UInt64(max(0, duration / .nanoseconds(1))))
             let span = tracer.startSpan(

@@ -116,7 +116,7 @@ final class CacheDirectory {
 
     /// Closes the index and releases the lock. Readers that started before `beginClosing()` must have finished.
     func finishClosing() {
-        // A corrupt index must not be marked as closed in good order.
+        // A corrupt index must not be marked as closed properly.
         if isIndexCorrupt { current?.index.abandon() } else { current?.index.close() }
         current = nil
         lock = nil

@@ -40,7 +40,7 @@ final class DiskIndex: Sendable {
             configuration.prepareDatabase {
                 // Fewer and larger checkpoints, since they sync to the device. After a crash, at most 16 MiB are read.
                 try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
-                // Each connection has its own pages, besides those of the system; a quarter of SQLite's default.
+                // Each connection has its own page cache in addition to the system's; a quarter of SQLite's default.
                 try $0.execute(sql: "PRAGMA cache_size = -512")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)

@@ -21,8 +21,8 @@ import NIOCore
 /// entries/ab                            folders of a former version, which are deleted
 /// ```
 ///
-/// All entries of a source lie in one folder, beside those of other sources: a folder of its own for each source would
-/// double the work of the file system for an image.
+/// All entries of a source lie in one folder, together with entries of other sources. A separate folder for each source
+/// would double the work of the file system for an image.
 struct DiskLayout: Sendable {
     /// The number of folders of entries. With a million entries, each has about 250.
     static let folderCount = 1 << 12
@@ -126,7 +126,7 @@ struct DiskLayout: Sendable {
         (FileSystem.names(in: temporary) ?? []).filter { $0.hasSuffix(".removed") }.map { "\(temporary)/\($0)" }
     }
 
-    /// Renames an unusable index, in place of the one that was renamed before.
+    /// Renames an unusable index, in place of the index that was renamed before.
     func setIndexAside() throws(StorageError) {
         try FileSystem.remove(unusableIndex)
         do {

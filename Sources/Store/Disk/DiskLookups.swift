@@ -1,7 +1,7 @@
 import Logging
 
-/// The lookups of a disk store: at once on the caller's thread if memory suffices, else on a thread that reads; with
-/// the counts, uses and repairs that follow from what was found.
+/// The lookups of a disk store: at once on the caller's thread if the entries are in memory, otherwise on a reader
+/// thread. Each lookup updates counts and uses, and starts the repairs that its result requires.
 final class DiskLookups: Sendable {
     private let reader: EntryReader
     private let threads: ReaderThreads
@@ -34,7 +34,7 @@ final class DiskLookups: Sendable {
         return found
     }
 
-    /// Whether there is no entry, as far as that is known at once. Counts as no lookup.
+    /// Whether the entry is absent, as far as that is known at once. Does not count as a lookup.
     func isAbsent(_ key: EntryKey) -> Bool {
         if case .miss = reader.lookQuickly(for: key) { true } else { false }
     }
@@ -103,7 +103,7 @@ final class DiskLookups: Sendable {
         return found
     }
 
-    /// Counts the entries that were found, which are the first of these, and the one that was missing.
+    /// Counts the found entries, which come first in `keys`, and the missing entry.
     private func count(_ found: Int, of keys: [EntryKey]) {
         let time = state.directory?.index.clock.microseconds
         if state.recordLookup(found: keys.prefix(found), isOneMissing: found < keys.count, at: time) {

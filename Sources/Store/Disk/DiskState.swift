@@ -90,7 +90,7 @@ final class DiskState: Sendable {
 
     // MARK: Counts
 
-    /// The counts so far; those of the queue are 0.
+    /// The counts so far; the counts of the queue are 0.
     var statistics: DiskStatistics { fields.withLock(\.statistics) }
 
     /// The entries on disk and the size of their files.

@@ -177,8 +177,8 @@ final class DiskWriter {
         }
     }
 
-    /// The sources with a matching label; nil if the index can't answer, for instance because it is corrupt: then the
-    /// one that replaces it can.
+    /// The sources with a matching label; nil if the index can't answer, for instance because it is corrupt. The index
+    /// that replaces it can.
     func sources(matching filter: LabelFilter) -> [StoreKey]? {
         directory.attempt(retriesCorruption: false) { open throws(StorageError) in
             try open.index.sources(matching: filter)

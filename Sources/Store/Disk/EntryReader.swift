@@ -41,7 +41,7 @@ struct EntryReader: Sendable {
     }
 
     /// Looks for an entry in memory, without ever waiting for a device.
-    /// - Returns: nil if that does not suffice.
+    /// - Returns: nil if memory does not have the answer.
     func lookQuickly(for key: EntryKey) -> Lookup? { lookAtHot(key, mayBlock: false) }
 
     /// The result for an entry that was verified before; nil if it was not, or if its file has changed.

@@ -54,7 +54,7 @@ final class Evictor {
     }
 
     /// Removes some of the entries that have reached their maximum age.
-    /// - Returns: what was removed; nothing if there are no more.
+    /// - Returns: what was removed; nothing if none is left.
     func removeSomeExpired() -> StoreTotals {
         guard let maxAge = configuration.maxAge?.microseconds else { return StoreTotals() }
         writeLastUses()

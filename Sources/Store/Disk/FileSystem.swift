@@ -91,7 +91,7 @@ enum FileSystem {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error("create folder") }
     }
 
-    /// Removes a file, or a folder with its contents. It is no error if there is nothing of this name.
+    /// Removes a file, or a folder with its contents. A missing file is not an error.
     static func remove(_ path: String) throws(StorageError) {
         if unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR { return }
         // A read-only volume refuses without looking whether there is anything to remove.

@@ -34,9 +34,9 @@ final class HotEntry: Sendable {
 
 /// The entries that were verified, and some of their files.
 ///
-/// A lookup finds here what it would find in the index, and need not hash a file whose version is still the one that
-/// was verified. Every change of the index removes its entries; a reader that looked into the index before a change
-/// must not add what it found after it, see ``generation``.
+/// A lookup finds here what it would find in the index. It need not hash a file whose version is still the verified
+/// version. Every change of the index removes its entries; a reader that looked into the index before a change must not
+/// add what it found after it, see ``generation``.
 struct HotEntries: Sendable {
     /// Enough for about 4,000 entries.
     private static let budgetBytes = 4 << 20

@@ -16,7 +16,7 @@ struct IndexRow: Equatable, Sendable {
             let lastUse = Int64.fromDatabaseValue(row[7])
         else { return nil }
         record = EntryRecord(
-            // Malformed labels differ from those of the file, so that the entry counts as corrupt.
+            // Malformed labels differ from the labels in the file, so that the entry counts as corrupt.
             key: key, checksum: checksum, labels: EntryLabels(bytes: Array(labels)) ?? .none,
             fileBytes: fileBytes(row[0]), created: created, modified: modified,
             content: Data.fromDatabaseValue(row[3]).map { ByteBuffer(bytes: $0) },

@@ -96,7 +96,7 @@ final class DirectoryLock {
         close(descriptor)
     }
 
-    /// Whether the lock file is still the one that is locked; otherwise another store may hold a new one.
+    /// Whether the lock file at the path is still the locked file. Otherwise another store may hold a new lock file.
     var isInPlace: Bool { FileSystem.identity(of: descriptor) == FileSystem.identity(of: path) }
 }
 

@@ -18,7 +18,7 @@ struct FileVersion: Equatable, Sendable {
     /// The last change of the file in any way, in nanoseconds since 1970, by the system's clock.
     let changed: Int64
 
-    /// The version with this status, or nil unless it is that of a regular file.
+    /// The version with this status; nil unless the file is regular.
     init?(_ status: stat) {
         guard status.st_mode & S_IFMT == S_IFREG else { return nil }
         identity = FileSystem.Identity(status)
@@ -32,7 +32,7 @@ struct FileVersion: Equatable, Sendable {
         changed = Int64(change.tv_sec) &* 1_000_000_000 &+ Int64(change.tv_nsec)
     }
 
-    /// The version of the file at this path now; nil if there is no regular file.
+    /// The version of the file at this path now; nil if the path has no regular file.
     static func current(at path: String) -> FileVersion? {
         var status = stat()
         return lstat(path, &status) == 0 ? FileVersion(status) : nil
@@ -85,7 +85,7 @@ final class OpenFile: Sendable {
     }
 
     /// Reads exactly these bytes if the system has them in memory; never waits for a device.
-    /// - Returns: nil if the bytes are not in memory, or if the system can't tell.
+    /// - Returns: nil if the bytes are not in memory, or if the system can't report it.
     func readFromMemory(from offset: Int, byteCount: Int) -> ByteBuffer? {
         guard let read = Self.preadv2 else { return nil }
         var buffer = ByteBufferAllocator().buffer(capacity: byteCount)

@@ -1,7 +1,8 @@
 import Logging
 import Synchronization
 
-/// The outages of a disk store. Logs the begin and the end of each once, however many requests notice it in between.
+/// The outages of a disk store. Logs the beginning and the end of each outage once, however many requests notice it in
+/// between.
 final class OutageLog: Sendable {
     /// A kind of outage.
     enum Outage {
@@ -41,7 +42,7 @@ final class OutageLog: Sendable {
     }
 
     /// Whether the volume or the directory is known to fail. A nearly full volume and an index that is being rebuilt
-    /// are no failures.
+    /// are not failures.
     var isFailing: Bool {
         current.withLock { !$0.isDisjoint(with: [.writing, .reading, .directory]) }
     }
@@ -52,7 +53,7 @@ final class OutageLog: Sendable {
         logger.warning("disk cache: \(outage.beginning)", metadata: metadata())
     }
 
-    /// Records that there is no such outage, and logs the end of one.
+    /// Records that the outage is absent. Logs its end if it was recorded before.
     func end(_ outage: Outage) {
         guard current.withLock({ $0.remove(outage) != nil }) else { return }
         logger.notice("disk cache: \(outage.end)")

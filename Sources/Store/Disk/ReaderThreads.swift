@@ -133,7 +133,7 @@ final class ReaderThreads: Sendable {
         }
     }
 
-    // MARK: Patience
+    // MARK: Timeouts
 
     private static func watch(_ queue: Queue) {
         DispatchQueue.global().asyncAfter(deadline: .now() + watchInterval) {

@@ -22,7 +22,7 @@ struct Reconciliation {
         self.layout = layout
     }
 
-    /// Whether there is no slice left.
+    /// Whether all slices are done.
     var isDone: Bool { position >= DiskLayout.folderCount && formerFolders.isEmpty }
 
     /// Compares the next folders with their rows.

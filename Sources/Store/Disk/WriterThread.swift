@@ -113,8 +113,7 @@ final class WriteQueue: Sendable {
     /// The entries that are queued or being written, and the size of their files.
     var waiting: StoreTotals { state.withLock(\.waiting) }
 
-    /// Queues a write if there is room for it. A single write that is larger than the queue is taken when nothing
-    /// waits.
+    /// Queues a write if it fits. A single write that is larger than the queue is accepted when nothing waits.
     ///
     /// - Parameters:
     ///   - isTrial: takes the write only if nothing waits, since it is expected to fail.

@@ -76,7 +76,7 @@ package struct PurgeLog: Sendable {
     /// More purges are not kept for so long that one listing would not do.
     package static let maxPurges = 100_000
 
-    /// What is kept of a purge; nil if it is gone or damaged.
+    /// The stored content of a purge; nil if it is gone or corrupt.
     package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
         try await store.object(name.text, .purge, name.key, limit)?.head.metadata
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// How the shared tier is used.
 package struct SharedStoreConfiguration: Sendable {
-    /// The time for one look, after which the server goes on as if it had found nothing. Default: 1 s.
+    /// The timeout of one lookup, after which the server continues as if the lookup had found nothing. Default: 1 s.
     package var timeout = Duration.seconds(1)
     /// The time for each write, retries included. Default: 15 s.
     package var writeTimeout = Duration.seconds(15)
@@ -45,7 +45,7 @@ package struct SharedRecord: Hashable, Sendable {
     }
 }
 
-/// What a look into the shared tier found.
+/// The result of a lookup in the shared tier.
 package struct SharedFindings: Sendable {
     /// A variant, and the record that it was made with.
     package struct Variant: Sendable {

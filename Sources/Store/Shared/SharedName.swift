@@ -35,7 +35,7 @@ enum SharedName {
 struct RecordVersion: Hashable, Sendable {
     /// When the origin confirmed the record, or when the source was removed; see ``SharedRecord/order``.
     let order: Int64
-    /// Tells records of the same moment apart; nil for a removal, which precedes them.
+    /// Distinguishes records of the same moment; nil for a removal, which precedes them.
     let digest: UInt64?
 
     init(order: Int64, digest: UInt64?) {

@@ -83,7 +83,7 @@ extension SharedObject.Head {
     /// - Parameter now: the store's time in milliseconds since 1970.
     func isPlausible(at now: Int64) -> Bool { max(writtenAt, record.order) <= now + SharedObject.clockTolerance }
 
-    /// Decodes the lead and the head that follows it; nil if they are damaged.
+    /// Decodes the lead and the head that follows it; nil if they are corrupt.
     init?(_ bytes: ByteBuffer) {
         let protected = bytes.readableBytes - StoreKey.byteCount
         guard protected > 0, let digest = bytes.getBytes(at: bytes.readerIndex + protected, length: StoreKey.byteCount),
@@ -118,7 +118,7 @@ final class SharedObjectReader: Sendable {
 
     /// Takes the next bytes.
     ///
-    /// - Returns: false if the object is damaged.
+    /// - Returns: false if the object is corrupt.
     func append(_ part: ByteBuffer) -> Bool {
         stage.withLock { stage in
             stage.append(part)

@@ -2,15 +2,15 @@ import Synchronization
 
 /// What happened in the shared tier since the server started.
 package struct SharedStatistics: Equatable, Sendable {
-    /// Looks that found what they looked for.
+    /// Lookups that found an entry.
     package var hits = 0
-    /// Looks that found nothing.
+    /// Lookups that found nothing.
     package var misses = 0
-    /// Looks that the store did not answer in time, or with an error.
+    /// Lookups that the store did not answer in time, or answered with an error.
     package var failures = 0
-    /// Looks that were left out because the store was failing.
+    /// Lookups that were skipped because the store was failing.
     package var skipped = 0
-    /// Objects that were damaged, foreign or incomplete.
+    /// Objects that were corrupt, foreign or incomplete.
     package var damaged = 0
     /// Objects written.
     package var writes = 0

@@ -193,7 +193,7 @@ extension SharedStore {
 
     /// Reads unless the store is failing.
     ///
-    /// - Parameter body: gets what is left of the time for one look.
+    /// - Parameter body: gets the remaining time of the lookup.
     /// - Returns: nil if the store did not answer in time.
     func read<Value: Sendable>(
         _ body: (_ limit: @Sendable () -> Duration) async throws(ObjectStorageError) -> Value

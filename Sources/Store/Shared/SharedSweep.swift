@@ -75,7 +75,7 @@ extension SharedStore {
         _ isMeant: (@Sendable (SharedRecord) -> Bool)?
     ) async throws(ObjectStorageError) -> Bool {
         let newest = names.lazy.compactMap { RecordVersion(ofRecordNamed: $0, of: source) }.first
-        // Objects without a record are those of a source that is being written, or was.
+        // Objects without a record belong to a source that is being written or whose writing was interrupted.
         guard let newest, newest.order <= order else { return false }
         guard let isMeant else { return true }
         guard newest.digest != nil else { return false }

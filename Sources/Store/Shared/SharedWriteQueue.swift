@@ -30,8 +30,8 @@ final class SharedWriteQueue: Sendable {
     /// The number and size of the writes that are waiting or running.
     var waiting: (writes: Int, bytes: Int) { state.withLock { ($0.waiting.count + $0.running, $0.bytes) } }
 
-    /// - Parameter bytes: the size of what the work holds in memory.
-    /// - Returns: false if there is no room.
+    /// - Parameter bytes: the memory that the work holds.
+    /// - Returns: false if the queue is full.
     func append(bytes: Int, _ work: @escaping Work) -> Bool {
         let job = Job(bytes: bytes, work: work)
         let isAccepted: Bool? = state.withLock { state in

@@ -3,7 +3,7 @@ import DarkroomObjectStorage
 import Logging
 import Synchronization
 
-/// Keeps requests from a store that fails, and logs the begin and the end of each outage.
+/// Keeps requests from a failing store, and logs the beginning and the end of each outage.
 final class StoreOutage: Sendable {
     private static let longestPause = Duration.seconds(8)
 

@@ -10,7 +10,7 @@ struct WorkerCall {
     /// The processor time after which the worker is stopped; nil = none.
     var processorBudget: Duration?
 
-    /// Why there is no reply. The worker must be discarded after any of these.
+    /// The reason for a missing reply. The worker must be discarded after any of these failures.
     enum Failure: Error, Equatable {
         /// The worker had exited before the request was sent.
         case notSent

@@ -258,8 +258,8 @@ extension WorkerCall.Failure {
 }
 
 extension ChildProcess {
-    /// Jobs between two looks at a worker's memory and CPU time, which cost several system calls. A job that takes long
-    /// is watched meanwhile.
+    /// Jobs between two checks of a worker's memory and CPU time. A check costs several system calls. A long job is
+    /// watched while it runs.
     private static let jobsPerCheck = 8
 
     fileprivate func needsReplacement(_ configuration: WorkerConfiguration, jobs: Int, decodedBytes: Int) -> Bool {

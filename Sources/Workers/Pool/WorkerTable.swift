@@ -14,7 +14,7 @@ struct WorkerTable {
         var needsReplacement = false
         /// What its cache of decoded images holds.
         var decoded = DecodedStatistics()
-        /// Requests other than jobs that wait until the worker is no longer busy.
+        /// Requests other than jobs that wait until the worker is idle.
         var deferred: [WorkerRequest] = []
         /// Sources whose decoded images it may hold, most recent last.
         fileprivate var sources: [String] = []
@@ -57,8 +57,8 @@ struct WorkerTable {
         entries[lastID] = Entry(process: process)
     }
 
-    /// Marks an idle worker busy and returns it: the one that has planned the job, else one that has the source
-    /// decoded, else the one with the most free cache.
+    /// Marks an idle worker busy and returns it. The order of preference is the worker that has planned the job, a
+    /// worker that has the source decoded, and the worker with the most free cache.
     mutating func take(for source: String?, planned job: EncodedJob?) -> (id: ID, isPlanned: Bool)? {
         let idle = entries.filter { !$0.value.isBusy }
         let planned = job.flatMap { job in idle.first { $0.value.planned == job } }

@@ -27,7 +27,7 @@ struct WorkerFork: Codable {
 }
 
 extension WorkerFork {
-    /// The process id in a reply. Throws the reason if there is no worker.
+    /// The process id in a reply. Throws the reason if no worker was started.
     func worker() throws(WorkerStartError) -> pid_t {
         let number = pid_t(truncatingIfNeeded: process)
         guard number <= 0 else { return number }
