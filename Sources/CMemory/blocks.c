@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// What stands before the first byte of a block, so that it can be freed by its address alone.
+/// The header before the first byte of a block. With it, a block can be freed by its address alone.
 struct header {
     /// The start of the mapping, or of the allocation.
     void *start;

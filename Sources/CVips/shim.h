@@ -22,7 +22,7 @@ static inline GType darkroom_fundamental(GType type) { return G_TYPE_FUNDAMENTAL
 static inline GType darkroom_type_enum(void) { return G_TYPE_ENUM; }
 static inline GType darkroom_type_flags(void) { return G_TYPE_FLAGS; }
 
-/// The declared type of a property of `object`; 0 if there is no such property.
+/// The declared type of a property of `object`; 0 if the property does not exist.
 static inline GType darkroom_property_type(void *object, const char *name) {
     GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
     return spec ? G_PARAM_SPEC_VALUE_TYPE(spec) : 0;
@@ -76,8 +76,8 @@ static inline int darkroom_inflate(
 /// and later stores whole vectors, up to 15 bytes too much; libvips gives its own buffers the same 63 bytes.
 #define DARKROOM_SPARE_BYTES 63
 
-/// Makes `out` an image in memory like `in`, but `height` rows high; -1 if there is no memory for it. Behind the last
-/// row there are at least DARKROOM_SPARE_BYTES.
+/// Makes `out` an image in memory like `in`, but `height` rows high; -1 if memory is exhausted. At least
+/// DARKROOM_SPARE_BYTES follow the last row.
 static inline int darkroom_allocate(VipsImage *in, VipsImage *out, int height) {
     if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) return -1;
     guint64 row = VIPS_IMAGE_SIZEOF_LINE(out);
@@ -170,7 +170,7 @@ static inline void darkroom_list_fonts(void (*add)(const char *, void *), void *
     g_free(families);
 }
 
-/// Lays out plain text at 72 dots per inch, as libvips' own `text` does; -1 if there are no fonts.
+/// Lays out plain text at 72 dots per inch, as libvips' own `text` does; -1 if no fonts are installed.
 static inline int darkroom_measure_text(
     const char *text, const char *font, int width, int *across, int *down, int *missing) {
     PangoFontMap *map = pango_cairo_font_map_get_default();

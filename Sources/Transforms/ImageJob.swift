@@ -72,7 +72,7 @@ public struct ImageJob: Codable, Sendable {
 
 /// The frames of an animation, or pages of a document, that are used.
 public struct PageSelection: Hashable, Codable, Sendable {
-    /// The first one used, counted from 1, or ``primary``, ``largest`` or ``smallest``.
+    /// The first page used, counted from 1, or ``primary``, ``largest`` or ``smallest``.
     public var first: Int
     /// How many are used; nil = all of an animation, one of a document.
     public var count: Int?
@@ -91,7 +91,7 @@ public struct PageSelection: Hashable, Codable, Sendable {
         self.count = count
     }
 
-    /// The number of frames used of this source; 1 if the output has room for a single frame only.
+    /// The number of frames used of this source; 1 if the output holds a single frame only.
     func framesUsed(of header: SourceHeader, inMultipleFrames: Bool) throws(ImageProcessingError) -> Int {
         guard header.page <= header.frames else {
             throw .badParameter(

@@ -23,7 +23,7 @@ public protocol ImageProcessing: Sendable {
     /// now. By default there is nothing.
     func withdraw(_ job: ImageJob)
 
-    /// Removes cached decodes of a source. By default there is no cache.
+    /// Removes cached decodes of a source. By default nothing is cached.
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that filled the cache.
     func removeDecoded(identity: String)
@@ -86,7 +86,7 @@ public indirect enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     case unsupported
     /// The source is in a supported format for which this machine has no decoder.
     case missingDecoder(SourceFormat)
-    /// The source is damaged, truncated, or not what it claims to be.
+    /// The source is corrupt or truncated, or is not what it claims to be.
     case corrupt(String)
     /// The source exceeds a limit, according to its header.
     case tooLarge(String)

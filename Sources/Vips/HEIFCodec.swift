@@ -2,9 +2,9 @@ import DarkroomCVips
 
 /// The compressions of pixels in HEIF files, by their numbers in libheif.
 package enum HEIFCodec: Int32, Sendable, CaseIterable {
-    /// That of HEIC.
+    /// The compression of HEIC.
     case hevc = 1
-    /// That of AVIF.
+    /// The compression of AVIF.
     case av1 = 4
 
     /// Whether libheif can decode it. libvips has a loader for HEIF files even if libheif has no decoder, which may be

@@ -38,7 +38,7 @@ package struct VipsCanvas: Sendable {
     package let image: VipsImage
     private let rowBytes: Int
 
-    /// A canvas whose samples are 0. Throws if there is no memory for it.
+    /// A canvas whose samples are 0. Throws if memory is exhausted.
     package init(_ fields: Fields) throws(VipsError) {
         let template = try fields.imageWithoutPixels()
         guard let memory = vips_image_new_memory() else { throw .taken(after: "canvas") }
@@ -47,13 +47,13 @@ package struct VipsCanvas: Sendable {
         guard darkroom_allocate(template.pointer, memory, Int32(clamping: fields.height)) == 0,
             let samples = memory.pointee.data
         else { throw .taken(after: "canvas") }
-        // A decoder may leave pixels out, and memory may hold those of another image.
+        // A decoder may leave pixels out, and the memory may hold pixels of another image.
         samples.update(repeating: 0, count: image.byteCount)
     }
 
     /// Writes a row, counted from 0 at the top.
     ///
-    /// - Parameter samples: those of all its pixels, bands interleaved.
+    /// - Parameter samples: the samples of all pixels in the row, bands interleaved.
     package func write(_ samples: [UInt8], row: Int) {
         precondition(samples.count == rowBytes && row >= 0 && row < image.height, "a row outside of the image")
         samples.withUnsafeBufferPointer { samples in

@@ -73,7 +73,7 @@ extension VipsImage {
         return list
     }
 
-    /// The same pixels with changed fields: those of `removing` are removed first, then the new values are set.
+    /// The same pixels with changed fields: the fields in `removing` are removed first, then the new values are set.
     public func setting(
         removing: [String] = [], ints: [String: Int] = [:], arrays: [String: [Int]] = [:],
         texts: [String: String] = [:]

@@ -12,7 +12,7 @@ extension VipsImage {
         darkroom_is_rendered(pointer) != 0 ? self : try Self.stacked([self], interrupt: interrupt)
     }
 
-    /// Renders images of one size and format one below the other. Fields are those of the first.
+    /// Renders images of one size and format one below the other. The result has the fields of the first image.
     ///
     /// Do not use libvips' own `arrayjoin`: in 8.14 its result contains freed memory if its inputs are lazy.
     package static func stacked(

@@ -39,7 +39,8 @@ public enum VipsLoader: String, Sendable, CaseIterable {
         _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
         try source.withUnsafeReadableBytes { (bytes) throws(VipsError) -> Result in
-            // Loaders may leave messages although they succeed, which would be read as those of a later failure.
+            // Loaders may leave messages although they succeed. The messages would be taken for the messages of a later
+            // failure.
             vips_error_clear()
             var operation = try VipsOperation(rawValue)
             operation.set("buffer", lending: bytes)

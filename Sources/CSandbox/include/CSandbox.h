@@ -37,8 +37,8 @@ int64_t darkroom_processor_milliseconds(pid_t process);
 
 // isolation.c
 
-/// Names the process, forbids gaining privileges by execution, forbids tracing, and has the process killed when the parent's
-/// thread that it belongs to exits. Returns -ESRCH if the parent is no longer `parent`.
+/// Names the process, forbids gaining privileges by execution, forbids tracing, and has the process killed when the
+/// parent's thread that started it exits. Returns -ESRCH if the parent is no longer `parent`.
 int darkroom_bind_to_parent(pid_t parent, const char *name);
 /// Sets resource limits that cannot be raised again, and turns core files off. `memory` is the address space in bytes beyond
 /// `mapped`, `file` the maximum file size in bytes, `processor` CPU seconds.

@@ -123,7 +123,8 @@ struct BitmapHeader: Sendable {
             return source.bitmapInteger(at: start + offset, as: type)
         }
 
-        /// A negative height means that the first row is the upper one. That of an icon covers both of its bitmaps.
+        /// A negative height means that the first row is the upper one. The height of an icon covers both of its
+        /// bitmaps.
         func size(
             _ version: Version, isIcon: Bool
         ) throws(ImageProcessingError) -> (size: PixelSize, isTopDown: Bool) {
@@ -140,7 +141,7 @@ struct BitmapHeader: Sendable {
             return (PixelSize(width: width, height: height), stated < 0)
         }
 
-        /// Those of version 1 follow the header, at the place where later versions have them.
+        /// The masks of version 1 follow the header, at the place where later versions have them.
         func masks(_ compression: Int) -> ColorMasks {
             func mask(_ offset: Int) -> UInt32 {
                 UInt32(truncatingIfNeeded: source.bitmapInteger(at: start + offset, as: UInt32.self))

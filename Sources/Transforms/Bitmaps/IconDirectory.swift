@@ -1,9 +1,9 @@
 import NIOCore
 
-/// The images in an icon (ICO) or a cursor (CUR): bitmaps and PNGs of several sizes and depths of one picture.
+/// The images in an icon (ICO) or a cursor (CUR): bitmaps and PNGs that show one motif in several sizes and depths.
 ///
-/// Sizes and depths are those of the images themselves. What the directory says of them is not read: a width of 256
-/// does not fit its byte, and other values are often wrong.
+/// Sizes and depths come from the images themselves. The values in the directory are not read: a width of 256 does not
+/// fit into its byte, and other values are often wrong.
 struct IconDirectory: Sendable {
     /// One of the images.
     struct Entry: Sendable {
@@ -12,7 +12,7 @@ struct IconDirectory: Sendable {
             case png
         }
 
-        /// Its first byte, counted from that of the file.
+        /// The offset of its first byte in the file.
         let start: Int
         let size: PixelSize
         let bitsPerPixel: Int
@@ -79,9 +79,9 @@ struct IconDirectory: Sendable {
         }
     }
 
-    /// The smallest image that is at least this large, drawn by hand for small sizes, and of several that with the most
-    /// bits for each pixel. Only images in the proportions of the largest one count; if none is large enough, that one
-    /// is returned.
+    /// The smallest image that is at least this large, because icons often have images drawn for small sizes. Of
+    /// several images of that size, the image with the most bits per pixel. Only images in the proportions of the
+    /// largest image count; if none is large enough, the largest is returned.
     func index(covering target: PixelSize) -> Int {
         let largest = largest
         let whole = entries[largest].size
@@ -97,8 +97,7 @@ struct IconDirectory: Sendable {
 }
 
 extension IconDirectory.Entry {
-    /// Nil for an unknown format. The directory's length is that of the file for a PNG only: a bitmap states itself
-    /// where it ends.
+    /// Nil for an unknown format. The length in the directory is used for a PNG only: a bitmap states its own end.
     fileprivate init?(in source: ByteBuffer, at start: Int, length: Int) throws(ImageProcessingError) {
         self.start = start
         let signature: UInt64 = 0x8950_4E47_0D0A_1A0A

@@ -1,8 +1,8 @@
-/// Whose order of steps and whose sizes a chain has.
+/// The rules for the order of steps and the sizes of a chain.
 public enum ChainRules: String, Codable, Sendable, CaseIterable {
-    /// Those that are documented here.
+    /// Darkroom's own rules.
     case darkroom
-    /// Those of weserv/images, for URLs that were written for it.
+    /// The rules of weserv/images, for URLs that were written for it.
     ///
     /// Without enlarging, `cover` and `fill` keep the box's sides that the image reaches instead of its aspect ratio. A
     /// quarter turn and mirroring come before `cover` crops and `contain` extends, another rotation after it. A crop

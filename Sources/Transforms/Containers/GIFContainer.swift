@@ -2,8 +2,8 @@ import NIOCore
 
 /// The blocks of a GIF file (GIF89a §12-26), as far as needed to leave out those that draw nothing.
 enum GIFContainer {
-    /// The file with nothing but screen, color tables, images with their timing, and the number of loops. Comments,
-    /// data of other applications, such as XMP, and what follows the trailer go.
+    /// The file with only screen, color tables, images with their timing, and the number of loops. Comments, data of
+    /// other applications, such as XMP, and bytes after the trailer are removed.
     ///
     /// Returns nil for a file with plain text, with images outside of its screen, or without a trailer.
     static func stripped(_ file: ByteBuffer) -> ByteBuffer? {

@@ -2,8 +2,8 @@ import NIOCore
 
 /// The segments of a JPEG file (ITU-T T.81 Annex B), as far as needed to leave out those that draw nothing.
 enum JPEGContainer {
-    /// The file with nothing but tables, frame and scans, and the two application segments that decide how components
-    /// become colors: JFIF without its thumbnail, and Adobe's. What follows the end of the image goes too.
+    /// The file with only tables, frame and scans, and the two application segments that decide how components become
+    /// colors: JFIF without its thumbnail, and Adobe's. Bytes after the end of the image are removed too.
     ///
     /// Returns nil for a file that is not exactly one baseline or progressive image of 8 bits with one or three
     /// components.

@@ -3,10 +3,10 @@ import NIOCore
 
 /// The chunks of a PNG file (PNG 3rd edition, §5), as far as needed to leave out those that draw nothing.
 enum PNGContainer {
-    /// The file with nothing but header, palette, transparent color and pixels. Texts, times, EXIF, the frames of an
-    /// animation, color spaces and what follows the end go.
+    /// The file with only header, palette, transparent color and pixels. Texts, times, EXIF, the frames of an
+    /// animation, color spaces and bytes after the end are removed.
     ///
-    /// Returns nil for a file whose chunks are out of order, or damaged, or that has critical chunks of other kinds.
+    /// Returns nil for a file whose chunks are out of order or corrupt, or that has critical chunks of other kinds.
     static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
         var rest = file
         guard rest.readInteger(as: UInt64.self) == signature else { return nil }
@@ -40,7 +40,7 @@ enum PNGContainer {
             return isText && letters[0] & 0x20 != 0
         }
 
-        /// Whether the checksum is that of type and content.
+        /// Whether the checksum matches type and content.
         var isIntact: Bool {
             let checksum = bytes.withUnsafeReadableBytes {
                 Checksum.crc32(UnsafeRawBufferPointer(rebasing: $0[4..<($0.count - 4)]))

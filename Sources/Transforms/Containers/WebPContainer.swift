@@ -14,8 +14,8 @@ enum WebPContainer {
         return self.file(of: chunks, features: ~Features.exif) ?? file
     }
 
-    /// The file with nothing but pixels, and the timing of an animation. Color profile, EXIF, XMP, chunks of other
-    /// kinds, also inside of frames, and what follows the file go.
+    /// The file with only pixels and the timing of an animation. Color profile, EXIF, XMP, chunks of other kinds, also
+    /// inside of frames, and bytes after the file are removed.
     ///
     /// Returns nil for a file that is not exactly one image or animation, or ends early.
     static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
@@ -80,7 +80,7 @@ enum WebPContainer {
         return chunks
     }
 
-    /// A frame with nothing but its pixels.
+    /// A frame with only its pixels.
     private static func strippedFrame(_ frame: Chunk) -> Chunk? {
         var content = frame.bytes
         guard content.readSlice(length: chunkHeaderLength) != nil,

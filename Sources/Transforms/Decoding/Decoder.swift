@@ -119,7 +119,7 @@ struct Decoder {
         return Extent(width: Double(header.size.width) / shrink, height: Double(header.size.height) / shrink)
     }
 
-    /// The delays of the frames used, out of those of the whole file; 100 ms for a frame without one.
+    /// The delays of the frames used, taken from the delays of the whole file; 100 ms for a frame without a delay.
     private func delays(_ image: VipsImage, _ parameters: DecodeParameters) -> [Int] {
         guard parameters.frames > 1, header.format.isAnimation else { return [] }
         let all = image.ints("delay") ?? []
@@ -191,7 +191,7 @@ struct DecodeParameters: Hashable, Sendable {
     let frames: Int
     /// The factor by which a JPEG is shrunk on load: 1, 2, 4 or 8.
     var shrink = 1
-    /// The scale at which a WebP is decoded or an SVG is drawn; that of ``entry``.
+    /// The scale at which a WebP is decoded or an SVG is drawn. For an icon, the scale of the image at ``entry``.
     var scale = 1.0
     /// The index of an icon's image; nil = the largest.
     var entry: Int?

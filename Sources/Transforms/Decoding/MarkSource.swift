@@ -2,7 +2,7 @@ import DarkroomVips
 import NIOCore
 
 /// The encoded mark of a job. It is decoded, made upright and converted to sRGB like any source, under the same limits,
-/// and as far as its size on the picture requires. Of an animation the first frame is used.
+/// and at the resolution that its size on the image requires. Of an animation, the first frame is used.
 struct MarkSource: Sendable {
     private let bytes: ByteBuffer
     private let header: SourceHeader
@@ -56,7 +56,7 @@ struct MarkSource: Sendable {
             limits: limits)
     }
 
-    /// Makes errors of the mark distinguishable from those of the source.
+    /// Makes errors of the mark distinguishable from errors of the source.
     private static func naming<Value>(
         _ body: () throws(ImageProcessingError) -> Value
     ) throws(ImageProcessingError) -> Value {

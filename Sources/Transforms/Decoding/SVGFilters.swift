@@ -68,8 +68,8 @@ private struct Attributes {
 
     init(_ bytes: some Collection<UInt8>) { text = String(decoding: bytes, as: UTF8.self) }
 
-    /// The numbers of an attribute's value, at least 0; none if it is missing. One that contains a reference counts as
-    /// huge: nobody writes numbers like that with good intentions.
+    /// The numbers of an attribute's value, at least 0; none if it is missing. A number that contains a reference
+    /// counts as huge: only hostile files write numbers like that.
     func numbers(_ name: String) -> [Double] {
         for part in text.ranges(of: name) {
             let rest = text[part.upperBound...].drop(while: \.isWhitespace)

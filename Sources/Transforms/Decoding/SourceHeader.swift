@@ -11,7 +11,7 @@ public struct SourceHeader: Hashable, Sendable {
     public let frames: Int
     /// The frame or page described, counted from 1. One that the file does not have is described as the first.
     private(set) var page = 1
-    /// The index of the icon's image that was asked for; nil = the one that suits the request.
+    /// The index of the icon's image that was asked for; nil = the image that suits the request.
     private(set) var entry: Int?
     /// EXIF orientation 1…8. HEIC and AVIF have theirs in the container and are decoded upright: 1. So have icons.
     public let orientation: Int

@@ -3,7 +3,7 @@ import NIOCore
 
 /// The decoder of a source, with the bytes that it reads: one of libvips' loaders, or ``BitmapDecoder``.
 struct SourceReader: Sendable {
-    /// Those of a gzipped SVG are inflated; those of a PNG in an icon begin with it.
+    /// The bytes of a gzipped SVG are inflated. The bytes of an icon with a PNG begin with the PNG.
     let bytes: ByteBuffer
     private let codec: Codec
 

@@ -94,10 +94,10 @@ struct Encoder {
 ///
 /// Part of every variant key, so that after an upgrade no variant of the old encoders is served.
 public enum EncoderEpoch {
-    /// That of the default efforts: sixteen hexadecimal digits, constant for the life of the process.
+    /// The identifier for the default efforts: sixteen hexadecimal digits, constant for the life of the process.
     public static let current = digest(of: "")
 
-    /// That of these efforts, in sixteen hexadecimal digits.
+    /// The identifier for these efforts, in sixteen hexadecimal digits.
     public static func identifier(_ efforts: EncoderEfforts) -> String {
         efforts == EncoderEfforts() ? current : digest(of: efforts.key)
     }

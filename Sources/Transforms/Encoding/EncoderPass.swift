@@ -11,7 +11,7 @@ struct EncoderPass {
     /// Whether all metadata is stripped.
     let strip: Bool
 
-    /// - Parameter quality: that of the options, or nil for an encoding without loss.
+    /// - Parameter quality: the quality of the options, or nil for a lossless encoding.
     func encode(startingAt quality: Int?) throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let options = encoder.options
         guard let quality else {
@@ -88,7 +88,7 @@ struct ByteSearch {
     }
 
     /// The qualities to try next after which halving always ends within two steps of the best, in so many encodes.
-    /// While none fits, the last encode is that of the lowest quality.
+    /// While none fits, the last encode has the lowest quality.
     ///
     /// - Parameters:
     ///   - fitting: the greatest quality known to fit; nil = none is.

@@ -19,7 +19,7 @@ public struct InstalledCodecs: Sendable {
     /// The version of libvips, `major.minor.patch`. Does not start it.
     public static var libvipsVersion: String { VipsRuntime.version }
 
-    /// Those of this process. Codecs are loaded when libvips starts, which this does if necessary.
+    /// The codecs of this process. Reading it starts libvips if necessary, because codecs are loaded then.
     public static let current = InstalledCodecs()
 
     private init() {
@@ -84,7 +84,7 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the operator of the machine can install, as the object of a sentence. Packages are those of Debian and
+    /// What the operator of the machine can install, as the object of a sentence. The names are packages of Debian and
     /// Ubuntu, which split the codecs from libheif.
     public var remedy: String {
         switch self {

@@ -24,7 +24,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var passthrough: Passthrough
     /// Whether the other options permit that a source is the result.
     package private(set) var supportsPassthrough = false
-    /// The compression level of a PNG, 1…9; nil = that of the server's efforts.
+    /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
     public package(set) var compression: Int?
     /// Whether each row of a PNG is filtered by what suits it, instead of not at all.
     public package(set) var filtersRows: Bool
@@ -71,7 +71,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     }
 
     private mutating func limitQuality(hasQuality: Bool) {
-        // The default of one format is no default of the other, which an animation becomes.
+        // An animation may become another format, whose default differs.
         let defaultQuality =
             animation == .firstFrame
             ? nearLossless ? format.map { _ in Self.nearLosslessQuality } : format?.defaultQuality : nil
@@ -106,7 +106,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether the quality depends on the pixels, so that it is known only afterwards.
     public var decidesQuality: Bool { target != nil || maxBytes != nil }
 
-    /// Whether the source's header suffices, so that nothing is decoded.
+    /// Whether the source's header is sufficient, so that nothing is decoded.
     var isHeaderOnly: Bool { format == .json && !details.needsPixels }
 
     /// The same options for a format that the source has decided.
@@ -154,7 +154,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         return animation == .webp ? .webp : natural
     }
 
-    /// The default fidelity of near-lossless WebP, which is that of libwebp's tools.
+    /// The default fidelity of near-lossless WebP, as in libwebp's tools.
     static let nearLosslessQuality = 60
 }
 

@@ -1,7 +1,7 @@
 /// The quality that an encoder was given, where the image decided it: for `q=auto` and `max_bytes`; or that the source
 /// itself is the result.
 public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
-    /// 1…100; nil = the encoding is lossless, or that of the source.
+    /// 1…100; nil = the encoding is lossless, or is the source's encoding.
     public let value: Int?
     /// Whether the result has at most the bytes that were asked for.
     public let fits: Bool
@@ -29,11 +29,11 @@ public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
         (isSource ? "source" : value.map(String.init) ?? "lossless") + (fits ? "" : ";fits=?0")
     }
 
-    /// Quality and fit in one byte, by which both are stored and sent: 0 = lossless, 126 = that of the source, 128 more
-    /// if the result does not fit.
+    /// Quality and fit in one byte, by which both are stored and sent: 0 = lossless, 126 = the source's encoding, 128
+    /// more if the result does not fit.
     package var code: UInt8 { (isSource ? Self.sourceCode : UInt8(value ?? 0)) + (fits ? 0 : 128) }
 
-    /// Nil if the byte is no such code.
+    /// Nil if the byte is not a valid code.
     package init?(code: UInt8) {
         let (quality, fits) = (code & 127, code < 128)
         guard quality <= 100 || quality == Self.sourceCode else { return nil }

@@ -40,7 +40,7 @@ extension OutputFormat {
         var mediaType: String
         /// Other names in queries.
         var aliases: [String] = []
-        /// The extensions of files, the one of results first.
+        /// The file extensions, the extension of results first.
         var extensions: [String]
         /// The libvips encoder; nil for texts.
         var saver: VipsSaver?
@@ -83,7 +83,7 @@ extension OutputFormat {
     public var mediaType: String { row.mediaType }
     /// Other names in queries, such as `jpeg`.
     package var aliases: [String] { row.aliases }
-    /// The extensions of files, the one of results first.
+    /// The file extensions, the extension of results first.
     package var extensions: [String] { row.extensions }
     /// Whether it is a text that describes an image.
     public var isText: Bool { saver == nil }

@@ -4,7 +4,7 @@ public import NIOCore
 /// The supported source formats, detected by the bytes alone: a file name or a Content-Type proves nothing.
 public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     case jpeg, png, webp, gif, avif, heic, jxl, tiff, svg, bmp
-    /// An icon or a cursor of several images, of which the one that suits the request is used.
+    /// An icon or a cursor of several images. The image that suits the request is used.
     case ico
 
     /// What is known of the format, in a file of its own.
@@ -32,7 +32,7 @@ extension SourceFormat {
         var name: String?
         /// Nil = the name of the case as a kind of image.
         var mediaType: String?
-        /// The extensions of files in a format that is no output format.
+        /// The file extensions of a format that is not an output format.
         var extensions: [String] = []
         /// Patterns of a file's first bytes, where nil is any byte. Formats without one have a parser that detects
         /// them.
@@ -68,7 +68,7 @@ extension SourceFormat {
     /// The names of all formats, such as `JPEG, PNG or GIF`.
     package static let names = allCases.map(\.name).listed("or")
     var mediaType: String { row.mediaType ?? "image/\(rawValue)" }
-    /// The extensions of files in a format that is no output format.
+    /// The file extensions of a format that is not an output format.
     package var extensions: [String] { row.extensions }
     /// Whether its frames form an animation; the pages of other formats are separate images.
     public var isAnimation: Bool { row.isAnimation }
@@ -79,7 +79,7 @@ extension SourceFormat {
     /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
     var loader: VipsLoader? { row.loader }
 
-    /// The loader's options for the header of a page, which is that of the file in other formats.
+    /// The loader's options for the header of a page, or of the file in formats without pages.
     ///
     /// - Parameter page: counted from 1; ``PageSelection/primary`` leaves the choice to the loader, which takes the
     ///   primary image of a HEIC or AVIF file.

@@ -29,7 +29,7 @@ public struct AspectRatio: Hashable, Codable, Sendable, CustomStringConvertible 
         return PixelSize(width: min(width(forHeight: image.height), image.width), height: image.height)
     }
 
-    /// The smallest rectangle of this ratio that has room for an image.
+    /// The smallest rectangle of this ratio that contains an image.
     func smallest(around image: PixelSize) -> PixelSize {
         let down = height(forWidth: image.width)
         guard down < image.height else { return PixelSize(width: image.width, height: down) }

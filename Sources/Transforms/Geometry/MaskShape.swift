@@ -1,6 +1,6 @@
 import Foundation
 
-/// The shapes that an image can be cut to; the names are those of weserv/images.
+/// The shapes that an image can be cut to; the names come from weserv/images.
 public enum MaskShape: String, Codable, Sendable, CaseIterable {
     case circle
     /// As wide and as high as the image.

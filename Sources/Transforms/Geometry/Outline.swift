@@ -74,7 +74,7 @@ public enum Outline: Hashable, Sendable {
         }
     }
 
-    /// Width and height of the shape on a plane of any scale; nil if it has those of the image.
+    /// Width and height of the shape on a plane of any scale; nil if it has the proportions of the image.
     private var proportions: (width: Double, height: Double)? {
         switch self {
         case .corners, .shape(.ellipse): nil

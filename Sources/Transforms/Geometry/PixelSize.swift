@@ -35,7 +35,7 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
         PixelSize(width: max(width, other.width), height: max(height, other.height))
     }
 
-    /// The factor that scales both sides to at least those of `other`, and one of them to just that.
+    /// The smallest factor that scales both sides to at least the sides of `other`.
     func factor(toCover other: PixelSize) -> Double {
         max(Double(other.width) / Double(width), Double(other.height) / Double(height))
     }

@@ -67,7 +67,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         self.canvas = canvas ?? scaled
     }
 
-    /// Enlarges to the least size of a box in pixels. The canvas of `cover` keeps the box's aspect ratio, that of
+    /// Enlarges to the least size of a box in pixels. The canvas of `cover` keeps the box's aspect ratio, the canvas of
     /// `inside` stays within the box.
     private mutating func grow(from source: PixelSize, to box: Box, fit: Fit) {
         let least = PixelSize(width: box.minWidth ?? 1, height: box.minHeight ?? 1)

@@ -33,7 +33,7 @@ public struct ScaleDownLimits: Hashable, Sendable {
     /// The size itself if it is within the limits after the rotation, otherwise the largest of the same shape that is.
     func fitted(_ size: PixelSize) -> PixelSize {
         let (across, down) = size.canvas(rotatedBy: rotationDegrees)
-        // Room for rounding a canvas whose sides are no integers.
+        // A margin for rounding a canvas whose sides are not integers.
         let margin: Double = rotationDegrees.isQuarterTurns ? 0 : 2
         let more = (across: Double(padding.across) + margin, down: Double(padding.down) + margin)
         let bySide = min((Double(maxSide) - more.across) / across, (Double(maxSide) - more.down) / down)

@@ -36,7 +36,7 @@ package struct PlannedSize: Hashable, Sendable {
 }
 
 extension TransformChain {
-    /// The size of the result for a source of which nothing but the summary is known.
+    /// The size of the result for a source of which only the summary is known.
     package func size(for source: SourceSummary) throws(TransformError) -> PlannedSize {
         let size = PixelSize(width: source.width, height: source.height)
         let plan = try plan(

@@ -14,7 +14,7 @@ struct WeservDocument: ResultDocument {
     let chromaSubsampling: String?
     let isProgressive: Bool
     let paletteBitDepth: Int?
-    /// Those of the source, as are the following four members.
+    /// The number of pages of the source. The following four members also describe the source.
     let pages: Int?
     let pageHeight: Int?
     let loop: Int?
@@ -22,7 +22,7 @@ struct WeservDocument: ResultDocument {
     let pagePrimary: Int?
     let hasProfile: Bool
     let hasAlpha: Bool
-    /// 0 = none, which is also that of an image that was made upright.
+    /// 0 = none. An image that was made upright has 0 too.
     let orientation: Int
 
     init(of job: ImageJob, _ header: SourceHeader, _ result: ImageFrames) throws(ImageProcessingError) {

@@ -13,7 +13,7 @@ struct GPSPosition: Encodable, Hashable {
         case latitude, longitude, altitude
     }
 
-    /// Nil if there is no position or an impossible one. An impossible altitude is left out.
+    /// Nil if the position is missing or impossible. An impossible altitude is left out.
     init?(exif: ByteBuffer) {
         guard let gps = EXIFDirectory(exif)?.directory(0x8825),
             let latitude = Self.degrees(gps, 2, limit: 90, sign: Self.sign(gps.letter(1), "N", "S")),

@@ -34,7 +34,7 @@ struct XMLTokenizer {
             } else if skip("</") {
                 return closingTag()
             } else {
-                // Of a document type declaration, "!" is no name: that ends the reading.
+                // In a document type declaration, "!" is not a name: that ends the reading.
                 index += 1
                 return openingTag()
             }

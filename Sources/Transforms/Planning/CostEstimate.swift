@@ -78,8 +78,8 @@ extension CostEstimate.Facts {
     /// The decoded pixels and the decoder's own buffers.
     fileprivate var decoding: Double { Double(rasterBytes) + format.row.bytes(self) }
 
-    /// Strips of rows on their way through the chain, in wider samples than those of source and result. The strips of
-    /// all frames are held until the last one is computed.
+    /// Strips of rows on their way through the chain, in wider samples than source and result have. The strips of all
+    /// frames are held until the last one is computed.
     fileprivate var transforming: Double {
         let raster = Double(rasterBytes)
         let each = rasterHasAlpha ? (isLinear ? 2 : 1.5) : (isLinear ? 0.5 : 0.25)

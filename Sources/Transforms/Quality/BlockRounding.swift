@@ -7,12 +7,12 @@ import Foundation
 struct BlockRounding<Row: SIMD & BitwiseCopyable & Sendable>: Sendable where Row.Scalar == Float {
     /// The samples of each cosine.
     private let cosines: [Row]
-    /// For each sample, those of all cosines.
+    /// The values of all cosines at each sample.
     private let transposed: [Row]
     private let steps: [Row]
     private let reciprocals: [Row]
 
-    /// - Parameter step: that of the coefficient in a row and a column.
+    /// - Parameter step: returns the step of the coefficient in a row and a column.
     init(_ step: (_ row: Int, _ column: Int) -> Float) {
         let side = Row.scalarCount
         func cosine(_ frequency: Int, _ sample: Int) -> Float {
@@ -40,7 +40,7 @@ struct BlockRounding<Row: SIMD & BitwiseCopyable & Sendable>: Sendable where Row
                     for row in 0..<side { block[row] = plane.load(start + row * width, as: Row.self) }
                     transform(block, by: transposed, cosines, other)
                     for row in 0..<side {
-                        // Adding so much leaves no room for a fraction. The processor has no faster way to round.
+                        // Adding so much drops the fraction. The processor has no faster way to round.
                         let rounded = block[row] * reciprocals[row] + Self.roundingOffset - Self.roundingOffset
                         block[row] = rounded * steps[row]
                     }

@@ -1,7 +1,7 @@
 /// The color space XYB of JPEG XL and SSIMULACRA2, moved to positive numbers: X is a difference of red and green, Y is
 /// lightness, and B a difference of blue and lightness.
 ///
-/// Planes are those of red, green and blue in linear light of 0…1. Counts of samples are multiples of four.
+/// The input planes are red, green and blue in linear light of 0…1. Counts of samples are multiples of four.
 enum OpponentColor {
     private typealias Vector = SIMD4<Float>
 
@@ -33,7 +33,7 @@ enum OpponentColor {
         }
     }
 
-    /// Those of the receptors of long and middle waves.
+    /// The responses of the receptors of long and middle waves.
     @inline(__always)
     private static func responses(_ red: Vector, _ green: Vector, _ blue: Vector) -> (long: Vector, middle: Vector) {
         (response(0.3 * red + 0.622 * green + 0.078 * blue), response(0.23 * red + 0.692 * green + 0.078 * blue))

@@ -31,7 +31,7 @@ struct QualityChooser {
     private static let drawingShare = 0.3
 
     /// The first rows of the stripes that are judged, evenly spread: half of all, but about an eighth of a megapixel at
-    /// most; of an animation those of its first and its middle frame.
+    /// most; of an animation the stripes of its first and its middle frame.
     ///
     /// - Returns: none if the image is smaller than a stripe.
     static func stripes(width: Int, height: Int, pageHeight: Int?) -> [Int] {

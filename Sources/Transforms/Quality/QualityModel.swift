@@ -1,5 +1,5 @@
-/// What a stripe comparison says of an image in one format: a score like that of SSIMULACRA2 at a middling quality, and
-/// from it the scores at other qualities. Fitted to photographs; docs/quality.md says how well.
+/// Predicts scores from a stripe comparison of an image in one format: a score like SSIMULACRA2's at a medium quality,
+/// and from it the scores at other qualities. Fitted to photographs; docs/quality.md reports how well.
 struct QualityModel {
     /// The score of an image that loses nothing, by the line that is fitted to others.
     let bias: Double
@@ -7,7 +7,7 @@ struct QualityModel {
     let weights: [Double]
     let lines: Lines
 
-    /// The scores of one format's qualities, each on a line over that of the middling quality.
+    /// The scores of one format's qualities, each as a linear function of the score at the medium quality.
     struct Lines {
         /// In ascending order.
         let qualities: [Int]
@@ -20,7 +20,7 @@ struct QualityModel {
             guard belowScore < goal else { return below }
             for index in qualities.indices.dropFirst() {
                 let (quality, score) = (qualities[index], intercepts[index] + slopes[index] * middling)
-                // Equal or falling scores are those of an extreme image, where lines cross.
+                // Scores are equal or fall only for an extreme image, where lines cross.
                 guard score > belowScore else { continue }
                 if score >= goal {
                     let share = (goal - belowScore) / (score - belowScore)
@@ -44,8 +44,8 @@ struct QualityModel {
 }
 
 extension QualityTarget {
-    /// The SSIMULACRA2 score that the target stands for. At the default qualities, photographs of 400 pixels have about
-    /// 77 on average.
+    /// The SSIMULACRA2 score that the target means. At the default qualities, photographs of 400 pixels have about 77
+    /// on average.
     var score: Double {
         switch self {
         case .high: 82

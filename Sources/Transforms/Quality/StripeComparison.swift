@@ -13,7 +13,7 @@ struct StripeComparison {
     /// The rows of a stripe, and what widths are rounded down to: at a quarter of the half size, four samples remain.
     static let side = 32
 
-    /// - Parameter samples: those of all pixels, row by row, with `bands` of 3 or 4.
+    /// - Parameter samples: the samples of all pixels, row by row, with `bands` of 3 or 4.
     init(samples: UnsafeRawBufferPointer, width: Int, bands: Int) {
         let judged = width / Self.side * Self.side
         columns = ((width - judged) / 2)..<((width + judged) / 2)

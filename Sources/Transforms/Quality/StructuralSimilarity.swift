@@ -1,6 +1,6 @@
-/// How an image and its coded form differ, as numbers of which ``QualityModel`` makes a score. They are those of
-/// SSIMULACRA2: errors of structure and of edges in XYB, as means and as norms that stress the worst places, at several
-/// scales.
+/// The difference of an image and its encoded form, as numbers from which ``QualityModel`` computes a score. The
+/// numbers are SSIMULACRA2's: errors of structure and of edges in XYB, as means and as norms that stress the worst
+/// places, at several scales.
 struct StructuralSimilarity {
     /// For each scale and channel: the sums of errors, of their fourth powers, and of the fourth powers of edges that
     /// were added and lost.
@@ -14,8 +14,8 @@ struct StructuralSimilarity {
     static let featureCount = 4 + 12 * (scales - 1)
 
     /// Four statistics for each scale: the mean and the norm of the error of structure, and the norms of edges that
-    /// were added and lost. Each is one number for Y at the first scale, where other channels hardly count, and three
-    /// for X, Y and B at the others.
+    /// were added and lost. Each is one number for Y at the first scale, where the other channels count little, and
+    /// three for X, Y and B at the other scales.
     var features: [Double] {
         var features: [Double] = []
         for scale in 0..<Self.scales {

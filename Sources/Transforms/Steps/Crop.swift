@@ -2,9 +2,9 @@ import DarkroomVips
 
 /// Crops a rectangle of the upright source, before anything is scaled (libvips `extract_area`).
 public struct Crop: Transform, Hashable, Codable {
-    /// The left edge from that of the upright source, at least 0.
+    /// The distance from the left edge of the upright source, at least 0.
     public var x: Length
-    /// The upper edge from that of the upright source, at least 0.
+    /// The distance from the upper edge of the upright source, at least 0.
     public var y: Length
     /// At least 1 pixel.
     public var width: Length

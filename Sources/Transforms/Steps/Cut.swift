@@ -3,9 +3,9 @@ import DarkroomVips
 /// Cuts a rectangle out of the scaled image (libvips `extract_area`). Unlike a ``Crop``, it need not lie within the
 /// image: what exceeds the image is left out, and a corner outside it means its upper left corner.
 public struct Cut: Transform, Hashable, Codable {
-    /// The left edge from that of the image, at least 0.
+    /// The distance from the left edge of the image, at least 0.
     public var x: Length
-    /// The upper edge from that of the image, at least 0.
+    /// The distance from the upper edge of the image, at least 0.
     public var y: Length
     /// At least 1 pixel.
     public var width: Length

@@ -110,7 +110,7 @@ public struct Mark: Transform, Hashable, Codable {
 // MARK: - Placement
 
 extension Mark {
-    /// The size at which a mark is drawn on a picture: its own or that of its box, never larger than the picture.
+    /// The size at which a mark is drawn on an image: its own size or the size of its box, never larger than the image.
     ///
     /// - Parameter natural: the mark's own size, upright.
     func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
@@ -130,7 +130,7 @@ extension Mark {
             width: side(natural.width, within: picture.width), height: side(natural.height, within: picture.height))
     }
 
-    /// The upper left corner of a mark of this size, which lies wholly on the picture.
+    /// The upper left corner of a mark of this size, which lies wholly on the image.
     func corner(of size: PixelSize, on picture: PixelSize) -> (x: Int, y: Int) {
         guard let fractions = anchor.fractions else { return (0, 0) }
         return (
@@ -144,14 +144,14 @@ extension Mark {
         return min(max(fraction == 1 ? anchored - offset : anchored + offset, 0), max(free, 0))
     }
 
-    /// The size of a tile with the gap to the next one, at most that of the picture.
+    /// The size of a tile with the gap to the next one, at most the size of the image.
     func cell(of size: PixelSize, on picture: PixelSize) -> PixelSize {
         PixelSize(
             width: min(size.width + max(0, x.resolved(in: picture.width)), max(picture.width, size.width)),
             height: min(size.height + max(0, y.resolved(in: picture.height)), max(picture.height, size.height)))
     }
 
-    /// A raster of the picture's size, covered with the mark. Nothing but a block of small tiles is rendered.
+    /// A raster of the image's size, covered with the mark. Only a block of small tiles is rendered.
     private func tiles(of mark: VipsImage, over picture: PixelSize) throws(VipsError) -> VipsImage {
         let cell = cell(of: PixelSize(width: mark.width, height: mark.height), on: picture)
         let spaced = try mark.applying(
@@ -160,7 +160,7 @@ extension Mark {
                 "x": 0, "y": 0, "width": .int(cell.width), "height": .int(cell.height), "extend": "background",
                 "background": .doubles([0, 0, 0, 0]),
             ])
-        // libvips copies tile by tile: a picture full of tiles of one pixel would take seconds.
+        // libvips copies tile by tile: an image full of tiles of one pixel would take seconds.
         let block = try spaced.repeated(toCover: Self.blockSize).rendered()
         return try block.repeated(toCover: picture).extracting(x: 0, y: 0, size: picture)
     }

@@ -52,7 +52,7 @@ public struct Sharpen: Transform, Hashable, Codable {
         }
     }
 
-    /// Those of libvips.
+    /// The defaults of libvips.
     private static let defaultSlopes = (flat: 0.0, jagged: 3.0)
     private static let mild = VipsImage.matrix([[-1, -1, -1], [-1, 32, -1], [-1, -1, -1]], scale: 24)
 }

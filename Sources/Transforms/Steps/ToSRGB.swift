@@ -20,7 +20,7 @@ extension VipsImage {
     func convertedToSRGB() throws(VipsError) -> VipsImage {
         let profile = blob("icc-profile-data").map(ICCProfile.init)
         if interpretation == "cmyk" || (profile.map { !$0.isSRGB && $0.suits(self) } ?? false) {
-            // An unusable profile is no reason to refuse the image: its samples are taken as sRGB, or as plain CMYK.
+            // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
             if let converted = try? convertedByProfile() { return converted }
         }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }

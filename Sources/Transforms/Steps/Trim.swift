@@ -1,6 +1,6 @@
 import DarkroomVips
 
-/// Removes a border of one color, by default that of the upper left pixel (libvips `find_trim`).
+/// Removes a border of one color, by default the color of the upper left pixel (libvips `find_trim`).
 ///
 /// In an animation the same border is removed from every frame, as much as is free in all of them. An image that is all
 /// border, or less than 3 pixels wide or high, stays unchanged.
@@ -13,7 +13,7 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// How much a sample of the border may differ from the border's color, one of `thresholds`.
     public var threshold: Int
-    /// The border's color; nil = that of the upper left pixel. Its alpha is ignored.
+    /// The border's color; nil = the color of the upper left pixel. Its alpha is ignored.
     public var background: Color?
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
