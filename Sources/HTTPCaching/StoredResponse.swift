@@ -24,11 +24,11 @@ public struct StoredResponse: Hashable, Sendable {
         .retryAfter, .surrogateKey, .vary,
     ]
 
-    /// Makes a stored response of a received one.
+    /// Makes a stored response from a received response.
     ///
     /// - Parameters:
-    ///   - fields: the response's fields, of which those of ``storedFieldNames`` are stored.
-    ///   - sent: the fields of the request to the origin, of which those that `Vary` names are stored.
+    ///   - fields: the response's fields. Only the fields named in ``storedFieldNames`` are stored.
+    ///   - sent: the fields of the request to the origin. Only the fields that `Vary` names are stored.
     public init(status: Int, fields: HTTPFields, sent: HTTPFields, requestedAt: Date, receivedAt: Date) {
         self.status = status
         self.fields = HTTPFields(fields.filter { Self.storedFieldNames.contains($0.name) })

@@ -1,4 +1,5 @@
-/// The memory pressure on this process, as Linux reports it. On other systems there are no figures and no pressure.
+/// The memory pressure on this process, as Linux reports it. Other systems report no figures, and the pressure is
+/// ``Level/none``.
 ///
 /// Caches that shrink in time keep the kernel's out-of-memory killer away. ``Reading`` lists the figures, and
 /// ``Reading/level(after:)`` the thresholds.
@@ -30,7 +31,7 @@ public struct MemoryPressure: Sendable {
 extension MemoryPressure {
     /// The level of memory pressure.
     public enum Level: Hashable, Sendable {
-        /// Memory suffices, or there are no figures.
+        /// Memory is sufficient, or the system reports no figures.
         case none
         /// Caches should shrink now.
         case high

@@ -8,8 +8,8 @@
 
 /// The processors and the memory that this process may use.
 package struct ResourceLimits: Equatable, Sendable {
-    /// The processors that the process may run on (`Cpus_allowed_list` of `/proc/self/status`), or those of the
-    /// machine; at least 1.
+    /// The number of processors that the process may run on (`Cpus_allowed_list` of `/proc/self/status`), or of all
+    /// processors of the machine where that is unknown; at least 1.
     package let processorCount: Int
     /// The processors' worth of time that control groups allow, such as 1.5: the lowest quota of the process's own
     /// group and its parents (`cpu.max`, or `cpu.cfs_quota_us` in version 1). Nil without a quota.

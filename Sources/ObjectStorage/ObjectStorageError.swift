@@ -5,11 +5,11 @@ import DarkroomNetwork
 package enum ObjectStorageError: Error, Hashable, Sendable {
     /// The request is invalid. Nothing was sent.
     case invalidRequest(RequestFault)
-    /// There are no usable credentials. Nothing was sent.
+    /// No usable credentials were found. Nothing was sent.
     case credentials(CredentialsError)
-    /// The bucket has no such object. The answer to a HEAD request does not tell this from a missing bucket.
+    /// The bucket has no such object. The answer to a HEAD request does not distinguish this from a missing bucket.
     case notFound
-    /// There is no such bucket.
+    /// The bucket does not exist.
     case noSuchBucket
     /// The store denies access (401, 403), with its code, such as `AccessDenied` or `SignatureDoesNotMatch`.
     case forbidden(code: S3ErrorCode?)

@@ -44,7 +44,7 @@ struct HTTPSpanTransport: SpanTransport {
         self.headers = headers
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
-        // Requests of the exporter are no spans themselves.
+        // Requests of the exporter must not become spans themselves.
         configuration.tracing.tracer = nil
         client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
     }

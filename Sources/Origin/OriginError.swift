@@ -11,7 +11,7 @@ public enum OriginError: Error, Hashable, Sendable {
     case notAllowed(Denial)
     /// The origin answered 404 or 410.
     case notFound(UnusableResponse)
-    /// There is no such file below the local root.
+    /// The file does not exist below the local root.
     case localNotFound
     /// The body, or its announced length, exceeds the limit (`http_response_body_size`).
     case tooLarge(limitBytes: Int)
@@ -19,8 +19,8 @@ public enum OriginError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect that cannot be followed.
     case badRedirect(RedirectFault)
-    /// A status without an original: 204, 205, 206, any 4xx or 5xx but 404 and 410, a 3xx that is no redirect, or 304
-    /// although no validator was sent.
+    /// A status without an original: 204, 205, 206, any 4xx or 5xx but 404 and 410, a 3xx that is not a redirect, or
+    /// 304 although no validator was sent.
     case unexpectedStatus(UnusableResponse)
     /// The body has a content coding although none was accepted.
     case unacceptableEncoding
@@ -83,8 +83,8 @@ public enum OriginError: Error, Hashable, Sendable {
         case incomplete
         /// The response is not HTTP, or its head is too large (`http_protocol_error`).
         case malformed
-        /// The object store does not accept this server's configuration, such as its credentials, or it is no object
-        /// store (`proxy_configuration_error`).
+        /// The object store does not accept this server's configuration, such as its credentials, or it is not an
+        /// object store (`proxy_configuration_error`).
         case configuration
     }
 

@@ -38,7 +38,7 @@ public struct CacheEvaluation: Hashable, Sendable {
         CacheEvaluation(restricted(.ask(.miss), toStored: policy.isOnlyIfCached), .gone, stored.basis)
     }
 
-    /// Turns a decision that contacts the origin into one that does not, if `onlyIfCached` is set.
+    /// Replaces a decision that contacts the origin by a decision that does not, if `onlyIfCached` is set.
     private static func restricted(_ decision: CacheDecision, toStored onlyIfCached: Bool) -> CacheDecision {
         guard onlyIfCached else { return decision }
         switch decision {

@@ -25,7 +25,7 @@ public struct ClientCachePolicy: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - age: the current age of the original.
-    ///   - sentAge: the age to send; nil = that of the original. With zero, lifetimes count from now, also in caches
+    ///   - sentAge: the age to send; nil = the age of the original. With zero, lifetimes count from now, also in caches
     ///     that ignore `Age`.
     ///   - asked: how long from now the client wants the image to stay fresh. It shortens the lifetime.
     ///   - mayExtend: whether `asked` may extend the lifetime too. It never lifts `no-store` or `no-cache`.

@@ -95,11 +95,11 @@ extension StoredResponse {
     private func date(parsing text: String) -> Date? { HTTPDate(parsing: text, now: receivedAt)?.date }
 }
 
-/// The directives of an origin that apply to a shared cache: those of `CDN-Cache-Control` if it is valid, and of
-/// `Cache-Control` otherwise (RFC 9213 §2.2).
+/// The directives of an origin that apply to a shared cache: the directives of `CDN-Cache-Control` if it is valid,
+/// otherwise of `Cache-Control` (RFC 9213 §2.2).
 struct OriginCachePolicy {
     let directives: CacheDirectives
-    /// Whether the directives are those of `CDN-Cache-Control`. `Expires` is ignored in that case.
+    /// Whether the directives come from `CDN-Cache-Control`. `Expires` is ignored in that case.
     let isTargeted: Bool
 
     init(_ fields: HTTPFields) {

@@ -26,12 +26,12 @@ extension StoredResponse {
 
     /// The response after a 304 has validated it (RFC 9111 §3.2, §4.3.4).
     ///
-    /// The 304's fields replace those of the same name, and a soft purge ends. The old `Age` and `Date` are removed
-    /// even if the 304 has none, since they describe the time of the older response.
+    /// The 304's fields replace stored fields of the same name, and a soft purge ends. The old `Age` and `Date` are
+    /// removed even if the 304 has none, since they describe the time of the older response.
     ///
     /// - Parameters:
     ///   - fields: the fields of the 304.
-    ///   - sent: the fields of the conditional request, of which those that `Vary` names are stored.
+    ///   - sent: the fields of the conditional request. Only the fields that `Vary` names are stored.
     public func freshened(
         by fields: HTTPFields, sent: HTTPFields, requestedAt: Date, receivedAt: Date
     ) -> StoredResponse {

@@ -13,7 +13,7 @@ package struct MediaType: Hashable, Sendable {
         guard !members.hasUnclosedQuote, let first = members.members.first, Self.isName(first) else { return nil }
         name = first.lowercased()
         var parameters: [String: String] = [:]
-        // An empty member, as behind a final semicolon, is no parameter (§5.6.6).
+        // An empty member, as after a final semicolon, is not a parameter (§5.6.6).
         for member in members.members.dropFirst() where !member.isEmpty {
             var reader = FieldReader(member)
             guard let name = reader.token()?.lowercased(), reader.skip("="),

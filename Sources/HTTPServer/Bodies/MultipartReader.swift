@@ -178,7 +178,7 @@ private struct Search {
 package enum MultipartFlaw: Error, Hashable, Sendable {
     case preamble, epilogue, malformedDelimiter, malformedHeader, headerTooLarge, encodedPart, severalParts, noFile
     case incomplete
-    /// A part that is no file, with the name of its field.
+    /// A part that is not a file, with the name of its field.
     case fieldWithoutFile(String)
 }
 

@@ -40,8 +40,8 @@ extension Rate: CustomStringConvertible {
 /// A token bucket per client, stored as the time at which the bucket will be full again.
 ///
 /// The number of clients is bounded. A client without an entry has a full bucket, so the entry evicted for a new client
-/// is one that is full or nearly so: a flood of new addresses evicts its own entries before those of a throttled
-/// client.
+/// has a full or nearly full bucket. A flood of new addresses evicts its own entries before it evicts the entry of a
+/// throttled client.
 package final class RateLimiter: Sendable {
     private struct Table {
         var buckets: [(client: String, fullAt: Duration)] = []

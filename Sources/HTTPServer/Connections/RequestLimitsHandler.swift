@@ -77,7 +77,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Bytes that end a request are no beginning of the next one. If some are both, the next ones count.
+        // Bytes that end a request do not begin the next one. If some bytes do both, the bytes after them count.
         if !ignoresInput, !hasReadEnd {
             progress.receivedBytes(at: context.eventLoop.now)
             scheduleTimeout(context)
@@ -115,7 +115,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .head = unwrapOutboundIn(data), awaitsContinue, awaitsOneResponse {
-            // The client may send the body or not, and nothing tells which (RFC 9110 §10.1.1).
+            // The client may send the body or not, and the server cannot know which (RFC 9110 §10.1.1).
             ignoreInput()
         }
         switch unwrapOutboundIn(data) {

@@ -65,7 +65,7 @@ package struct AccessLog: Sendable {
 
     /// - Parameters:
     ///   - isHit: see ``AccessLogDetails/isHit``.
-    ///   - duration: that of the entry.
+    ///   - duration: the duration in the entry.
     ///   - entry: evaluated only if the request is logged.
     package func record(isHit: Bool, took duration: Duration, _ entry: @autoclosure () -> AccessLogEntry) {
         guard let write, logsHits || !isHit || duration >= .seconds(1) else { return }

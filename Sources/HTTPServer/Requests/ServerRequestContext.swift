@@ -42,7 +42,7 @@ package struct ServerRequestContext: RequestContext {
         channel?.triggerUserOutboundEvent(ContinueRequest(), promise: nil)
     }
 
-    /// Replaces the address of a trusted proxy with that of its client.
+    /// Replaces the address of a trusted proxy with the address of the proxy's client.
     mutating func identifyClient(trusting proxies: TrustedProxies, _ fields: HTTPFields) {
         clientAddress = clientAddress.map { proxies.client(of: $0, fields) }
     }

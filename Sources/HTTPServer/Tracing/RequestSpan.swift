@@ -4,8 +4,8 @@ import Tracing
 
 /// The span of a request, from its head to the head of its response.
 ///
-/// Its attributes are those of OpenTelemetry's conventions for HTTP servers, without anything that may be secret: no
-/// query, no header field of the client.
+/// Its attributes follow OpenTelemetry's conventions for HTTP servers. Attributes that may be secret are left out: the
+/// query and the client's header fields.
 struct RequestSpan {
     /// What is known of a request once its response is.
     struct Outcome {
@@ -53,7 +53,7 @@ struct RequestSpan {
             }
             if outcome.status >= 500 { attributes["error.type"] = outcome.problem?.slug ?? "\(outcome.status)" }
         }
-        // To a server, a failure of the client is no error.
+        // To a server, a failure of the client is not an error.
         if outcome.status >= 500 { span.setStatus(SpanStatus(code: .error)) }
         span.end()
     }

@@ -20,7 +20,7 @@ package struct RequestTracing: Sendable {
     /// Decides on a request, and starts its span in the context.
     ///
     /// - Parameters:
-    ///   - context: the context of the request, then that of its span.
+    ///   - context: the context of the request; on return the context of its span.
     ///   - isTrusted: whether a trusted proxy sent the request.
     /// - Returns: nil if the request is not recorded.
     func begin(_ context: inout ServiceContext, isTrusted: Bool) -> RequestSpan? {

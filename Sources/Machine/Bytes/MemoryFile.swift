@@ -12,7 +12,7 @@ package final class MemoryFile: Sendable {
     package enum Failure: Error, Equatable {
         /// A system call failed with this `errno`: `ENOSYS` on systems without memory files, `EMFILE`, `ENOMEM`, …
         case system(Int32)
-        /// A received descriptor is not that of a sealed memory file of an acceptable size.
+        /// A received descriptor does not belong to a sealed memory file of an acceptable size.
         case unacceptable
     }
 

@@ -1,9 +1,9 @@
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-    /// The bytes that stand for themselves in one part of a URL.
+    /// The bytes that one part of a URL may contain unencoded.
     ///
-    /// The sets for paths and queries are those of RFC 3986 §3.3 and §3.4. They are the WHATWG URL Standard's and a few
-    /// bytes stricter, so that no later URL parser finds anything left to correct.
+    /// RFC 3986 §3.3 and §3.4 define the sets for paths and queries. They are a few bytes stricter than the sets of the
+    /// WHATWG URL Standard, so that no later URL parser has anything left to correct.
     package struct AllowedBytes: Sendable {
         /// One bit for each byte of ASCII.
         private let bits: UInt128
@@ -13,7 +13,7 @@ package enum PercentEncoding {
             bits = allowed.reduce(0) { $0 | 1 << UInt128($1) }
         }
 
-        /// Whether the byte stands for itself.
+        /// Whether the byte may appear unencoded.
         fileprivate func contains(_ byte: UInt8) -> Bool { byte < 128 && bits >> UInt128(byte) & 1 == 1 }
 
         /// Letters, digits, `-`, `.`, `_` and `~`: safe in every part of a URL (RFC 3986 §2.3).

@@ -65,7 +65,7 @@ package struct SourceMap: Hashable, Sendable {
         /// Whether the client used a name.
         package var isNamed: Bool { name != nil }
 
-        /// The canonical spelling, which does not tell what a name stands for.
+        /// The canonical spelling, which does not reveal the target of a name.
         package var spelling: String { shortened(url.canonical) }
 
         /// A text that begins with the URL, with the client's name in place of the target.
@@ -95,7 +95,7 @@ package struct SourceMap: Hashable, Sendable {
         do throws(SourceURLError) {
             url = try SourceURL(parsing: target.canonical + String(decoding: rest, as: UTF8.self))
         } catch {
-            // Other errors would tell of the target.
+            // Other errors would reveal the target.
             if case .tooLong = error { throw error }
             throw .invalidMappedPath
         }
@@ -130,7 +130,7 @@ package struct SourceMap: Hashable, Sendable {
     package struct Mark: Hashable, Sendable {
         /// What is fetched and cached.
         package let url: SourceURL
-        /// The canonical spelling, which does not tell what a name stands for.
+        /// The canonical spelling, which does not reveal the target of a name.
         package let spelling: String
         /// Whether the name is one of ``SourceMap/marks``.
         package let isNamed: Bool

@@ -136,11 +136,11 @@ extension SourceURL: CustomStringConvertible {
 public enum SourceURLError: Error, Hashable, Sendable {
     /// More than `limitBytes` bytes of UTF-8.
     case tooLong(limitBytes: Int)
-    /// There is no scheme, as in a relative reference.
+    /// The scheme is missing, as in a relative reference.
     case missingScheme
     /// The scheme, in lower case, is not `http`, `https`, `s3` or `local`.
     case unsupportedScheme(String)
-    /// There is no host.
+    /// The host is missing.
     case emptyHost
     /// The host has forbidden characters, or is a malformed IPv6 literal, IPv4 number or international name.
     case invalidHost

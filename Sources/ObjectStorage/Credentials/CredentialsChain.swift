@@ -1,8 +1,8 @@
 import AsyncHTTPClient
 package import NIOCore
 
-/// The sources of credentials in the order in which they are asked, that of the AWS tools: environment, shared files,
-/// web identity, container, instance.
+/// The sources of credentials in the order in which they are asked. The order is the same as in the AWS tools:
+/// environment, shared files, web identity, container, instance.
 ///
 /// The first source that is configured provides the credentials; if it fails, no other one is asked. The instance is
 /// asked whenever nothing else is configured.

@@ -24,7 +24,7 @@ package enum CredentialsError: Error, Hashable, Sendable {
     case incomplete(CredentialsSource)
     /// A file cannot be read.
     case unreadable(CredentialsSource, path: String)
-    /// What the source provides cannot be understood, or is no valid key.
+    /// The source provided something unreadable, or an invalid key.
     case malformed(CredentialsSource)
     /// The URL of the container's endpoint is not allowed: without TLS, only loopback and the addresses of ECS and EKS
     /// are.

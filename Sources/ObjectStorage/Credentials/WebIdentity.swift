@@ -4,11 +4,11 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A workload's token, such as that of a Kubernetes service account, which AWS Security Token Service exchanges for
+/// A workload's token, such as the token of a Kubernetes service account. AWS Security Token Service exchanges it for
 /// credentials of a role (`AssumeRoleWithWebIdentity`).
 ///
-/// Configured by `AWS_WEB_IDENTITY_TOKEN_FILE`, `AWS_ROLE_ARN` and, optionally, `AWS_ROLE_SESSION_NAME`. The service is
-/// that of `AWS_REGION`, or at `AWS_ENDPOINT_URL_STS`.
+/// Configured by `AWS_WEB_IDENTITY_TOKEN_FILE`, `AWS_ROLE_ARN` and, optionally, `AWS_ROLE_SESSION_NAME`. The service's
+/// endpoint is the one for `AWS_REGION`, or `AWS_ENDPOINT_URL_STS`.
 struct WebIdentity: Equatable {
     private static let limit = Duration.seconds(5)
 

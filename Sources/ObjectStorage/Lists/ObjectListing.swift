@@ -2,7 +2,7 @@ import DarkroomNetwork
 package import Foundation
 import NIOCore
 
-/// Objects of a bucket, in the order of the store, which is that of keys for nearly all stores.
+/// Objects of a bucket, in the order of the store. Nearly all stores order objects by key.
 package struct ObjectListing: Sendable {
     /// The objects.
     package var objects: [ListedObject]

@@ -22,8 +22,8 @@ extension StoreRequest {
 }
 
 extension HTTPTransport.Answer {
-    /// Whether the answer has an ETag or one of S3's own fields, as those of all stores have. The page with which a web
-    /// server answers every path hardly has.
+    /// Whether the answer has an ETag or one of S3's own fields, as the answers of all stores do. The page that a web
+    /// server returns for every path rarely has one.
     var isFromStore: Bool {
         fields[.eTag] != nil || fields.contains { $0.name.canonicalName.hasPrefix("x-amz-") }
     }

@@ -91,7 +91,7 @@ final class HTTPTransport: Sendable {
 extension HTTPClient.Configuration {
     /// The configuration that ``HTTPTransport`` requires.
     ///
-    /// - Parameter certificateAuthorities: roots to trust besides those of the system.
+    /// - Parameter certificateAuthorities: roots to trust in addition to the system's roots.
     init(
         connectTimeout: Duration, maxConnections: Int, certificateAuthorities: [NIOSSLCertificate] = [],
         addresses: [String: String] = [:]

@@ -12,7 +12,7 @@ struct StoreRequest: Sendable {
     var key: ObjectKey?
     /// Parameters of the query, not encoded.
     var parameters: [(name: String, value: String)] = []
-    /// Fields besides `host` and those of the signature.
+    /// Fields other than `host` and the fields of the signature.
     var fields: [SignedField] = []
     var body: ByteBuffer?
     /// The SHA-256 of ``body`` in hexadecimal digits.

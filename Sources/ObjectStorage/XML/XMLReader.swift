@@ -108,7 +108,7 @@ struct XMLReader {
         }
     }
 
-    /// What a reference stands for.
+    /// Appends the character that a reference names.
     private mutating func appendReference(to text: inout [UInt8]) throws(XMLFault) {
         let start = position + 1
         // The longest reference is &#x10FFFF; with some leading zeros.

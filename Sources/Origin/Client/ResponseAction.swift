@@ -8,7 +8,7 @@ enum ResponseAction: Equatable {
     case notModified
     /// Follow a redirect.
     case redirect(location: String?)
-    /// Report that there is no such resource (404, 410).
+    /// Report that the resource does not exist (404, 410).
     case missing
     /// Report a status that no original has.
     case unexpectedStatus

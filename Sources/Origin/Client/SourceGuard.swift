@@ -70,7 +70,7 @@ struct SourceGuard: Sendable {
 }
 
 extension String {
-    /// Whether the name means this machine everywhere (RFC 6761 §6.3), so that refusing it tells nothing.
+    /// Whether the name means this machine everywhere (RFC 6761 §6.3), so that refusing it reveals nothing.
     fileprivate var isLocalhost: Bool {
         let name = hasSuffix(".") ? String(dropLast()) : self
         return name == "localhost" || name.hasSuffix(".localhost")

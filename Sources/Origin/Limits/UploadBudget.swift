@@ -2,8 +2,8 @@ package import DarkroomMachine
 package import NIOCore
 import NIOPosix
 
-/// A budget for the bytes of sources that clients send, apart from that of downloads: slow clients must not keep the
-/// server from fetching.
+/// A budget for the bytes of sources that clients send. It is separate from the budget of downloads, so that slow
+/// clients do not keep the server from fetching.
 package struct UploadBudget: Sendable {
     private let budget: InFlightByteBudget
     /// The maximum size of a source in bytes.

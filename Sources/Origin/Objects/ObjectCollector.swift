@@ -102,8 +102,8 @@ final class ObjectCollector: Sendable {
 }
 
 extension ObjectAttributes {
-    /// Whether the bytes have a content coding. `aws-chunked` is that of an upload, which some stores keep as metadata
-    /// although they have decoded it.
+    /// Whether the bytes have a content coding. `aws-chunked` is the coding of an upload. Some stores keep it as
+    /// metadata although they have decoded the bytes.
     fileprivate var isEncoded: Bool {
         let codings = fields[fields: .contentEncoding].flatMap { $0.value.split(separator: ",") }
         return codings.contains { coding in

@@ -2,7 +2,7 @@ import DarkroomObjectStorage
 import Foundation
 
 extension OriginError {
-    /// The error of a store as that of an origin. It names neither bucket nor endpoint.
+    /// Maps the error of an object store to an origin error. The result names neither bucket nor endpoint.
     init(_ error: ObjectStorageError, requestedAt: Date) {
         func status(_ status: Int) -> UnusableResponse {
             UnusableResponse(status: status, requestedAt: requestedAt, receivedAt: Date())

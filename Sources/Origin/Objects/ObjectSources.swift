@@ -12,8 +12,8 @@ import Synchronization
 /// Reads `s3://name/key` from the buckets of object stores.
 ///
 /// Only configured buckets and prefixes are read, at the stores' configured endpoints; redirects are not followed.
-/// Downloads share all limits of a ``GuardedHTTPClient``: `downloadsPerHost` counts for each bucket, and a circuit
-/// breaker is that of a store. Request fields of callers are not sent.
+/// Downloads share all limits of a ``GuardedHTTPClient``: `downloadsPerHost` counts for each bucket, and each store has
+/// one circuit breaker. Request fields of callers are not sent.
 package struct ObjectSources: OriginFetching {
     private let sources: [String: ObjectSource]
     private let limits: DownloadLimits

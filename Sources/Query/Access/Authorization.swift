@@ -7,7 +7,7 @@ package import Foundation
 /// It is separate from the ``QueryString`` because who asks is decided before the query is read, and bounds the
 /// response as well.
 package struct Authorization: Sendable {
-    /// The parameters of the request with those of its preset, without `preset`, `exp` and `s`.
+    /// The parameters of the request and of its preset, without `preset`, `exp` and `s`.
     package var query = QueryString()
     /// The key that signed the request; nil = it is not signed.
     package var key: SigningKey?

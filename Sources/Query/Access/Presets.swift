@@ -1,6 +1,6 @@
 package import DarkroomNetwork
 
-/// Named sets of parameters: `preset=NAME` stands for the parameters of one.
+/// Named sets of parameters: `preset=NAME` is replaced by the parameters of the set.
 package struct Presets: Hashable, Sendable {
     private var queries: [String: QueryString] = [:]
 

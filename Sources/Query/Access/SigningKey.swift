@@ -65,7 +65,7 @@ extension SigningKey: Hashable, CustomStringConvertible, CustomReflectable {
 /// The keys that signatures are verified with.
 package struct Keyring: Sendable {
     private let keys: [String: SigningKey]
-    /// Stands in for an unknown key, so that an unknown ID takes as long to refuse as a wrong signature.
+    /// Replaces an unknown key, so that refusing an unknown ID takes as long as refusing a wrong signature.
     private let decoy: SigningKey?
 
     package init(_ keys: [SigningKey]) {

@@ -78,7 +78,7 @@ package struct URLSigner: Sendable {
     private struct Endpoint {
         let presets: Authorizer.PresetUse
         var hasDialects = false
-        /// Whether the dialect is that of wsrv.nl, whatever that of the others is.
+        /// Whether the dialect is wsrv.nl's, whatever the dialect of other URLs is.
         var isWsrv = false
         let read: @Sendable (QueryString, QueryLimits, Dialect) throws(InvalidParameter) -> ImageQuery?
 

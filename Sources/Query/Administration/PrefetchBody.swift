@@ -15,7 +15,7 @@ package struct PrefetchBody: Decodable, Hashable {
     private enum Member: String, CaseIterable {
         case urls, queries, widths
 
-        /// Phrases for the type of its value and for that of its elements, which complete "must be …".
+        /// Phrases for the types of the value and of its elements, which complete "must be …".
         var types: (whole: String, element: String) {
             switch self {
             case .urls: ("a list of URLs", "a URL as a string")

@@ -26,7 +26,7 @@ package struct PrefetchGrammar: Sendable {
         let mark: SourceMap.Mark?
     }
 
-    /// The images that a body asks for. Those of one source follow each other, so that it is downloaded once.
+    /// The images that a body asks for. Images of one source follow each other, so that the source is downloaded once.
     ///
     /// - Parameters:
     ///   - accept: The field `Accept`, which decides on negotiated formats. Each image is made in the best one.

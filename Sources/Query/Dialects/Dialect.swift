@@ -1,15 +1,15 @@
-/// Whose parameters a query is written in.
+/// The set of parameters that a query is written in.
 package enum Dialect: String, CaseIterable, Sendable {
-    /// Those that are documented here.
+    /// Darkroom's own parameters.
     case darkroom
-    /// Those of wsrv.nl, which runs weserv/images. ``WsrvTable`` translates them.
+    /// The parameters of wsrv.nl, which runs weserv/images. ``WsrvTable`` translates them.
     case wsrv
 
     /// The parameter that names the dialect of a query.
     package static let parameter = "compat"
 
-    /// The dialect of a query: the one that it names, else its endpoint's. Presets are Darkroom's, so a query with one
-    /// is too.
+    /// The dialect that a query names, otherwise its endpoint's. Presets are written in Darkroom's dialect, so a query
+    /// with a preset is too.
     ///
     /// - Parameter standard: The dialect of queries that do not name theirs.
     package static func of(_ query: QueryString, standard: Dialect) -> Dialect {

@@ -1,15 +1,16 @@
 import DarkroomTransforms
 
-/// The parameters of wsrv.nl, one row each, with what they mean in Darkroom's: a pure function in front of the grammar.
+/// The parameters of wsrv.nl, one row each, with their meaning in Darkroom's parameters: a pure function in front of
+/// the grammar.
 ///
-/// The meaning of a value is that of weserv/images 5, which runs wsrv.nl: a value outside its range, and a parameter
-/// that it does not have, changes nothing.
+/// A value means what it means to weserv/images 5, which runs wsrv.nl. A value outside its range and an unknown
+/// parameter change nothing.
 enum WsrvTable {
     struct Row: Sendable {
         let name: String
         /// Other names of the same parameter.
         var synonyms: [String] = []
-        /// Reads a value, which is nil where the name stands alone. False = it means nothing.
+        /// Reads a value, which is nil for a name without `=`. False = the value means nothing.
         let read: @Sendable (String?, inout WsrvDraft) -> Bool
 
         init(

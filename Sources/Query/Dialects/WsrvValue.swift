@@ -9,7 +9,7 @@ enum WsrvValue {
     /// The largest number that is read (`VIPS_MAX_COORD`).
     private static let largest = 10_000_000.0
 
-    /// The formats of `output`; any other is that of the source.
+    /// The formats of `output`. Any other value selects the format of the source.
     static let formats = [
         "jpg": "jpg", "png": "png", "gif": "gif", "tiff": "tiff", "tif": "tiff", "webp": "webp", "avif": "avif",
         "av1": "avif", "jxl": "jxl", "json": "json", "origin": "origin",

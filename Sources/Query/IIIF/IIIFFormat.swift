@@ -6,7 +6,7 @@ package struct IIIFFormat: Hashable, Sendable {
     package let name: String
     let output: OutputFormat
 
-    /// All formats, those of level 2 first. Names have three letters where a format has such an extension.
+    /// All formats, the formats of level 2 first. Names have three letters where a format has such an extension.
     package static let all = OutputFormat.imagesByReach.map { format in
         IIIFFormat(name: format.extensions.first { $0.utf8.count == 3 } ?? format.rawValue, output: format)
     }

@@ -2,8 +2,8 @@ import DarkroomNetwork
 
 /// Numbers in IIIF paths: decimal digits, with a point where they need not be integers (§4.7).
 enum IIIFNumbers {
-    /// The numbers of a comma-separated list, of at most nine digits each; nil where there are no digits, and an empty
-    /// list if it has anything else.
+    /// The numbers of a comma-separated list, of at most nine digits each; nil for an item without digits. The list is
+    /// empty if the text has anything else.
     static func pixels(_ text: Substring) -> [Int?] {
         let members = text.split(separator: ",", omittingEmptySubsequences: false)
         let numbers = members.map { $0.hasPrefix("-") ? nil : Digits.integer(String($0)) }

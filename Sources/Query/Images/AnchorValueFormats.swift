@@ -20,7 +20,7 @@ extension Mark.Anchor {
     /// Nil for `tile`.
     fileprivate var position: Position? { fractions.map { .anchor(x: $0.x, y: $0.y) } }
 
-    /// Those of weserv/images, and corners with their words swapped.
+    /// The names of weserv/images, and names of corners with their words swapped.
     fileprivate static let aliases: KeyValuePairs<String, Mark.Anchor> = [
         "c": .center, "t": .top, "tr": .topRight, "r": .right, "br": .bottomRight, "b": .bottom, "bl": .bottomLeft,
         "l": .left, "tl": .topLeft, "right-top": .topRight, "right-bottom": .bottomRight, "left-bottom": .bottomLeft,

@@ -1,6 +1,6 @@
 import DarkroomTransforms
 
-/// What the parameters of the box amount to.
+/// The meaning of the parameters of the box.
 extension ImageQueryDraft {
     /// What `fit` means where it is not given.
     var fitOrDefault: Fit {
@@ -139,7 +139,7 @@ extension Recipe {
 }
 
 extension Position {
-    /// What `contain` makes of a position: it cuts nothing, so there is no content to choose by.
+    /// The position as `contain` uses it. `contain` cuts nothing, so a choice by content does not apply.
     fileprivate var placement: Position {
         switch self {
         case .anchor: self

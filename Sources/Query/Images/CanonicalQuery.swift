@@ -6,7 +6,7 @@
 package struct CanonicalQuery: Hashable, Sendable {
     package struct Parameter: Hashable, Encodable, Sendable {
         package let name: String
-        /// Not percent-encoded; empty where the name stands alone.
+        /// Not percent-encoded; empty for a name without `=`.
         package let value: String
     }
 
@@ -17,7 +17,7 @@ package struct CanonicalQuery: Hashable, Sendable {
         self.init(query, ImageQueryGrammar(limits: limits))
     }
 
-    /// - Parameter grammar: That of `/image`.
+    /// - Parameter grammar: The grammar of `/image`.
     init(_ query: ImageQuery, _ grammar: ImageQueryGrammar) {
         self.query = grammar.table.write(ImageQueryDraft(writing: query, grammar.limits))
     }

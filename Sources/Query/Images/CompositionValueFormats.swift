@@ -46,7 +46,7 @@ extension ImageQueryDraft {
 }
 
 extension ValueFormat where Value == BorderStyle? {
-    /// `width` or `width,color`; a width of 0 is no border.
+    /// `width` or `width,color`; a width of 0 means no border.
     static var border: ValueFormat {
         ValueFormat(
             .text(

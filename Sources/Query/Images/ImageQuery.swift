@@ -22,7 +22,7 @@ package struct ImageQuery: Hashable, Sendable {
     package var pages = PageSelection()
     /// The encoding. Without a format it is negotiated by `Accept`.
     package var output = OutputOptions()
-    /// Whether a result without a format of its own has that of the source, whatever the client accepts.
+    /// Whether a result without a format of its own has the format of the source, whatever the client accepts.
     package var keepsFormat = false
     /// Placeholders that the response carries besides the image: some of `color`, `blurHash`, `thumbHash` and `lqip`.
     package var placeholders: ImageDetails = []
@@ -36,7 +36,7 @@ package struct ImageQuery: Hashable, Sendable {
     package var waitsForDisk = false
     /// Whether the response waits for the best format that the client accepts.
     package var waitsForBest = false
-    /// The formats that a negotiated one is chosen from; nil = those of the server.
+    /// The formats that negotiation chooses from; nil = the formats of the server.
     package var formats: FormatList?
     /// Whether client hints can change the image.
     package var dependsOnClientHints = false
@@ -44,7 +44,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var priority: Priority?
     /// How long the client may use the response from now on; nil = what origin and server say.
     package var maxAge: Duration?
-    /// The file name in `Content-Disposition`; it needs no quoting. An ending `.*` stands for the format's.
+    /// The file name in `Content-Disposition`; it needs no quoting. An ending `.*` is replaced by the format's
+    /// extension.
     package var fileName: String?
     /// Whether the response is a `data:` URL of the image.
     package var encodesBase64 = false
@@ -64,7 +65,7 @@ package struct ImageQuery: Hashable, Sendable {
     /// Whether the document of `/info` says where the image was taken.
     package var includesPosition: Bool { output.details.contains(.position) }
 
-    /// A request for the sources of the query, with default options. That of an upload lacks its bytes.
+    /// A request for the sources of the query, with default options. The request of an upload lacks its bytes.
     ///
     /// - Parameter map: the short names that the sources may have.
     package func sourceRequest(_ map: SourceMap) throws(InvalidSourceURL) -> ImageRequest {
@@ -104,7 +105,7 @@ package struct ImageQuery: Hashable, Sendable {
     /// Sets recipe, pages, encoding and cache use of a request.
     ///
     /// - Parameters:
-    ///   - preferences: Those of the client, by the server's ``NegotiationPolicy``.
+    ///   - preferences: The client's preferences, by the server's ``NegotiationPolicy``.
     ///   - policy: What the client accepts of the caches; its mode is ``cache``.
     package func apply(to request: inout ImageRequest, for preferences: ClientPreferences, policy: RequestCachePolicy) {
         request.recipe = recipe

@@ -80,10 +80,10 @@ struct ImageQueryDraft: Sendable {
         if !output.supportsPassthrough { output.passthrough = limits.defaultPassthrough }
     }
 
-    /// The query that the parameters amount to. Values that change nothing become the default, so that equal images
-    /// have equal queries.
+    /// The query that the parameters describe. Values that change nothing become the default, so that equal images have
+    /// equal queries.
     ///
-    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    /// - Parameter hints: The client's hints; nil if the server does not use them.
     func finished(_ limits: QueryLimits, _ hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
         if let hints { return try applying(hints, limits).finished(limits) }
         guard !query.url.isEmpty || query.isUpload else {

@@ -77,12 +77,12 @@ package struct ImageQueryGrammar: Sendable {
         table = ParameterTable(ImageParameters.uploadRows(limits), initial: draft)
     }
 
-    /// The grammar of `POST /image`, which is that of `/image` without `url`.
+    /// The grammar of `POST /image`: the grammar of `/image` without `url`.
     package static func upload(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(upload: limits) }
 
     /// Reads a query of the grammar of uploads.
     ///
-    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    /// - Parameter hints: The client's hints; nil if the server does not use them.
     package func parseUpload(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
         guard !query.contains("url") else {
             throw InvalidParameter(
@@ -106,7 +106,7 @@ package struct ImageQueryGrammar: Sendable {
 
     /// Reads a query.
     ///
-    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    /// - Parameter hints: The client's hints; nil if the server does not use them.
     package func parse(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
         try table.read(translation(of: query)?.query ?? query).finished(limits, hints)
     }
@@ -117,14 +117,15 @@ package struct ImageQueryGrammar: Sendable {
         return try Translation(query, from: Dialect.of(query, standard: dialect), limits: limits)
     }
 
-    /// Reads a query whose source is given elsewhere, such as that of a preset. Its ``ImageQuery/url`` means nothing.
+    /// Reads a query whose source is given elsewhere, such as the query of a preset. Its ``ImageQuery/url`` means
+    /// nothing.
     func parseWithoutSource(_ query: QueryString, elsewhere: String) throws(InvalidParameter) -> ImageQuery {
         guard !query.contains("url") else { throw InvalidParameter("url", elsewhere) }
         return try parse(QueryString(pairs: [QueryString.Pair(name: "url", value: "file")] + query.pairs))
     }
 }
 
-/// The grammar of `/explain` queries: that of `/image`, and `fetch`.
+/// The grammar of `/explain` queries: the grammar of `/image`, and `fetch`.
 package struct ExplainGrammar: Sendable {
     private let limits: QueryLimits
     private let dialect: Dialect
@@ -154,7 +155,7 @@ package struct ExplainGrammar: Sendable {
 
     /// Reads a query.
     ///
-    /// - Parameter hints: Those of the client; nil if the server does not use them.
+    /// - Parameter hints: The client's hints; nil if the server does not use them.
     package func parse(
         _ query: QueryString, hints: ClientHints? = nil
     ) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {

@@ -3,7 +3,7 @@ package struct ImageURLBuilder: Sendable {
     private let prefix: String
     private let grammar: ImageQueryGrammar
     private let keys: [SigningKey]
-    /// That of `/image`.
+    /// The dialect of `/image`.
     private let dialect: Dialect
 
     /// - Parameters:
@@ -27,8 +27,9 @@ package struct ImageURLBuilder: Sendable {
 
     /// The URL of an image. Of its characters, HTML needs only `&` escaped.
     ///
-    /// - Parameter authorization: That of the client who gets the URL. A signed URL is signed with the same key until
-    ///   the same time, or, where the admin token stood in for a signature, with the first key that is not restricted.
+    /// - Parameter authorization: The authorization of the client who gets the URL. A signed URL is signed with the
+    ///   same key until the same time. If the admin token replaced the signature, the URL is signed with the first
+    ///   unrestricted key.
     package func url(of query: ImageQuery, for authorization: Authorization = Authorization()) -> String {
         var parameters = canonical(query)
         if let expires = authorization.expires {

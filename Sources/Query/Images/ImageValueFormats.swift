@@ -64,7 +64,7 @@ extension ValueFormat where Value == String {
 
 extension ValueFormat where Value == Orient.Rule {
     static var orientation: ValueFormat {
-        // EXIF orientation 1 is that of pixels stored upright.
+        // EXIF orientation 1 means that pixels are stored upright.
         .choice([
             "auto": .auto, "none": .none, "1": .none, "2": .exif(2), "3": .exif(3), "4": .exif(4), "5": .exif(5),
             "6": .exif(6), "7": .exif(7), "8": .exif(8),
@@ -168,7 +168,7 @@ extension ValueFormat where Value == ImageDetails {
 }
 
 extension ImageDetails {
-    /// The members of weserv/images, instead of those of Darkroom.
+    /// The members of weserv/images, instead of Darkroom's members.
     static let foreign: [(name: String, value: ImageDetails)] = [("weserv", .weserv)]
 
     /// Their names in queries and documents, in the order of the documentation.

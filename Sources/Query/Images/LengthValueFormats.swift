@@ -2,8 +2,8 @@ import DarkroomNetwork
 import DarkroomTransforms
 
 extension ValueFormat where Value == Length {
-    /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling, and `0` that
-    /// of zero percent.
+    /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling, and `0` is
+    /// the canonical spelling of zero percent.
     static func length(_ range: ClosedRange<Int>, percent: ClosedRange<Double>) -> ValueFormat {
         ValueFormat(.length(range, percent: percent)) { text in
             guard let length = Length(parsing: text) else { return nil }

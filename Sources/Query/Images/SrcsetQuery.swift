@@ -69,8 +69,8 @@ struct SrcsetDraft: Sendable {
     var sizes = "100vw"
 }
 
-/// The grammar of `/srcset` queries: that of `/image` without `w`, `fields`, `encoding` and
-/// `compat`, with `widths` and `sizes`.
+/// The grammar of `/srcset` queries: the grammar of `/image` without `w`, `fields`, `encoding` and `compat`, with
+/// `widths` and `sizes`.
 package struct SrcsetGrammar: Sendable {
     private let limits: QueryLimits
     let table: ParameterTable<SrcsetDraft>

@@ -13,7 +13,7 @@ package struct InvalidParameter: Error, Hashable {
     /// A value outside its format.
     ///
     /// - Parameters:
-    ///   - value: The value as received; nil or empty where the name stands alone.
+    ///   - value: The value as received; nil or empty for a name without a value.
     ///   - expected: What the value must be, as in "an integer from 1 to 8192".
     init(_ parameter: String, got value: String?, expected: String) {
         let given = value.flatMap { $0.isEmpty ? nil : "'\(Self.clipped($0))'" } ?? "no value"

@@ -10,7 +10,7 @@ package struct Parameter<Draft>: Sendable {
     /// it depends (`q`). Known once the row is part of a ``ParameterTable``.
     package private(set) var defaultText: String?
     package let documentation: ParameterDocumentation
-    /// Reads a value into a draft; nil = the name stands alone, without `=`.
+    /// Reads a value into a draft; nil = the name has no `=`.
     let assign: @Sendable (String?, inout Draft) throws(InvalidParameter) -> Void
     /// Writes the canonical value of a draft: "" for a bare name, nil where there is nothing to write.
     let text: @Sendable (Draft) -> String?

@@ -1,6 +1,6 @@
 /// The parameters of one endpoint. An unknown, repeated or malformed parameter is refused, never guessed.
 package struct ParameterTable<Draft: Sendable>: Sendable {
-    /// The rows in the order of the documentation, which is that of canonical queries too.
+    /// The rows in the order of the documentation, which is also the order of canonical queries.
     package let parameters: [Parameter<Draft>]
     /// What a query without parameters means.
     let initial: Draft

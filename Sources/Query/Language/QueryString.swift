@@ -6,7 +6,7 @@ import DarkroomNetwork
 package struct QueryString: Hashable, Sendable {
     package struct Pair: Hashable, Sendable {
         package var name: String
-        /// Nil where the name stands alone, without `=`.
+        /// Nil for a name without `=`.
         package var value: String?
 
         package init(name: String, value: String? = nil) {
@@ -86,7 +86,7 @@ package struct QueryString: Hashable, Sendable {
         }
     }
 
-    /// The query as written behind a `?`, in the order of ``pairs``, as `name=value` even where there is no value.
+    /// The query as written behind a `?`, in the order of ``pairs``, as `name=value` even without a value.
     ///
     /// Everything outside the unreserved set of RFC 3986 §2.3 is percent-encoded with uppercase digits, so that the
     /// text survives in HTML, in a `srcset` and next to a comma.

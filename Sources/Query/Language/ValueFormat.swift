@@ -8,7 +8,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
     private(set) var bareValue: Value?
     /// Reads a text that is not empty; nil where it does not fit the schema.
     let read: @Sendable (String) -> Value?
-    /// The one spelling of a value: "" for a parameter without a value, nil for a value that no text stands for.
+    /// The one spelling of a value: "" for a parameter without a value, nil for a value that cannot be written.
     let write: @Sendable (Value) -> String?
 
     init(

@@ -3,7 +3,7 @@ import DarkroomTransforms
 
 /// The parameters of `/image`, one row each: the only place that knows how a parameter is read, written and documented.
 ///
-/// The names are those of weserv/images. To add a parameter, add a row: the grammar, canonical queries, suggestions and
+/// The names come from weserv/images. To add a parameter, add a row: the grammar, canonical queries, suggestions and
 /// the reference page follow from it.
 enum ImageParameters {
     typealias Row = Parameter<ImageQueryDraft>
