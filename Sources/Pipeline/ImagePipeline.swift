@@ -117,7 +117,7 @@ public final class ImagePipeline: Sendable {
     ///   - memoryBytes: the budget of the memory tier in bytes; 0 = none. Default: 256 MiB.
     ///   - disk: a second tier, for example a ``DiskStore``, which the caller closes. Default: none.
     ///   - delegate: the decisions of the pipeline's user.
-    ///   - keyFilter: decides which sources are the same image. Default: those with equal canonical addresses.
+    ///   - keyFilter: decides which sources are the same image. Default: sources with equal canonical addresses.
     public convenience init(
         configuration: PipelineConfiguration = PipelineConfiguration(),
         downloads: GuardedHTTPClient.Settings = GuardedHTTPClient.Settings(), memoryBytes: Int = 256 << 20,
@@ -202,7 +202,7 @@ public final class ImagePipeline: Sendable {
         defer { deadlines.end(number) }
         do throws(PipelineError) {
             guard configuration.continuesInBackground else { return try await composedImage(for: request, look) }
-            // An unstructured task is not canceled with the caller's.
+            // An unstructured task is not canceled when the caller's task is canceled.
             return try await Task { [request] in
                 await Result { () async throws(PipelineError) in try await composedImage(for: request, look) }
             }.value.get()
@@ -234,7 +234,7 @@ public final class ImagePipeline: Sendable {
     }
 }
 
-/// What a pipeline would do with a request, and what it has cached.
+/// Inspection: how a pipeline would answer a request, and its cached entries.
 extension ImagePipeline {
     /// Returns the tiers that have a request's entries, without a side effect: nothing is read into memory, fetched or
     /// made (SDWebImage's cache query). Whether the entries are fresh is not considered.
@@ -249,7 +249,7 @@ extension ImagePipeline {
     /// changes: no entry counts as used, nothing is stored, and no origin is contacted unless `fetch` is true.
     ///
     /// - Parameter fetch: whether the source is downloaded if the request itself would have to, so that there is a
-    ///   plan. The download is not stored, since only its header is read. The explained decision is that from before
+    ///   plan. The download is not stored, since only its header is read. The explained decision is the decision before
     ///   the download.
     /// - Throws: the error that the request would end in, as far as it is known without decoding. The request's
     ///   fallback is not considered.
@@ -267,7 +267,7 @@ extension ImagePipeline {
         }
     }
 
-    /// The size of a request's result, from what is known of its source. A mark changes no size.
+    /// The size of a request's result, from the known summary of its source. A mark does not change the size.
     ///
     /// - Throws: ``PipelineError/badParameter(_:)`` as the request would.
     package func size(of request: ImageRequest, from source: SourceSummary) throws(PipelineError) -> PlannedSize {
@@ -282,7 +282,7 @@ extension ImagePipeline {
     public var load: PipelineLoad { resolver.producer.pixels.queue.load }
 }
 
-/// What a pipeline keeps.
+/// Changes to the cached entries.
 extension ImagePipeline {
     /// Purges sources from the caches, along with their remembered failures. Work in progress for them is answered but
     /// not stored.
@@ -290,7 +290,7 @@ extension ImagePipeline {
     /// - Parameters:
     ///   - soft: marks the sources as stale instead of removing them.
     ///   - dryRun: reports what would be purged without purging it.
-    ///   - tiers: the tiers to purge. Purging a single tier is meant for `.everything`. With the shared one, the other
+    ///   - tiers: the tiers to purge. Purging a single tier is meant for `.everything`. With the shared tier, the other
     ///     servers purge the sources too.
     @discardableResult public func purge(
         _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
@@ -298,7 +298,7 @@ extension ImagePipeline {
 
     /// Carries out the purges of other servers that share a tier with this one.
     ///
-    /// - Returns: whether they could be read; true without a shared tier.
+    /// - Returns: whether the purges could be read; true without a shared tier.
     @discardableResult package func carryOutPurges() async -> Bool { await resolver.cache.carryOutPurges() }
 
     /// Removes the disk entries that are older than the disk tier keeps them.
@@ -325,11 +325,11 @@ extension ImagePipeline {
     /// Derives the keys of a request.
     package func lookup(for request: ImageRequest) -> ImageLookup { ImageLookup(resolve(request)) }
 
-    /// The image, if all that it takes is in memory, or in files that the system has in memory, and may be used without
+    /// The image, if all its parts are in memory, or in files that the system has in memory, and may be used without
     /// contact to the origin. Never waits.
     ///
-    /// What is stored, purged and fresh is judged at each call. The chain and the key of the source date from the
-    /// moment when the lookup was made.
+    /// Each call checks storage, purges and freshness again. The chain and the key of the source date from the moment
+    /// when the lookup was made.
     package func imageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
         if resolver.cache.isBehind { return nil }
         guard lookup.request.input.mark == nil else { return markedImageAtOnce(lookup) }
@@ -352,7 +352,7 @@ extension ImagePipeline {
     }
 }
 
-/// Refusals before anything is started for a request: under overload, the cheaper they are, the more images are made.
+/// Refusals before anything is started for a request. Under overload, cheap refusals leave more time for making images.
 extension ImagePipeline {
     /// Whether requests may be refused at the moment.
     package var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }

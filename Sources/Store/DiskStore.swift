@@ -13,7 +13,7 @@ import Synchronization
 /// file's inode, size and times of change are unchanged. A corrupt entry is removed, is counted, and is a miss. Files
 /// are not synced to the device: a power failure may cost the latest entries, but never the integrity of any.
 ///
-/// Once open, the store never fails. An entry that can't be read is a miss, and one that can't be written is dropped.
+/// Once open, the store never fails. An entry that can't be read is a miss. An entry that can't be written is dropped.
 /// The beginning and the end of an outage are logged. While writing fails, one entry at a time is tried and the others
 /// are refused. A directory that was deleted and an index that proves corrupt are replaced while the store is open.
 /// Removed entries are never found again while the store is open, even if the volume refuses to delete their files. If
@@ -127,7 +127,7 @@ public final class DiskStore: Storing {
         }
     }
 
-    /// Writes the queued entries and releases the directory. Afterwards every lookup is a miss, and what is stored is
+    /// Writes the queued entries and releases the directory. Afterwards every lookup is a miss, and every write is
     /// dropped. Closing twice is harmless.
     public func close() async {
         guard let writer, await writer.perform({ $0.beginClosing() }) else { return }
@@ -166,7 +166,7 @@ extension DiskStore {
     }
 
     /// Returns all of these entries of one source if they were read before and the system has their files in memory.
-    /// Otherwise this counts as no lookup.
+    /// Otherwise the call does not count as a lookup.
     public func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
         lookups?.entriesAtOnce(for: keys)
     }

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The reason why a disk store can't be opened. Corruption is never one: it is healed.
+/// The reason why a disk store can't be opened. Corruption never prevents opening: it is repaired.
 public enum DiskStoreError: Error, Equatable, Sendable {
     /// Another store, in this process or another, has this directory open.
     case inUse(directory: String)
@@ -17,7 +17,7 @@ public enum DiskStoreError: Error, Equatable, Sendable {
 }
 
 extension DiskStoreError {
-    /// The error of an opening that failed with this error.
+    /// Maps the storage error that made an opening fail.
     init(_ error: StorageError, directory: String) {
         switch error.code {
         case EROFS, EACCES, EPERM: self = .readOnly(directory: directory)

@@ -10,8 +10,8 @@ import Synchronization
 /// that rounds up, the store may thus take up to twice its budget. All methods can be called from any thread and return
 /// quickly: one lock protects the table, and no bytes are copied or freed under it.
 public final class MemoryStore: Sendable {
-    /// The cost of an entry besides its bytes: keys, node, buffer headers and its share of the tables. Measured as 260
-    /// to 390 bytes for sources with ten entries, and 930 for sources with one.
+    /// The cost of an entry in addition to its bytes: keys, node, buffer headers and its share of the tables. Measured
+    /// as 260 to 390 bytes for sources with ten entries, and 930 for sources with one.
     public static let entryOverheadBytes = 768
 
     /// The most entries whose bodies stay in memory files, each of which takes a descriptor. The bodies of others are
@@ -43,7 +43,8 @@ public final class MemoryStore: Sendable {
         state.withLock { $0.statistics }
     }
 
-    /// The number of sources in the index by source, which has only those with an entry, so that it stays bounded.
+    /// The number of sources in the index by source. The index has only sources with an entry, so that it stays
+    /// bounded.
     var indexedSourceCount: Int {
         state.withLock { $0.indexedSourceCount }
     }

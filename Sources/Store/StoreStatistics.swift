@@ -8,7 +8,7 @@ public struct MemoryStatistics: Equatable, Sendable {
     public var hits = 0
     /// Lookups that found nothing.
     public var misses = 0
-    /// Entries evicted to make room for others.
+    /// Entries evicted to free space for others.
     public var evictions = 0
     /// Times that entries were evicted because memory was short. These entries don't count as ``evictions``.
     public var shrinks = 0

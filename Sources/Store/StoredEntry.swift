@@ -1,7 +1,7 @@
 package import DarkroomMachine
 public import NIOCore
 
-/// An entry of a store: an original or a variant, with metadata of the owner's.
+/// An entry of a store: an original or a variant, with the owner's metadata.
 public struct StoredEntry: Sendable {
     /// The maximum number of labels of an entry: 160.
     public static let maximumLabels = 160
@@ -15,7 +15,7 @@ public struct StoredEntry: Sendable {
     }
     /// The same bytes. The bytes of an original may be in a memory file.
     package var content: SharedBytes
-    /// Data of the owner's about the body, opaque to the store.
+    /// The owner's data about the body, opaque to the store.
     public var metadata: ByteBuffer
     /// Labels by which the source of the entry is found, such as `host:example.com`, compared as bytes of UTF-8. An
     /// entry with more than ``maximumLabels`` labels, or with one of more than ``maximumLabelBytes``, is not stored.
@@ -24,7 +24,7 @@ public struct StoredEntry: Sendable {
     /// counts as corrupt.
     public var bodyDigest: StoreKey?
     /// An entry without a body that is stored for the same source on its own, and of which the store may keep a copy
-    /// with this entry, so that it can be restored if the store's index is lost. Nil in what a lookup returns.
+    /// with this entry, so that it can be restored if the store's index is lost. Nil in the result of a lookup.
     public var companion: Companion?
     /// Whether a lookup returned a restored copy (see ``companion``), which may be older than what was stored last.
     public var isRestored = false
@@ -64,7 +64,7 @@ public struct StoredEntry: Sendable {
 }
 
 extension StoredEntry: Equatable {
-    /// Compares what is stored for the key.
+    /// Compares the stored values.
     public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
         left.body == right.body && left.metadata == right.metadata && left.labels == right.labels
     }

@@ -2,15 +2,14 @@ public import NIOCore
 
 /// A persistent store of originals and variants: the disk tier of the pipeline.
 ///
-/// ``DiskStore`` is the built-in one. A store of your own may keep entries anywhere, under these rules:
+/// ``DiskStore`` is the built-in store. A store of your own may keep entries anywhere, under these rules:
 ///
 /// - It may lose any entry at any time.
-/// - A lookup returns byte for byte what was stored last for the key, or what was stored for it before, but never an
-///   entry that has been removed. An entry with ``StoredEntry/isRestored`` may be an older one, or a removed one.
-/// - Removals and queries by source run after the writes that were queued before them, and before those queued later.
+/// - A lookup returns byte for byte the last entry stored for the key, or an earlier one, but never an entry that has
+///   been removed. An entry with ``StoredEntry/isRestored`` may be an older one, or a removed one.
+/// - Removals and queries by source run after the writes that were queued before them, and before writes queued later.
 public protocol Storing: Sendable {
-    /// Returns the entry for this key, or nil if there is none, if it is past its maximum age or if it can't be read
-    /// intact.
+    /// Returns the entry for this key; nil if it is missing, is past its maximum age or can't be read intact.
     func entry(for key: EntryKey) async -> StoredEntry?
 
     /// Looks for entries of one source like ``entry(for:)``, in the order of the keys until one is missing. By default,

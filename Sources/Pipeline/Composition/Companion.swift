@@ -21,7 +21,7 @@ enum Companion {
         case .mark: error.ofMark
         case .interim: error
         case .placeholders: nil
-        // A fallback that is refused on principle says so.
+        // A fallback that may never be used reports its own error.
         case .fallback: error.permitsFallback ? own ?? error : error
         }
     }
@@ -45,7 +45,8 @@ extension ImageRequest {
             request.output = interim
             request.interim = nil
         case .placeholders:
-            // They depend on nothing else in the output, so images of different formats and qualities share them.
+            // Placeholders depend on nothing else in the output, so images of different formats and qualities share
+            // them.
             let details = placeholders.intersection([.color, .blurHash, .thumbHash, .lqip])
             guard !details.isEmpty else { return nil }
             request.output = OutputOptions(format: .json, details: details)

@@ -57,7 +57,7 @@ extension ImagePipeline {
         return marked
     }
 
-    /// The request with what the caches know of its mark, whether or not that may be used, without a side effect.
+    /// The request with its mark as cached, whether or not the mark may be used. Has no side effect.
     func resolveForInspection(_ request: ImageRequest) async -> ResolvedRequest {
         guard let asked = markRequest(of: request, Urgency(request.priority)) else { return resolve(request) }
         guard let record = await resolver.inquiry(asked, nil, .peek).look.record else { return resolve(request) }
@@ -66,7 +66,7 @@ extension ImagePipeline {
 
     // MARK: Keys
 
-    /// - Parameter mark: the request's mark; nil = what memory has of it.
+    /// - Parameter mark: the request's mark; nil = the mark as the memory tier has it.
     func resolve(
         _ request: ImageRequest, reporter: ImageTaskReporter? = nil, mark: ResolvedMark? = nil
     ) -> ResolvedRequest {
@@ -101,8 +101,8 @@ extension ImagePipeline {
             input: input, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source), urgency: urgency)
     }
 
-    /// Throws if the source or the mark may not be contacted, as far as that is known without resolving a name. What a
-    /// cache has of it counts for nothing: it may have been stored under other settings.
+    /// Throws if the source or the mark may not be contacted, as far as that is known without resolving a name. Cached
+    /// entries do not count: they may have been stored under other settings.
     func requireAllowedSources(of request: ImageRequest) throws(PipelineError) {
         let origin = resolver.fetcher.fetch.origin
         if request.data == nil, let refusal = origin.refusal(of: request.source) { throw PipelineError(refusal) }
@@ -128,7 +128,8 @@ extension ImageResolver {
         var request = request
         request.keepsOriginal = .ifAvailable
         let (response, record) = try await found(request)
-        // The source's download may wait for bytes that the mark's would hold. What the caches have is found again.
+        // The download of the source may wait for bytes that the download of the mark would hold. Cached bytes are
+        // found again.
         var original = response.original?.released
         if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
         return ResolvedMark(request, record, original: original, report: response.cache)
@@ -143,13 +144,13 @@ extension ImageResolver {
         again.deadline = nil
         again.keepsOriginal = .always
         if let original = await cache.original(mark.record, for: again.access) { return original }
-        // If the mark is another by now, the request starts over.
+        // If the mark has changed, the request starts over.
         let (response, record) = try await found(again)
         guard let original = response.original, record.content == mark.record.content else { throw .failed }
         return original
     }
 
-    /// Whether the caches know other content of a mark by now.
+    /// Whether the caches have newer content of a mark.
     func hasChanged(_ mark: ResolvedMark) -> Bool {
         cache.storedRecord(mark.request.access).map { $0.content != mark.record.content } ?? false
     }

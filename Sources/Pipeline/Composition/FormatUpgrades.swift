@@ -4,12 +4,13 @@ import DarkroomStore
 import DarkroomWaiting
 import Synchronization
 
-/// Makes variants in their preferred formats, behind answers in quicker ones: one job for each variant, few at a time.
+/// Makes variants in their preferred formats after requests were answered in quicker formats: one job for each variant,
+/// few at a time.
 ///
-/// Jobs have the lowest priority in the pixel queue and hold no client. What does not fit is dropped: a later request
-/// starts it again.
+/// Jobs have the lowest priority in the pixel queue and hold no client. A job that does not fit is dropped: a later
+/// request starts it again.
 final class FormatUpgrades: Sendable {
-    /// What must be equal for requests to share a job.
+    /// The values that must be equal for requests to share a job.
     struct Key: Hashable, Sendable {
         let variant: EntryKey
         /// No request relies on a job that started before a purge.
@@ -55,7 +56,7 @@ final class FormatUpgrades: Sendable {
     /// The rest after a job was dropped, so that overload does not make each request try again.
     static let restAfterDrop = Duration.seconds(1)
     static let restAfterFailure = Duration.seconds(60)
-    /// The most variants that rest. Beyond that, those whose rest ends first may be tried again.
+    /// The most variants that rest. Beyond it, the variants whose rest ends first may be tried again.
     static let maxResting = 1_024
 
     private let concurrency: Int
@@ -104,7 +105,7 @@ final class FormatUpgrades: Sendable {
 
     func recordInterimAnswer() { state.withLock { $0.interimAnswers += 1 } }
 
-    /// Starts a job, unless there is one for the variant already.
+    /// Starts a job, unless the variant already has one.
     ///
     /// - Parameters:
     ///   - bytes: the bytes of the originals that `work` holds.

@@ -25,7 +25,7 @@ extension ImageResolver {
     /// Whether a request whose variant has to be made is answered in its interim output.
     ///
     /// While clients wait for a pixel thread, nothing is estimated: reading the header would be one more wait, and a
-    /// quicker output is what everyone who waits needs. An answer that stays is not left to the load of a moment.
+    /// quicker output helps all waiting clients. A final answer does not depend on the load of a moment.
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
         guard request.keys(of: .interim) != nil else { return false }
         if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
@@ -61,7 +61,7 @@ extension ImageResolver {
 
     /// Whether the request's own output can be stored, so that it can replace another.
     ///
-    /// - Parameter original: what it is made from; nil = what the caches or the origin have then.
+    /// - Parameter original: the original that it is made from; nil = the original in the caches or at the origin then.
     func mayUpgrade(_ request: ResolvedRequest, from original: Original? = nil) -> Bool {
         cache.keepsVariants(of: request.access) && original?.mayBeStored ?? true
     }
@@ -69,7 +69,8 @@ extension ImageResolver {
     /// A response in the interim output, and the start of making the request's own. If that cannot be stored, nothing
     /// is made, and the response is final.
     ///
-    /// - Parameter original: what both are made from; nil = what the caches or the origin have then.
+    /// - Parameter original: the original that both are made from; nil = the original in the caches or at the origin
+    ///   then.
     func interimResponse(
         _ response: ImageResponse, to request: ResolvedRequest, from original: Original? = nil
     ) -> ImageResponse {
@@ -82,7 +83,7 @@ extension ImageResolver {
         return response
     }
 
-    /// Starts to make the request's own output in the background.
+    /// Starts making the request's own output in the background.
     private func upgrade(_ request: ResolvedRequest, from original: Original?) {
         let job = request.inBackground.without(.interim)
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
@@ -108,6 +109,6 @@ extension ImageResolver {
 }
 
 extension ResolvedRequest {
-    /// What requests share a job of making their own output by.
+    /// The key by which requests share the job that makes their own output.
     var upgradeKey: FormatUpgrades.Key { FormatUpgrades.Key(variant: keys.variant, epoch: epoch) }
 }

@@ -4,7 +4,7 @@ import DarkroomStore
 import DarkroomTransforms
 import Foundation
 
-/// The image that a request draws onto its source: what is known of it at this moment.
+/// The current knowledge of the image that a request draws onto its source.
 ///
 /// It is a source like any other, with a record, an original and one variant, its color. That variant is never sent: it
 /// proves that the mark decodes, before anything is drawn or stored.

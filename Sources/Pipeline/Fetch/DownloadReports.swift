@@ -5,7 +5,7 @@ import Synchronization
 
 /// Reports downloads in progress to all requests that share them, whichever request started them.
 final class DownloadBroadcaster<Key: Hashable & Sendable>: Sendable {
-    /// Receives what has arrived so far, and the number of the download; called on any thread.
+    /// Receives the bytes so far, and the number of the download; called on any thread.
     typealias Subscriber = @Sendable (PartialOriginal, _ download: Int) -> Void
 
     private struct State {
@@ -76,7 +76,7 @@ final class ImageTaskReporter: Sendable {
         var preview: Task<Void, Never>?
     }
 
-    /// The least bytes for a preview; less of a JPEG shows little.
+    /// The least bytes for a preview; fewer bytes of a JPEG show little.
     static let minPreviewBytes = 16 << 10
 
     private let events: EventBuffer

@@ -9,7 +9,7 @@ import HTTPTypes
 import NIOCore
 import Tracing
 
-/// One request to a source's origin: for its bytes, or for a confirmation of those that are known.
+/// One request to a source's origin: for its bytes, or for a confirmation of the known bytes.
 struct OriginFetch: Sendable {
     let origin: any OriginFetching
     let delegate: any ImagePipelineDelegate
@@ -19,7 +19,7 @@ struct OriginFetch: Sendable {
 
     /// The kind of request.
     enum Mode: Hashable, Sendable {
-        /// Asks for the content unless it is what is known (RFC 9111 §4.3.1).
+        /// Asks for the content unless the known content is still current (RFC 9111 §4.3.1).
         case conditional
         /// Asks for the content.
         case unconditional
@@ -55,11 +55,11 @@ struct OriginFetch: Sendable {
         return origin.refusal(of: request.source).map { PipelineError($0) }
     }
 
-    /// Contacts the origin, and stores or removes what its answer says.
+    /// Contacts the origin, and stores or removes entries according to its answer.
     ///
     /// - Parameters:
-    ///   - known: what is known of the source, fresh or not.
-    ///   - report: receives what has arrived so far, and finally the whole.
+    ///   - known: the known record of the source, fresh or not.
+    ///   - report: receives the bytes so far, and finally the whole original.
     func send(
         _ request: ResolvedRequest, _ mode: Mode, known: SourceRecord?, urgency: Urgency, report: @escaping Report
     ) async throws(PipelineError) -> Answer {
@@ -71,7 +71,7 @@ struct OriginFetch: Sendable {
             return try await accept(response, for: request, known: known, undecodable, sentAt: sentAt)
         }
         guard let validated, validated.response.isConfirmed(by: response.headers) else {
-            // The 304 is about other content than what is known.
+            // The 304 confirms other content than the known content.
             guard mode != .reload else {
                 throw .originFailed(
                     OriginFailure("The origin did not send the image.", proxyError: .httpProtocolError))

@@ -12,7 +12,7 @@ struct SharedFetch: Sendable {
     let fetches = Coalescer<Key, OriginFetch.Answer>()
     let downloads = DownloadBroadcaster<Key>()
 
-    /// What must be equal for requests to share a fetch.
+    /// The values that must be equal for requests to share a fetch.
     struct Key: Hashable, Sendable {
         let source: StoreKey
         let mode: OriginFetch.Mode
@@ -22,7 +22,7 @@ struct SharedFetch: Sendable {
 
     /// The origin's answer, and whether another request's fetch brought it.
     ///
-    /// - Parameter known: what is known of the source, fresh or not.
+    /// - Parameter known: the known record of the source, fresh or not.
     func answer(
         to request: ResolvedRequest, _ mode: OriginFetch.Mode, known: SourceRecord?
     ) async throws(PipelineError) -> (OriginFetch.Answer, isShared: Bool) {
@@ -39,7 +39,7 @@ struct SharedFetch: Sendable {
                     try await fetch.send(request, mode, known: known, urgency: urgency, report: report)
                 }
             }
-            // If the origin confirms what is known, no pixel work follows.
+            // If the origin confirms the known content, no pixel work follows.
             guard known == nil else { return try await download() }
             return try await queue.reserving(urgency, download)
         }
@@ -76,7 +76,7 @@ struct SharedFetch: Sendable {
         await fetch.cache.store(answer.record, for: request.access)
     }
 
-    /// The answer that another request received after this one looked into the caches.
+    /// The answer that another request received after this request's lookup in the caches.
     private func recentAnswer(
         to request: ResolvedRequest, since known: SourceRecord?
     ) async -> OriginFetch.Answer? {

@@ -1,8 +1,8 @@
 import DarkroomTransforms
 import Synchronization
 
-/// How long encoding takes on this machine, by format: measured constants at first, then a moving average of what was
-/// observed.
+/// How long encoding takes on this machine, by format: measured constants at first, then a moving average of
+/// observations.
 final class EncodingSpeed: Sendable {
     /// The share of an observation in the average.
     private static let weight = 0.1
@@ -12,7 +12,7 @@ final class EncodingSpeed: Sendable {
     private static let maxFactor = 20.0
 
     private let efforts: EncoderEfforts
-    /// By what the time depends on.
+    /// By the options that the time depends on.
     private let nanosecondsPerPixel = Mutex<[OutputOptions: Double]>([:])
 
     init(_ efforts: EncoderEfforts = EncoderEfforts()) {
@@ -45,8 +45,7 @@ final class EncodingSpeed: Sendable {
 }
 
 extension OutputOptions {
-    /// The options as far as the time of encoding depends on them, with one value in place of all targets and of all
-    /// numbers of bytes.
+    /// The options that the time of encoding depends on, with one value in place of all targets and of all byte limits.
     fileprivate func kind(as format: OutputFormat) -> OutputOptions {
         let options = converted(to: format)
         return OutputOptions(

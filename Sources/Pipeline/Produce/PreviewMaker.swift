@@ -9,7 +9,7 @@ struct PreviewMaker: Sendable {
     let pixels: PixelWork
     let previews = Coalescer<Key, ImagePreview>()
 
-    /// What must be equal for requests to share a preview.
+    /// The values that must be equal for requests to share a preview.
     struct Key: Hashable, Sendable {
         let variant: EntryKey
         let download: Int

@@ -50,7 +50,7 @@ struct VariantProducer: Sendable {
         return (produced, joined || produced.isShared)
     }
 
-    /// The variant that another request made after this one looked into the caches.
+    /// The variant that another request made after this request's lookup in the caches.
     private func recentlyProduced(_ request: ResolvedRequest, _ original: Original) async -> Produced? {
         guard !request.cache.waitsForDisk,
             let found = cache.recentVariant(

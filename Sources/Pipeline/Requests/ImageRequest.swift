@@ -3,7 +3,7 @@ public import DarkroomNetwork
 import DarkroomOrigin
 public import DarkroomTransforms
 
-/// A request for one image: its source, what is done to the pixels, and how the result is encoded.
+/// A request for one image: its source, the steps applied to the pixels, and the encoding of the result.
 public struct ImageRequest: Sendable {
     /// The source, as it is downloaded. The pipeline's ``CacheKeyFilter`` decides which sources share cache entries.
     /// Setting it replaces ``data``.
@@ -35,7 +35,7 @@ public struct ImageRequest: Sendable {
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
-    /// Texts that the variant's key has besides what it is made of; nil = none.
+    /// Texts that become part of the variant's key, in addition to the values that determine the image; nil = none.
     package var versions: [String?] = []
     /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients
     /// get equal shares of its time. The empty string, which is the default, counts as one client.

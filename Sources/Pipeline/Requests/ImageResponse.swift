@@ -37,9 +37,9 @@ public struct ImageResponse: Sendable {
     public var placeholders: Placeholders?
     /// The quality of the result if the request left it to the image (``OutputOptions/decidesQuality``); nil if not.
     public var quality: ResultQuality?
-    /// The origin's response fields about the source and its caching: those in `StoredResponse.storedFieldNames`.
+    /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
-    /// What is known of the source; nil in a response that no pipeline made.
+    /// The source's record; nil in a response that no pipeline made.
     var record: SourceRecord?
     /// The source's bytes, if the request keeps them.
     var original: Original?

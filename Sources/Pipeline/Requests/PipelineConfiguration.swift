@@ -57,7 +57,7 @@ public struct PipelineLoad: Sendable {
     /// The memory budget of the running jobs, in bytes.
     public var budgetBytes: Int
     /// Refused jobs since the start, by reason: `full`, `displaced` (a client with fewer waiting jobs took the place),
-    /// `too_late` (its deadline would have passed in the queue) and `expired` (it did); and how long they had waited
-    /// together. The first and the third of these are refused at once.
+    /// `too_late` (its deadline would have passed in the queue) and `expired` (it did); and the sum of their waits.
+    /// `full` and `too_late` jobs are refused at once.
     public var refusals: [(reason: String, count: Int, waited: Duration)]
 }

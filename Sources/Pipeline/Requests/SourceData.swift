@@ -43,7 +43,7 @@ public final class SourceData: Sendable {
 }
 
 extension SourceData {
-    /// The bytes as the pipeline takes them from an origin. What is made from equal bytes never becomes outdated.
+    /// The bytes as the response of an origin. Variants of equal bytes never become outdated.
     func response(at now: Date) -> OriginResponse {
         var fields: HTTPFields = [.cacheControl: "public, max-age=31536000, immutable"]
         if let tag = HTTPField.Name("Cache-Tag") { fields[tag] = Self.purgeTag }
@@ -56,8 +56,8 @@ extension SourceData {
 }
 
 extension CacheOptions {
-    /// The options of a request with ``SourceData``: the bytes are not stored, and nothing is looked up that could not
-    /// have been stored.
+    /// The options of a request with ``SourceData``: the bytes are not stored, and entries that could not have been
+    /// stored are not looked up.
     var ofData: CacheOptions {
         var options = self
         options.store.originals = []

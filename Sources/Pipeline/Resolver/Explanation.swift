@@ -20,7 +20,7 @@ public struct Explanation: Sendable {
     public var upgrade: Upgrade?
     /// How the variant is made, or would be if it were not cached.
     public var plan: PlanOutcome
-    /// What is known of the mark; nil if the request has none.
+    /// The known state of the mark; nil if the request has none.
     public var mark: Mark?
     /// The plan's use of each limit that applies to it.
     public var limits: [LimitUsage]
@@ -56,7 +56,7 @@ public struct Explanation: Sendable {
         public var remaining: Duration?
     }
 
-    /// Whether the cached record may be used. Durations are nil if there is no record.
+    /// Whether the cached record may be used. Durations are nil without a record.
     public struct Verdict: Hashable, Sendable {
         /// The evaluation by RFC 9111, and its reason.
         public var evaluation: CacheEvaluation

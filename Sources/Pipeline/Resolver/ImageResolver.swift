@@ -5,12 +5,12 @@ import DarkroomTransforms
 import Foundation
 import NIOCore
 
-/// Answers requests: drives ``Resolution`` from what is known to the step that it decides on.
+/// Answers requests: gives ``Resolution`` the known facts, and takes the step that it decides on.
 ///
 /// There are four ways to drive it. A request is answered: facts are looked up with side effects, and the steps are
-/// carried out. It is answered at once if no fact matters that takes waiting, and the variant may be used. It is
-/// refused early if no such fact matters, and the pixel queue has no place for the work. Or it is explained: facts are
-/// looked up without a side effect, and ``RequestExplainer`` describes the decision.
+/// carried out. It is answered at once if the decision depends only on facts that need no waiting, and the variant may
+/// be used. It is refused early if the decision depends only on such facts, and the pixel queue is full. Or it is
+/// explained: facts are looked up without a side effect, and ``RequestExplainer`` describes the decision.
 struct ImageResolver: Sendable {
     let cache: ImageCache
     let fetcher: SharedFetch
@@ -23,7 +23,7 @@ struct ImageResolver: Sendable {
 
     // MARK: Facts
 
-    /// Decides, as far as facts matter that take no waiting. The step is a lookup if another fact matters.
+    /// Decides by the facts that need no waiting. The step is a lookup if another fact matters.
     private func decideAtOnce(_ inquiry: inout Inquiry) -> Resolution.Decision {
         while case .lookUp(let fact) = inquiry.resolution.next().step, findAtOnce(fact, &inquiry) {}
         return inquiry.resolution.next()
@@ -129,7 +129,7 @@ struct ImageResolver: Sendable {
         return response
     }
 
-    /// Why a request would be refused that no cache can answer and that starts a fetch.
+    /// The refusal of a request that no cache can answer and that would start a fetch.
     func earlyRefusal(of request: ResolvedRequest) -> Admission.Refusal? {
         guard cache.isUnknown(request.access) else { return nil }
         var inquiry = Inquiry(request, CacheLook(), now: now())
@@ -203,7 +203,7 @@ struct ImageResolver: Sendable {
         _ mode: OriginFetch.Mode, _ reason: CacheStatus.Reason, _ inquiry: inout Inquiry
     ) async throws(PipelineError) {
         let (answer, isShared) = try await fetcher.answer(to: inquiry.request, mode, known: inquiry.look.record)
-        // A second fetch only brings the bytes of what the first one confirmed.
+        // A second fetch only brings the bytes that the first fetch confirmed.
         if inquiry.report.forwarded == nil {
             inquiry.report = CacheReport(forwarded: reason, originStatus: answer.status, isShared: isShared)
         }
@@ -313,12 +313,12 @@ struct ImageResolver: Sendable {
     }
 }
 
-/// What is known for one request, and the decision that follows from it.
+/// The known facts for one request, and the decision that follows from them.
 struct Inquiry {
     let request: ResolvedRequest
     let mode: LookMode
     var resolution: Resolution
-    /// What is known of the source: from the caches, later from the origin's answer.
+    /// The known entries of the source: from the caches, later from the origin's answer.
     var look: CacheLook
     var variant: FoundVariant?
     /// The variant in the interim output, looked for where the request's own is not stored.
@@ -342,7 +342,7 @@ struct Inquiry {
             stored: look.record?.freshness, isSelected: isSelected, demands: request.demands, now: now)
     }
 
-    /// Forgets what was found, since a step failed.
+    /// Discards the found entries, since a step failed.
     mutating func restart(with known: SourceRecord?) {
         look = CacheLook(record: known)
         (variant, interim, isInterim, placeholders, original) = (nil, nil, false, nil, nil)

@@ -19,7 +19,7 @@ struct RequestExplainer: Sendable {
         if request.lacksMark, let error = await errorOfMark() { throw error.ofMark }
         let (decision, inquiry) = try await decision(on: request)
         let known = inquiry.look.record
-        // What is stored is reported whether or not the decision depends on it.
+        // Stored entries are reported whether or not the decision depends on them.
         var stored = inquiry
         _ = await resolver.hasVariant(&stored)
         var original = inquiry.original
@@ -52,7 +52,7 @@ struct RequestExplainer: Sendable {
         return explanation
     }
 
-    /// The decision at which the resolver would act, and what it is based on.
+    /// The decision at which the resolver would act, and the facts behind it.
     private func decision(
         on request: ResolvedRequest
     ) async throws(PipelineError) -> (Resolution.Decision, Inquiry) {
@@ -151,7 +151,7 @@ struct RequestExplainer: Sendable {
         return .planned(try await pixels.plan(pixels.job(for: request, from: original, mark: mark), request.urgency))
     }
 
-    /// Why a mark of which nothing is cached could not be fetched now, as far as that is known.
+    /// The error of fetching an uncached mark now, as far as it is known.
     private func errorOfMark() async -> PipelineError? {
         guard let markRequest else { return nil }
         if let failure = resolver.cache.failures.current(of: markRequest, .peek, now: resolver.now()) { return failure }

@@ -2,7 +2,7 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import Foundation
 
-/// The decision how a request is answered: a pure function from what is known to the next step.
+/// The decision how a request is answered: a pure function from the known facts to the next step.
 ///
 /// `ImageResolver` drives it: while the next step is to look up a fact, it finds that out and records it here. Facts
 /// are looked up only when the decision depends on them, so a hit in memory costs one lookup of the record and one of
@@ -63,19 +63,19 @@ struct Resolution: Sendable {
         var revalidatesInBackground = false
     }
 
-    /// What is known of a stored entry.
+    /// The known presence of a stored entry.
     private enum Presence { case unknown, absent, present }
 
-    /// What is known of an earlier failure.
+    /// The known state of an earlier failure.
     private enum Memory {
         case unknown, noFailure
         case failure(PipelineError)
     }
 
-    /// What the origin has had to do with the request so far.
+    /// The origin's part in the request so far.
     private enum OriginState {
         case notContacted
-        /// It confirmed the known content, or delivered it again; and how often it was contacted.
+        /// The origin confirmed the known content or delivered it again, after this number of fetches.
         case answered(fetches: Int)
         case failed(PipelineError, at: Date)
     }
@@ -88,7 +88,7 @@ struct Resolution: Sendable {
         var wantsPlaceholders = false
         /// Whether the source's bytes are needed, although the variant is stored.
         var wantsOriginal = false
-        /// Whether there is an interim output.
+        /// Whether the request has an interim output.
         var hasInterim = false
     }
 
@@ -141,7 +141,7 @@ struct Resolution: Sendable {
         }
     }
 
-    /// Records an earlier failure, or that there is none.
+    /// Records an earlier failure, or its absence.
     mutating func record(_ failure: PipelineError?, of fact: Fact) {
         let memory = failure.map(Memory.failure) ?? .noFailure
         if fact == .decodingFailure { decodingFailure = memory } else { originFailure = memory }
@@ -165,7 +165,7 @@ struct Resolution: Sendable {
         original = hasContent ? .present : .unknown
     }
 
-    /// Records that a step failed. The facts are about the record that was known before the fetch again, and are
+    /// Records that a step failed. From here on, the facts are again about the record from before the fetch. They are
     /// looked up anew, since the failure may have removed its entries.
     ///
     /// - Returns: false if the error is final, because the origin had no part in it.
@@ -204,7 +204,7 @@ struct Resolution: Sendable {
         }
     }
 
-    /// The answer from what is stored. Nil if the bytes that it takes are in no cache.
+    /// The answer from stored entries. Nil if the necessary bytes are in no cache.
     private func fromCaches(_ decision: Decision) -> Decision? {
         var decision = decision
         switch variant {
@@ -231,7 +231,7 @@ struct Resolution: Sendable {
         }
     }
 
-    /// The record could be used, but the bytes are in no cache any more.
+    /// The record could be used, but no cache has the bytes any more.
     private var bytesGone: Decision {
         let evaluation = stored.map { CacheEvaluation.gone($0, policy: demands.policy) } ?? evaluation
         guard case .ask(let reason) = evaluation.decision else {

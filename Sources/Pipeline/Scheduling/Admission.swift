@@ -53,7 +53,7 @@ struct Admission {
         case nothing
     }
 
-    /// How many jobs may start before one whose turn it is but that does not fit.
+    /// The number of jobs that may start before a job whose turn it is but that does not fit.
     static let maxOvertakings = 16
 
     let capacity: Capacity
@@ -125,7 +125,7 @@ struct Admission {
         guard freeThreads > 0 else { return .nothing }
         waiting.updateUrgencies(shares)
         guard let first = waiting.line.first(by: { mayStart($0.job) ? rank($0) : nil }) else { return .nothing }
-        // Other jobs may use the memory that is too little for one whose turn it is, but only for a while.
+        // While memory is too short for the job whose turn it is, other jobs may use it, but only for a while.
         let exhausted = waiting.weighed.contains { member in
             member.job.timesOvertaken >= Self.maxOvertakings && lacksMemory(member.job) && rank(member) < first.rank
         }
@@ -159,7 +159,7 @@ struct Admission {
         guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
         runningBytes -= weight.bytes
         if weight.isLong { runningLong -= 1 }
-        // The time of a drawing says nothing about other jobs, and would make them look hopeless.
+        // The time of a drawing says nothing about other jobs, and would make their estimates far too long.
         if wasCompleted, !weight.isUnpredictable { throughput.record(weight, tookSeconds: seconds) }
         correctShare(of: done.client, bySeconds: seconds - done.seconds)
     }

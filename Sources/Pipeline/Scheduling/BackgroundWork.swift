@@ -20,7 +20,7 @@ final class BackgroundWork: Sendable {
         self.deadlines = deadlines
     }
 
-    /// Starts work unless there is some for the source already. Its errors are ignored.
+    /// Starts work unless the source already has some. Its errors are ignored.
     func run(_ source: StoreKey, _ work: @escaping @Sendable () async throws(PipelineError) -> Void) {
         state.withLock { state in
             guard !state.isClosed, state.tasks[source] == nil, state.tasks.count < Self.capacity else { return }

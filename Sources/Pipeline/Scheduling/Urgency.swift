@@ -3,7 +3,7 @@ import Synchronization
 /// The urgency of shared work: the highest priority and the latest deadline of its waiters so far, and their clients.
 /// It only ever rises.
 final class Urgency: Sendable {
-    /// What decides on the place of a job in the queue.
+    /// The values that decide on the place of a job in the queue.
     struct Rating {
         let level: Priority
         let clients: [String]

@@ -2,7 +2,7 @@ import DarkroomWaiting
 
 /// The waiting jobs of an ``Admission``.
 struct WaitingJobs {
-    /// A job with what decides on its place.
+    /// A job with the values that decide on its place.
     final class Member: WaitingLineMember {
         fileprivate(set) var job: Admission.Job
         fileprivate(set) var rating: Urgency.Rating

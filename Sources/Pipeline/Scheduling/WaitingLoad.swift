@@ -1,4 +1,4 @@
-/// The sum of the work of waiting jobs, in terms that stay valid while the estimated speed of work changes.
+/// The sum of the work of waiting jobs, in units that stay valid while the estimated speed of work changes.
 struct WaitingLoad {
     private(set) var count = 0
     private(set) var bytes = 0

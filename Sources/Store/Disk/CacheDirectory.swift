@@ -130,7 +130,7 @@ final class CacheDirectory {
         directory.index.abandon()
     }
 
-    /// Takes the lock, unless it is held, and opens what is there.
+    /// Takes the lock, unless it is held, and opens the existing files.
     private func open() throws {
         try FileSystem.makeFolders(layout.path)
         if lock?.isInPlace != true {

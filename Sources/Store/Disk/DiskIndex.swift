@@ -140,7 +140,7 @@ extension DiskIndex {
     }
 
     /// `entry.labels` is the list as in the file, `entry.content` the metadata of an entry without a file; `label`
-    /// counts the entries of a source with a label. Each index costs a write for each entry: those by the other times
+    /// counts the entries of a source with a label. Each index costs a write for each entry. Indexes by the other times
     /// are created when they are needed, see ``prepareExpiry(_:)``.
     private static func createTables(_ database: Database) throws {
         try database.execute(

@@ -86,7 +86,7 @@ struct DiskLayout: Sendable {
         }
     }
 
-    /// The key of the entry that a file in this folder belongs to; nil if the name is none of an entry's there.
+    /// The key of the entry that a file in this folder belongs to; nil if no entry in the folder has this file name.
     func key(ofFileNamed name: String, inFolder number: Int) -> EntryKey? {
         guard name.utf8.count == Self.nameDigits, let source = StoreKey(hex: name.prefix(2 * StoreKey.byteCount)),
             let entry = StoreKey(hex: name.dropFirst(2 * StoreKey.byteCount)), source.leadingBits == number
@@ -148,8 +148,8 @@ extension DiskLayout {
         try makeFolder(entries)
     }
 
-    /// Writes the file of an entry under its own name, or under a temporary one and renames it if there is a file
-    /// already, which readers may have open. Creates the missing folder.
+    /// Writes the file of an entry under its own name. If the file exists, readers may have it open: the entry is then
+    /// written under a temporary name and renamed. Creates the missing folder.
     ///
     /// A file that a crash leaves unfinished is shorter than its header says: it is neither served nor adopted.
     func write(_ start: [ByteBuffer], body: SharedBytes, for key: EntryKey) throws(StorageError) {
@@ -178,7 +178,7 @@ extension DiskLayout {
         do {
             try FileSystem.rename(temporary, to: file)
         } catch {
-            // There is a folder of this name.
+            // A folder has this name.
             try FileSystem.remove(file)
             try FileSystem.rename(temporary, to: file)
         }

@@ -27,7 +27,7 @@ final class DiskLookups: Sendable {
             ReadJob(keys, at: .now) { [self] found in complete([], report(found ?? []), keys, nil, deliver) })
     }
 
-    /// All of these entries, if no device has to be waited for. Otherwise this counts as no lookup.
+    /// All of these entries, if no device has to be waited for. Otherwise the call does not count as a lookup.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
         guard let found = findAtOnce(keys), found.count == keys.count else { return nil }
         count(found.count, of: keys)
@@ -65,11 +65,11 @@ final class DiskLookups: Sendable {
         }
     }
 
-    /// Ends the lookups: all that follow find nothing. Waits for those under way.
+    /// Ends the lookups: later lookups find nothing. Waits for lookups in progress.
     func end() async { await threads.end() }
 
-    /// Collects the entries up to the first that is missing. What does not match its row is looked at again by the
-    /// writer, which removes it if it is corrupt.
+    /// Collects the entries up to the first that is missing. The writer checks entries that do not match their rows
+    /// again, and removes corrupt entries.
     private func complete(
         _ entries: [StoredEntry], _ found: [EntryReader.Lookup], _ keys: [EntryKey], _ writer: DiskWriter?,
         _ deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void

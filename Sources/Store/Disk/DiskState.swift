@@ -16,9 +16,9 @@ final class DiskState: Sendable {
         var hot = HotEntries()
     }
 
-    /// What is known of an entry without looking into the index.
+    /// The knowledge of an entry without a lookup in the index.
     struct Sight {
-        /// The directory in which to look for the entry; nil if there is none or if the entry is being removed.
+        /// The directory in which to look for the entry; nil if none is open or if the entry is being removed.
         var directory: OpenDirectory?
         /// The entry, if it was verified before, and its file, if that is open.
         var hot: (entry: HotEntry, file: OpenFile?)?

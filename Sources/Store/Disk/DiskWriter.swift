@@ -29,9 +29,9 @@ extension EntryWrite {
     }
 }
 
-/// All changes to a disk store: writes, removals, eviction and healing.
+/// All changes to a disk store: writes, removals, eviction and repair.
 ///
-/// Created and used on one thread, see ``WriterThread``. So nothing changes between two steps of an operation, and only
+/// Created and used on one thread, see ``WriterThread``. Nothing changes between two steps of an operation, and only
 /// readers can meet a file and a row that don't belong together. Every call blocks.
 final class DiskWriter {
     /// The free share of the volume below which nothing is written.
@@ -190,7 +190,7 @@ final class DiskWriter {
         directory.attempt { open throws(StorageError) in try open.index.totals(ofSources: sources) } ?? [:]
     }
 
-    /// The first entries of a source in the order of their keys, without those that are being removed.
+    /// The first entries of a source in the order of their keys, without entries that are being removed.
     func summaries(ofSource source: StoreKey, limit: Int) -> [EntrySummary] {
         let summaries = directory.attempt { open throws(StorageError) in
             try open.index.summaries(ofSource: source, limit: limit, now: open.index.clock.microseconds)
@@ -200,7 +200,7 @@ final class DiskWriter {
 
     // MARK: Maintenance, in slices, so that reads and writes don't wait for it
 
-    /// Runs a slice of maintenance: of eviction, else of filling the filter of keys, else of healing, else of deleting
+    /// Runs a slice of maintenance: of eviction, else of filling the filter of keys, else of repair, else of deleting
     /// folders that were set aside.
     /// - Returns: whether there is more.
     func runMaintenance() -> Bool {
@@ -219,7 +219,7 @@ final class DiskWriter {
         } else {
             remover.runSlice()
         }
-        // Also if the directory was opened anew and needs no healing.
+        // Also if the directory was opened anew and needs no repair.
         if !repair.isRepairing { repair.runWaiters() }
         return directory.isIndexCorrupt || evictor.isEvicting || open.index.keys.isFilling || repair.isRepairing
             || remover.hasFoldersSetAside

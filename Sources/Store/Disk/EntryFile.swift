@@ -137,7 +137,7 @@ extension EntryHeader {
         return bytes
     }
 
-    /// The row of the companion; nil if there is none or if it is corrupt.
+    /// The row of the companion; nil if the companion is missing or corrupt.
     var restorable: EntryRecord? {
         guard let header = EntryHeader(reading: companion, fileBytes: companion.readableBytes),
             header.record.key.source == record.key.source,

@@ -100,7 +100,7 @@ enum FileSystem {
             if kind(of: path) == .nothing { return }
             throw refusal
         }
-        // EISDIR on Linux, EPERM on systems that follow POSIX to the letter.
+        // EISDIR on Linux, EPERM on systems that follow POSIX strictly.
         guard errno == EISDIR || errno == EPERM, let names = names(in: path) else { throw error("remove") }
         for name in names {
             try remove("\(path)/\(name)")

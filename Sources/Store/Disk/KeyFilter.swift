@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The keys that the index may have, in memory, so that the lookup of a key that it does not have needs no query.
+/// The keys that the index may have, in memory. The lookup of any other key needs no query.
 ///
 /// Keys are never taken out: the filter is filled anew from the index once as many keys have been inserted as it had
 /// entries. Until it has been filled for the first time, any key may be in the index.
@@ -8,10 +8,10 @@ final class KeyFilter: Sendable {
     private struct State {
         /// Has all keys of the index; nil until the filter has been filled for the first time.
         var complete: BloomFilter?
-        /// Has the keys of the rows up to `position`, and those inserted since the filling began.
+        /// Has the keys of the rows up to `position`, and the keys inserted since the filling began.
         var partial: BloomFilter?
         var position = IndexPosition.start
-        /// The number of keys that may be inserted until the next filling begins; nil if there is none any more.
+        /// The number of keys that may be inserted until the next filling begins; nil if the next filling is due.
         var room: Int? = 0
     }
 
@@ -67,7 +67,7 @@ final class KeyFilter: Sendable {
         }
     }
 
-    /// Gives filling up, since the index cannot be read.
+    /// Stops filling, since the index cannot be read.
     func stopFilling() {
         state.withLock { state in
             state.partial = nil

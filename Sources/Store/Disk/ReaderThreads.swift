@@ -92,7 +92,7 @@ final class ReaderThreads: Sendable {
         if !isTaken { job.finish(nil) }
     }
 
-    /// Ends the threads after the jobs that are queued, and waits for them.
+    /// Ends the threads after the queued jobs, and waits for them.
     func end() async {
         await withCheckedContinuation { continuation in Self.end(queue) { continuation.resume() } }
     }

@@ -4,13 +4,13 @@ package import NIOCore
 
 /// The folder of an object store that holds the shared tier. Keys are relative to it.
 package protocol ObjectBucket: Sendable {
-    /// What to add to this machine's time to get the store's, as far as the difference is known. In seconds.
+    /// The store's time minus this machine's time in seconds, as far as the difference is known.
     var clockOffset: TimeInterval { get }
 
     /// Reads an object as it arrives.
     ///
     /// - Parameter deliver: receives the next bytes.
-    /// - Returns: whether there is such an object.
+    /// - Returns: whether the object exists.
     func read(
         _ key: String, maxBytes: Int, within limit: Duration,
         deliver: @escaping @Sendable (ByteBuffer) throws(ObjectStorageError) -> Void

@@ -64,7 +64,8 @@ package struct PurgeLog: Sendable {
         try await store.bucket.write(name.text, SharedObject.encode(head, ByteBuffer()), within: limit)
     }
 
-    /// The purges since this time, oldest first; nil = all. Those from the future are left out: none can be a server's.
+    /// The purges since this time, oldest first; nil = all. Purges from the future are left out: no server can have
+    /// written them.
     package func names(since time: Int64?, within limit: Duration) async throws(ObjectStorageError) -> [Name] {
         let start = time.map { SharedName.purges + RecordVersion.digits(UInt64(max($0, 0))) }
         let names = try await store.bucket.list(
@@ -73,7 +74,7 @@ package struct PurgeLog: Sendable {
         return names.compactMap { Name($0) }.filter { $0.time <= latest }
     }
 
-    /// More purges are not kept for so long that one listing would not do.
+    /// Servers never keep so many purges that one listing would be too short.
     package static let maxPurges = 100_000
 
     /// The stored content of a purge; nil if it is gone or corrupt.

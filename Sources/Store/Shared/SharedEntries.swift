@@ -51,7 +51,7 @@ package struct SharedFindings: Sendable {
     package struct Variant: Sendable {
         /// The variant.
         package let entry: StoredEntry
-        /// The record, which newer ones may have replaced.
+        /// The record, which newer records may have replaced.
         package let record: SharedRecord
 
         init(_ object: SharedObject) {
@@ -61,7 +61,7 @@ package struct SharedFindings: Sendable {
         }
     }
 
-    /// The newest record; nil if there is none, or none that is newer than the known one.
+    /// The newest record; nil without a record, or without one that is newer than the known record.
     package var record: SharedRecord?
     /// The variant, whatever its record.
     package var variant: Variant?

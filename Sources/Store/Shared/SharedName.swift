@@ -6,9 +6,10 @@
 ///     1/s/<source>/v-<variant>          a variant
 ///     1/p/<time>-<number>-<kind>        a purge, named so that they are listed in the order of their times
 ///
-/// Records are never overwritten. Whichever node writes last, the newest record wins.
+/// Records are never overwritten. Regardless of which node writes last, the newest record takes precedence.
 enum SharedName {
-    /// Changes with the layout and the format of objects, so that servers of different releases ignore each other's.
+    /// Changes with the layout and the format of objects, so that servers of different releases ignore each other's
+    /// objects.
     private static let revision = "1"
 
     /// The beginning of the names of all sources' objects.

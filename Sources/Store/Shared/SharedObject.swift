@@ -33,13 +33,13 @@ struct SharedObject: Sendable {
     static let leadBytes = mark.count + MemoryLayout<UInt32>.size
     /// No head is longer: the fields of a response and its address are bounded.
     static let maxHeadBytes = 512 << 10
-    /// The times and orders of objects: the years 1970 to 9999. What an object states is not trusted, and arithmetic on
-    /// these cannot overflow.
+    /// The times and orders of objects: the years 1970 to 9999. The values in an object are not trusted, and arithmetic
+    /// on times in this range cannot overflow.
     static let times = Int64(0)...253_402_300_799_999
     /// How far an object's time and order may be ahead of this server's. With less, clocks that differ would make
     /// objects unreadable; with none, one object from the far future would outdate all others for good.
     static let clockTolerance = Int64(86_400_000)
-    /// What is prepared for an announced body, which need not come.
+    /// The capacity reserved for an announced body, which may never arrive.
     static let maxExpectedBytes = 1 << 20
 
     let head: Head

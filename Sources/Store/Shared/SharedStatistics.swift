@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened in the shared tier since the server started.
+/// Counts of the shared tier since the server started.
 package struct SharedStatistics: Equatable, Sendable {
     /// Lookups that found an entry.
     package var hits = 0
@@ -18,7 +18,7 @@ package struct SharedStatistics: Equatable, Sendable {
     package var droppedWrites = 0
     /// The number of writes that are waiting or running.
     package var queuedWrites = 0
-    /// The size of what these writes hold in memory, in bytes.
+    /// The memory that these writes hold, in bytes.
     package var queuedBytes = 0
     /// Whether reading works, as far as is known.
     package var isReadable = true

@@ -5,8 +5,8 @@ import NIOCore
 extension SharedStore {
     /// Queues the objects of a source to be written, or drops them if the queue is full or the store is failing.
     ///
-    /// - Parameter version: called when the turn has come. Nil if they must not be stored any more, else the record's
-    ///   order.
+    /// - Parameter version: called right before the write. Returns nil if the objects must not be stored any more, else
+    ///   the record's order.
     package func store(_ write: SharedWrite, version order: @escaping @Sendable () -> Int64?) {
         guard !writing.isPausing else { return counts.countDrop() }
         let isQueued = queue.append(bytes: write.bytes) { [self] in
@@ -88,7 +88,7 @@ extension SharedStore {
             SharedRecord(order: order, metadata: ByteBuffer()), ByteBuffer(), limit)
         var names = try await bucket.list(
             SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
-        // A record that is newer than the mark stays.
+        // A record that is newer than the removal mark stays.
         names.removeAll { name in
             RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
         }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// The tier that all servers share, in an object store.
 ///
-/// It never fails a request: what the store does not deliver in time is a miss, and what it does not take is dropped.
-/// While the store fails, it is asked once in a while only.
+/// It never fails a request: an entry that the store does not deliver in time is a miss, and an entry that it does not
+/// accept is dropped. While the store fails, it is asked only occasionally.
 package final class SharedStore: Sendable {
     let bucket: any ObjectBucket
     package let configuration: SharedStoreConfiguration
@@ -44,8 +44,8 @@ package final class SharedStore: Sendable {
     /// The store's time in milliseconds since 1970, by which nodes order records and purges.
     package var milliseconds: Int64 { milliseconds(of: now()) }
 
-    /// What to add to this machine's time to get the store's, in seconds. Dates in shared records are by the store's
-    /// clock, since the clocks of servers differ.
+    /// The store's time minus this machine's time, in seconds. Dates in shared records are by the store's clock, since
+    /// the clocks of servers differ.
     package var clockOffset: TimeInterval { bucket.clockOffset }
 
     /// A moment of this machine's clock in the store's time.
@@ -147,7 +147,7 @@ extension SharedStore {
         return versions.first
     }
 
-    /// More than one record of a source is there only while it is replaced.
+    /// A source has more than one record only while its record is replaced.
     private static let listedRecords = 4
 
     func record(
@@ -158,7 +158,7 @@ extension SharedStore {
         return record.flatMap { $0.version == version ? $0 : nil }
     }
 
-    /// An object, if there is one, and if it is what the name says, intact and not too old.
+    /// An object, if it exists, matches its name, is intact and is not too old.
     func object(
         _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ limit: Duration
     ) async throws(ObjectStorageError) -> SharedObject? {

@@ -1,7 +1,7 @@
 package import DarkroomObjectStorage
 
 extension SharedStore {
-    /// Deletes the objects of all sources that a condition selects, one source after the other, except for those with
+    /// Deletes the objects of all sources that a condition selects, one source after the other, except for sources with
     /// a record after this order.
     ///
     /// Takes a request for each thousand objects, and one for each source if the condition needs the record.
