@@ -44,7 +44,7 @@ ssize_t darkroom_receive(int socket, void *bytes, size_t capacity, int *descript
         char space[CMSG_SPACE(sizeof(int))];
     } control;
     struct iovec part = {bytes, capacity};
-    // The exact length: padding would leave room for a second descriptor.
+    // The exact length: padding would leave space for a second descriptor.
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int))};
     *descriptor = -1;

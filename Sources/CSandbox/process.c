@@ -61,7 +61,8 @@ static int has_one_thread(void) {
     return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
-/// Like fork(2), but the child becomes a child of the caller's parent, which thus can wait for it and whose end ends it.
+/// Like fork(2), but the child becomes a child of the caller's parent, which can thus wait for it and whose exit ends
+/// it.
 static long fork_sibling(void) {
     // Where libc keeps the thread's id: the kernel stores the child's id there, as it does for fork.
     pid_t *thread = NULL;

@@ -22,7 +22,7 @@
 
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, action)
-/// Goes on with the next instruction where the loaded value is `value`, else skips `others` of them.
+/// Continues with the next instruction if the loaded value is `value`, else skips `others` instructions.
 #define UNLESS(value, others) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, others)
 
 // Both architectures are little endian: the low half of an argument comes first.
@@ -36,7 +36,7 @@
 #define ALLOW_IF(call, index, value) \
     UNLESS(call, 4), LOAD(ARGUMENT(index)), UNLESS(value, 1), RETURN(SECCOMP_RET_ALLOW), RETURN(REFUSED)
 
-/// The flags with which glibc and musl start a thread: no others, and always CLONE_THREAD.
+/// The flags with which glibc and musl start a thread. CLONE_THREAD is required, and other flags are refused.
 #define THREAD_FLAGS                                                                                           \
     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS          \
      | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_DETACHED)

@@ -72,7 +72,7 @@ static inline int darkroom_inflate(
     return result == G_CONVERTER_FINISHED ? 1 : result == G_CONVERTER_CONVERTED ? 0 : -1;
 }
 
-/// Bytes behind the last pixel of an image in memory that libvips may read and write. The vector code of libvips 8.15
+/// Bytes after the last pixel of an image in memory that libvips may read and write. The vector code of libvips 8.15
 /// and later stores whole vectors, up to 15 bytes too much; libvips gives its own buffers the same 63 bytes.
 #define DARKROOM_SPARE_BYTES 63
 
@@ -129,7 +129,7 @@ static inline int darkroom_heif_has(const char *function, int compression) {
     return answer;
 }
 
-/// A function of this process's libraries, which the headers may not declare; NULL if there is none.
+/// A function of this process's libraries, which the headers may not declare; NULL if none exists.
 static inline void *darkroom_function(const char *name) {
     void *process = dlopen(NULL, RTLD_LAZY);
     void *function = dlsym(process, name);
@@ -143,7 +143,7 @@ static inline const char *darkroom_vector_target(void) {
     gint64 (*supported)(void) = (gint64(*)(void))darkroom_function("vips_vector_get_supported_targets");
     const char *(*name)(gint64) = (const char *(*)(gint64))darkroom_function("vips_vector_target_name");
     gint64 targets = supported && name ? supported() : 0;
-    // Highway numbers the best one lowest.
+    // Highway gives the best target the lowest number.
     return targets ? name(targets & -targets) : NULL;
 }
 

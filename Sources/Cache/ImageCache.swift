@@ -22,7 +22,7 @@ package final class ImageCache: Sendable {
     let policy: FreshnessPolicy
     let now: @Sendable () -> Date
     let effects: PurgeEffects
-    /// Writes that a request doesn't wait for although something depends on their end.
+    /// Writes whose end matters although no request waits for them.
     let writes = OwnedTasks()
 
     /// The budget of the records as a fraction of the memory tier's: one sixteenth.
@@ -32,7 +32,7 @@ package final class ImageCache: Sendable {
     ///   - memory: the first tier. Records take another sixteenth of its budget.
     ///   - disk: the second tier; nil = none.
     ///   - shared: the third tier, which the caller closes; nil = none.
-    ///   - effects: what purges concern besides the caches.
+    ///   - effects: the effects of purges outside the caches.
     ///   - now: the wall clock, for ages.
     ///   - random: 0..<1, for the jitter of the backoff after failures.
     package init(
@@ -62,7 +62,7 @@ package final class ImageCache: Sendable {
     /// Whether the source has not been purged since the request started.
     package func isCurrent(_ access: CacheAccess) -> Bool { epochs.isCurrent(access.epoch, of: access.keys.source) }
 
-    /// Whether a record may be stored: there was no purge, and no later response brought other content.
+    /// Whether a record may be stored: its source was not purged, and no later response brought other content.
     func accepts(_ record: SourceRecord, _ access: CacheAccess) -> Bool {
         guard isCurrent(access) else { return false }
         guard let known = records.inMemory(access.keys.source), known.content != record.content,
@@ -80,7 +80,7 @@ package final class ImageCache: Sendable {
             || storesLater(access)
     }
 
-    /// Whether the request's variants are written to a tier that does not say at once that it accepts them.
+    /// Whether the request's variants are written to a tier that accepts or refuses them only later.
     package func storesLater(_ access: CacheAccess) -> Bool {
         shared != nil && access.options.store.variants.contains(.shared)
     }
@@ -100,7 +100,7 @@ package final class ImageCache: Sendable {
         return report
     }
 
-    /// Ends work that no request waits for. What was handed to a tier is written.
+    /// Ends work that no request waits for. Entries that were handed to a tier are still written.
     package func shutdown() {
         writes.shutdown()
         follower?.shutdown()
@@ -135,7 +135,7 @@ package final class ImageCache: Sendable {
         await withdrawIfPurged(access)
     }
 
-    /// Removes what was stored while a purge intervened.
+    /// Removes the entries that were stored while a purge intervened.
     func withdrawIfPurged(_ access: CacheAccess) async {
         guard !isCurrent(access) else { return }
         removeFromMemory(access.keys.source)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work that goes on behind the request that started it, until its owner ends it.
+/// Work that continues after the request that started it, until its owner ends it.
 final class OwnedTasks: Sendable {
     private struct State {
         var tasks: [Int: Task<Void, Never>] = [:]

@@ -90,7 +90,7 @@ package struct KeyParts {
         bytes.append(contentsOf: key.bytes)
     }
 
-    /// Appends texts at their places; none, and none at any place, are the same.
+    /// Appends texts at their places. An empty list and a list of nils append the same bytes.
     package mutating func append(_ texts: [String?]) {
         guard texts.contains(where: { $0 != nil }) else { return }
         for text in texts { append(text.map { "=\($0)" } ?? "") }

@@ -23,7 +23,7 @@ final class SharedTier: Sendable {
 
     /// The result of a lookup.
     struct Found {
-        /// The newest record; nil if there is none, or none that is newer than the known one.
+        /// The newest record; nil without a record, or without one that is newer than the known record.
         var record: SourceRecord?
         /// The variant, whatever its content.
         var variant: StoredEntry?
@@ -80,8 +80,7 @@ final class SharedTier: Sendable {
     ///
     /// - Parameters:
     ///   - cost: the time that making the variant took.
-    ///   - isCurrent: whether the source has not been purged since the request started. Asked when the turn to write
-    ///     has come.
+    ///   - isCurrent: whether the source has not been purged since the request started. Called right before the write.
     func store(
         _ record: SourceRecord, of source: StoreKey,
         variant: (key: EntryKey, entry: StoredEntry, cost: Duration)? = nil,

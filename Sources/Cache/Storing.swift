@@ -1,12 +1,12 @@
 import DarkroomMachine
 package import DarkroomStore
 
-// Storing what was fetched and made, unless a purge intervened.
+// Storing of originals and variants, unless a purge intervened.
 //
-// A purge first advances the source's epoch and then removes its entries. So an entry that is stored before the purge
-// is removed by it, and a writer that stores afterwards sees the new epoch, before storing or when it checks again.
+// A purge first advances the source's epoch and then removes its entries. The purge removes an entry that was stored
+// before it. A writer that stores afterwards sees the new epoch, before storing or when it checks again.
 extension ImageCache {
-    /// Stores a record whose content is cached already, or need not be.
+    /// Stores a record whose content is already cached or need not be cached.
     package func store(_ record: SourceRecord, for access: CacheAccess) async {
         let tiers = access.options.store.union
         guard !tiers.isEmpty, accepts(record, access), records.peek(access.keys.source) !== record else { return }
@@ -53,9 +53,9 @@ extension ImageCache {
         return isStored
     }
 
-    /// Returns once a variant that was found is on disk, if the request waits for that.
+    /// Returns once a found variant is on disk, if the request waits for that.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: whether it is on disk.
     package func confirmStored(
         _ variant: StoredEntry, _ record: SourceRecord, for access: CacheAccess
     ) async -> Bool {
@@ -79,10 +79,10 @@ extension ImageCache {
         return true
     }
 
-    /// Keeps a downloaded original while work uses it, and stores what its response says of the source.
+    /// Keeps a downloaded original while work uses it, and stores the effects of its response on the source.
     ///
     /// - Parameters:
-    ///   - isKnown: whether something was known of the source before.
+    ///   - isKnown: whether the source had a record before.
     ///   - isVerified: whether the content is known to decode.
     package func receive(
         _ original: Original, isKnown: Bool, isVerified: Bool, for access: CacheAccess
@@ -111,13 +111,13 @@ extension ImageCache {
     package func remove(_ source: StoreKey) async {
         epochs.advance(source)
         await disk?.removeAll(ofSources: [source])
-        // From here on no request copies to memory what it read from disk before.
+        // From here on, no request copies an entry to memory that it read from disk before.
         epochs.advance(source)
         removeFromMemory(source)
         shared?.remove(source)
     }
 
-    /// Queues what the request stores in the shared tier.
+    /// Queues the request's writes to the shared tier.
     private func share(
         _ variant: StoredEntry, from original: Original, _ cost: Duration, _ access: CacheAccess
     ) {

@@ -41,7 +41,7 @@
         slots[key].flatMap { queue.element(at: $0) }?.value
     }
 
-    /// The number of hits of the value for this key since it was inserted; 0 if there is none.
+    /// The number of hits of the value for this key since it was inserted; 0 without a value.
     package func hits(_ key: Key) -> Int { slots[key].map { queue.visits(of: $0) } ?? 0 }
 
     /// Inserts or replaces the value for this key, and evicts others if the table would exceed its budget. A value that

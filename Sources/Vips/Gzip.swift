@@ -10,7 +10,7 @@ public enum Gzip {
 
     /// Decompresses the first member, up to `maxBytes`.
     ///
-    /// - Returns: the plain bytes, and whether they are all of the member.
+    /// - Returns: the plain bytes, and whether they are the whole member.
     /// - Throws: `VipsError` if the data is corrupt or truncated before that many bytes.
     public static func inflate(
         _ source: ByteBuffer, maxBytes: Int

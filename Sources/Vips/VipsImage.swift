@@ -126,7 +126,7 @@ public final class VipsImage: @unchecked Sendable {
 
 /// Small images that operations take as parameters.
 extension VipsImage {
-    /// A look-up table for `maplut`: one band, one row, entries of 8 or 16 bits.
+    /// A lookup table for `maplut`: one band, one row, entries of 8 or 16 bits.
     package static func table<Entry: FixedWidthInteger>(_ entries: [Entry]) -> VipsImage {
         small(entries, format: Entry.bitWidth == 8 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT)
     }

@@ -12,7 +12,7 @@ public struct VipsText: Sendable {
     /// The width in pixels at which lines are wrapped.
     public let width: Int
 
-    /// What the layout takes.
+    /// The size of the layout.
     public struct Measure: Hashable, Sendable {
         /// In pixels.
         public let width: Int

@@ -15,7 +15,7 @@ package final class Deadline: Sendable {
 
     package var hasPassed: Bool { state.withLock(\.hasPassed) }
 
-    /// Ends the wait, if there is one.
+    /// Ends the wait, if one is in progress.
     package func pass() {
         let endWait = state.withLock { state in
             state.hasPassed = true

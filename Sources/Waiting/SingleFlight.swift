@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Runs work once for all callers that need the same at the same time.
+/// Runs work once for all callers that need the same value at the same time.
 ///
 /// The work runs in a task of its own, so that no caller's cancellation ends it for the others. When the last caller
 /// leaves, the task is canceled and the key is removed at once, so that no caller joins work that is being canceled.
-/// `Traits` is what callers that join can see and change of the work, such as its urgency.
+/// `Traits` are the properties of the work that joining callers can read and change, such as its urgency.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Traits: Sendable>: Sendable {
     private struct Flight {
         let number: Int

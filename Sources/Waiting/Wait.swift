@@ -2,8 +2,8 @@ import Synchronization
 
 /// One task's wait for an answer, which may come before the wait begins.
 ///
-/// Its owner keeps it in a table until it is answered. What ends the wait early removes it from there, and answers it
-/// only if it was still in there: thus an answer that was given is never lost.
+/// Its owner keeps it in a table until it is answered. Code that ends the wait early removes it from the table, and
+/// answers it only if it was still there. No given answer is lost that way.
 package final class Wait<Answer: Sendable>: Sendable {
     private enum State {
         case pending(CheckedContinuation<Answer, Never>?)

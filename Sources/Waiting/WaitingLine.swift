@@ -11,7 +11,8 @@
 
 /// A line of waiters of many clients, whose places are shared fairly.
 ///
-/// A decision looks at all waiters, in a few microseconds for a thousand: its owner needs no other order than theirs.
+/// A decision looks at all waiters, in a few microseconds for a thousand: its owner needs no other order than the order
+/// of waiters.
 @usableFromInline package struct WaitingLine<Member: WaitingLineMember> {
     @usableFromInline package private(set) var members: [Member] = []
     /// The number of waiters of each client.
@@ -62,9 +63,9 @@
         return first
     }
 
-    /// The place that a newcomer takes in a full line: the newest waiter's of the lowest level below its own, or else
-    /// of the client with the most waiters, if these are more than the newcomer's client would then have; of several
-    /// such clients, the last by name.
+    /// The place that a newcomer takes in a full line: the place of the newest waiter of the lowest level below its
+    /// own, or else of the client with the most waiters, if these are more than the newcomer's client would then have.
+    /// Of several such clients, the last by name.
     ///
     /// - Parameter clients: the clients of the newcomer.
     @inlinable package func victim(for clients: [String], at level: Member.Level) -> Int? {

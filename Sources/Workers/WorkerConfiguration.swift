@@ -19,9 +19,9 @@ package struct WorkerConfiguration: Sendable {
     /// How long inputs that killed a worker are refused; zero disables the quarantine. Default: 1 hour.
     package var quarantine: Duration
 
-    /// Processor time that every job may take, whatever was expected of it.
+    /// Processor time that every job may take, whatever its estimate.
     var processorAllowance = Duration.seconds(1)
-    /// The factor by which a job may exceed its expected processor time, besides its allowance.
+    /// The factor by which a job may exceed its expected processor time, in addition to its allowance.
     var processorFactor = 4.0
 
     /// Time that a worker has to stop after its job is canceled.
@@ -57,7 +57,7 @@ package struct WorkerConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - expectedWork: in milliseconds.
-    ///   - limit: the most that may be expected of a job, in milliseconds. No budget is more than twice as much.
+    ///   - limit: the greatest expected work of a job, in milliseconds. No budget is more than twice as much.
     func processorBudget(expectedWork: Double, limit: Int) -> Duration {
         processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
     }

@@ -107,7 +107,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     /// Has a worker answer a request about a job. `read` returns nil for a reply that no honest worker sends.
     ///
     /// - Parameters:
-    ///   - request: `plan`, or `process`, instead of which a worker that has planned the job is told to go on.
+    ///   - request: `plan`, or `process`, instead of which a worker that has planned the job gets `go`.
     ///   - budget: the processor time after which the worker is stopped; nil = none.
     private func answer<Answer>(
         _ request: WorkerRequest, _ job: ImageJob, within budget: Duration?, interrupt: @escaping Interrupt,
@@ -160,7 +160,7 @@ package struct WorkerImageProcessor: ImageProcessing {
         return .success(answer)
     }
 
-    /// Quarantines what killed a worker and returns the error of its job.
+    /// Quarantines the input that killed a worker and returns the error of its job.
     private func quarantine(_ job: ImageJob, after failure: WorkerCall.Failure) -> ImageProcessingError {
         guard !pool.isClosed else { return .interrupted }
         let error: ImageProcessingError
@@ -208,25 +208,26 @@ extension ImageJob {
     /// The expected work of reading the header: an SVG, and the directory of other formats, is read whole.
     fileprivate var workOfReadingHeader: Double { Double(sharedSource.count) * 25e-6 }
 
-    /// The source, if nothing in the job but its content can take very long: a drawing.
+    /// The source, if only its content can make the job very long, as with a drawing.
     fileprivate var unboundedSource: Quarantine.Subject? {
         guard sharedMark == nil, SourceFormat(sniffing: source)?.isVector ?? false else { return nil }
         return identity.map { .content($0) }
     }
 
-    /// What crashed a worker: the source or, if the mark may be at fault, no more than this work.
+    /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {
         sharedMark == nil ? identity.map { .content($0) } : workIdentity.map { .work($0) }
     }
 
-    /// The error of a job that crashed a worker. Who chooses the mark must not make the source count as corrupt.
+    /// The error of a job that crashed a worker. The choice of a mark must not make the source count as corrupt.
     fileprivate func crash(_ reason: String) -> ImageProcessingError {
         sharedMark == nil ? .corrupt(reason) : .transformFailed(reason)
     }
 }
 
 extension WorkerPool {
-    /// Makes a worker idle again after a reply about a job. One that has planned it keeps it, if it can be recognized.
+    /// Makes a worker idle again after a reply about a job. A worker that has planned the job keeps it, if the job can
+    /// be recognized.
     fileprivate func release(_ worker: Lent, after job: ImageJob, _ encoded: EncodedJob, _ reply: WorkerReply) {
         if job.cachesDecoded, let identity = job.identity {
             state.withLock { $0.table.record(source: identity, of: worker.number) }

@@ -20,7 +20,7 @@ package struct WorkerStatistics: Equatable, Sendable {
 
     /// Workers that are idle or busy now.
     package var ready = 0
-    /// Workers that there are when the pool is healthy: those in use, and a spare.
+    /// The number of workers of a healthy pool: the workers in use, and a spare.
     package var configured = 0
     /// Workers that have become ready.
     package var started = 0

@@ -4,7 +4,7 @@ package import NIOCore
 
 /// Whether a lookup changes anything.
 package enum LookMode: Sendable {
-    /// What is found counts as used, and is copied to nearer tiers.
+    /// Found entries count as used, and are copied to nearer tiers.
     case use
     /// Nothing changes.
     case peek
@@ -12,14 +12,14 @@ package enum LookMode: Sendable {
 
 /// The result of a lookup of a request's source. Later steps use it instead of a second lookup.
 package struct CacheLook: Sendable {
-    /// What is known of the variant's entry in a tier.
+    /// The known state of the variant's entry in a tier.
     fileprivate enum Finding {
         case unknown
-        /// The entry, whatever content it was made from; nil if there is none.
+        /// The entry, whatever content it was made from; nil if the tier has none.
         case looked(StoredEntry?)
     }
 
-    /// What is known of the source; nil if nothing is.
+    /// The record of the source; nil if none is known.
     package fileprivate(set) var record: SourceRecord?
     fileprivate var onDisk = Finding.unknown
     fileprivate var inSharedTier = Finding.unknown
@@ -36,8 +36,7 @@ package struct CacheLook: Sendable {
         self.epoch = epoch
     }
 
-    /// Goes on with what the origin has said of the source. This machine's tiers may have changed since they were
-    /// looked into.
+    /// Continues with the origin's answer about the source. This machine's tiers may have changed since the lookup.
     package mutating func replaceRecord(_ record: SourceRecord) {
         self.record = record
         onDisk = .unknown
@@ -62,10 +61,10 @@ package struct FoundVariant: Sendable {
 // MARK: Without waiting
 
 extension ImageCache {
-    /// What is known of the source, if that takes no waiting: from memory, or from a file that the system has in
-    /// memory. Nil means that ``look(_:_:)`` has to look.
+    /// The known state of the source, if finding it needs no waiting: from memory, or from a file that the system has
+    /// in memory. Nil means that ``look(_:_:)`` has to look.
     ///
-    /// A fresh image in memory is not held up by a newer download whose image is still being made.
+    /// A newer download whose image is still being made does not delay a fresh image in memory.
     package func lookAtOnce(_ access: CacheAccess) -> CacheLook? {
         guard !access.options.waitsForDisk else { return nil }
         if let record = storedRecord(access) ?? downloadedRecord(access) { return CacheLook(record: record) }
@@ -78,7 +77,7 @@ extension ImageCache {
         return CacheLook(record: record, onDisk: entries[1], since: epoch)
     }
 
-    /// A variant, if finding it takes no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to look.
+    /// A variant, if finding it needs no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to look.
     ///
     /// - Parameter content: the content that it must have been made from.
     package func variantAtOnce(
@@ -99,13 +98,13 @@ extension ImageCache {
         return FoundVariant(memory.entry(for: key), of: content, .memory)
     }
 
-    /// The source's record, if it is stored, and reading it takes no waiting.
+    /// The source's record, if it is stored and reading it needs no waiting.
     package func storedRecord(_ access: CacheAccess, _ mode: LookMode = .use) -> SourceRecord? {
         guard access.options.query.union.contains(.memory) else { return nil }
         return mode == .use ? records.inMemory(access.keys.source) : records.peek(access.keys.source)
     }
 
-    /// What the newest answer of the origin has said of the source, as far as that is known without waiting.
+    /// The record of the origin's newest answer, as far as it is known without waiting.
     package func newestRecord(_ access: CacheAccess, _ mode: LookMode = .use) -> SourceRecord? {
         downloadedRecord(access) ?? storedRecord(access, mode)
     }
@@ -114,12 +113,12 @@ extension ImageCache {
         originalsInUse[access.keys.source].flatMap { $0.mayBeStored ? $0.record : nil }
     }
 
-    /// The bytes of the source that work is under way for, if they may be stored.
+    /// The bytes of a source in progress, if they may be stored.
     package func originalInUse(_ access: CacheAccess) -> Original? {
         originalsInUse[access.keys.source].flatMap { $0.mayBeStored ? $0 : nil }
     }
 
-    /// Whether certainly nothing is known of the source, as far as that can be said without waiting.
+    /// Whether the source is certainly unknown, as far as that can be decided without waiting.
     package func isUnknown(_ access: CacheAccess) -> Bool {
         let tiers = access.options.query.union
         guard newestRecord(access) == nil, shared == nil || !tiers.contains(.shared) else { return false }
@@ -221,7 +220,7 @@ extension ImageCache {
         return found
     }
 
-    /// Looks for the bytes of a source whose content is known: in work under way, then in the tiers that the request
+    /// Looks for the bytes of a source whose content is known: in work in progress, then in the tiers that the request
     /// reads.
     package func original(
         _ record: SourceRecord, for access: CacheAccess, _ mode: LookMode = .use

@@ -7,7 +7,7 @@ import NIOCore
 public struct CachedEntry: Hashable, Sendable {
     /// The kind of an entry.
     public enum Kind: String, CaseIterable, Sendable {
-        /// What is known about a source.
+        /// The hash of a source's content, and its caching metadata.
         case record
         /// A source's bytes.
         case original
@@ -21,9 +21,9 @@ public struct CachedEntry: Hashable, Sendable {
     public var key: String
     /// The tiers that have the entry.
     public var tiers: TierSet = []
-    /// The size in bytes, on disk if it is there, else in memory; nil if no tier has it.
+    /// The size in bytes, on disk if the disk has the entry, else in memory; nil if no tier has it.
     public var bytes: Int?
-    /// The time since it was stored, on disk if it is there, else in memory; nil if unknown.
+    /// The time since it was stored, on disk if the disk has it, else in memory; nil if unknown.
     public var age: Duration?
     /// The number of hits since it entered memory; nil if it is not in memory.
     public var hits: Int?
@@ -44,9 +44,9 @@ extension CachedEntry {
 
 extension ImageCache {
     /// The request's record, original and variant, with all tiers that have them, whether or not the request reads
-    /// those. The shared tier is asked only if it does. Nothing changes.
+    /// those tiers. The shared tier is asked only if the request reads it. Nothing changes.
     ///
-    /// - Parameter record: what is known of the source. Entries of other content don't count.
+    /// - Parameter record: the known record of the source. Entries of other content don't count.
     package func entries(of access: CacheAccess, _ known: SourceRecord?) async -> [CachedEntry] {
         let (keys, tiers) = (access.keys, access.options.query)
         let inShared = tiers.union.contains(.shared) ? await shared?.look(for: access, known: nil) : nil

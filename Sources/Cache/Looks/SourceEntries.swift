@@ -10,7 +10,7 @@ public struct SourceEntries: Sendable {
     public var url: String
     /// The source key: SHA-256 in 64 hexadecimal digits.
     public var key: String
-    /// The source's record; nil if there is none, and then no entry is used.
+    /// The source's record. Nil without a record; no entry is used then.
     public var record: Record?
     /// The record, the original, then the variants by key; at most ``maxCount``.
     public var entries: [CachedEntry]
@@ -18,7 +18,7 @@ public struct SourceEntries: Sendable {
     /// The most entries that are listed.
     public static let maxCount = 1_000
 
-    /// What is known about the source.
+    /// The content and the freshness of the source.
     public struct Record: Sendable {
         /// The SHA-256 of the content in 64 hexadecimal digits.
         public var contentDigest: String

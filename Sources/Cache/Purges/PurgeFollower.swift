@@ -9,22 +9,24 @@ import Synchronization
 /// Carries purges between servers: appends this server's purges to the log in the shared tier, and carries out the
 /// purges that other servers have appended.
 ///
-/// The log is read again and again from a while before its end, since a purge may appear there late: clocks differ, and
-/// writes take time. How far it was read is kept on disk, so that a server that was away carries out what it missed.
+/// Each read of the log begins a while before the end of the last read, since a purge may appear there late: clocks
+/// differ, and writes take time. The position is kept on disk, so that a server that was stopped carries out the purges
+/// that it missed.
 final class PurgeFollower: Sendable {
     /// Carries a purge out in memory and on disk. Its order counts from before anything is removed.
     typealias Execute = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
 
     /// How far back the log is read each time. Stores accept clocks that differ by 15 minutes.
     static let overlap = Int64(20 * 60_000)
-    /// How long purges of single sources are kept. A server that was away for longer forgets everything.
+    /// How long purges of single sources are kept. A server that was stopped for longer removes all entries.
     static let retention = Int64(7 * 86_400_000)
-    /// What is added to the time of a purge to get its order: what servers with clocks ahead fetched before the purge
-    /// has to be outdated too. As much as the corrected times of two servers may differ (`StoreClock`).
+    /// The time that is added to the time of a purge to get its order, so that the purge also outdates entries that
+    /// servers with clocks ahead fetched before it. The corrected times of two servers may differ by as much
+    /// (`StoreClock`).
     static let clockTolerance = Int64(15_000)
     /// With more purges to carry out at once, everything is removed instead.
     private static let maxPurges = 10_000
-    /// A purge that cannot be read is read again at once, so often; then it counts as one of everything.
+    /// The number of attempts at reading a purge. A purge that cannot be read then counts as a purge of everything.
     private static let maxReads = 10
 
     private struct State {
@@ -64,15 +66,15 @@ final class PurgeFollower: Sendable {
     /// The time after which every server that reads the log has carried out a purge.
     var propagation: Duration { interval + .seconds(1) }
 
-    /// Whether this process was suspended: it has not even tried to read the log for longer than that takes.
+    /// Whether this process was suspended: its last attempt at reading the log was longer ago than ``propagation``.
     var isBehind: Bool {
         guard let triedAt = state.withLock({ $0.triedAt }) else { return false }
         return triedAt.duration(to: instant()) > interval + Self.pollLimit + .seconds(1)
     }
 
     private static let appendLimit = Duration.seconds(5)
-    /// The time for one read of the log and of the new purges: less than what ``propagation`` adds, so that a server
-    /// knows by then that it may lack purges.
+    /// The time for one read of the log and of the new purges. It is less than the time that ``propagation`` adds, so
+    /// that a server knows by then that it may lack purges.
     private static let pollLimit = Duration.milliseconds(900)
     private static let firstPollLimit = Duration.seconds(30)
 
@@ -88,7 +90,8 @@ final class PurgeFollower: Sendable {
         let isOne = if case .source = target { true } else { false }
         let name = PurgeLog.Name(time: order - Self.clockTolerance, isLasting: !isOne)
         do throws(ObjectStorageError) {
-            // Marks in the store first: who carries the purge out must not find the source there again.
+            // Marks the source in the store first: a server that carries out the purge must not find the source there
+            // again.
             for source in isOne ? sources : [] {
                 if isSoft {
                     try await shared.markStale(source, order: order)
@@ -116,7 +119,7 @@ final class PurgeFollower: Sendable {
     /// Ends the deletion of purged objects, which are not used in any case.
     func shutdown() { sweeps.shutdown() }
 
-    /// Reads the log and carries out what is new. Several callers share one read.
+    /// Reads the log and carries out the new purges. Several callers share one read.
     ///
     /// - Returns: whether the log could be read.
     func poll(_ execute: @escaping Execute) async -> Bool {
@@ -162,7 +165,7 @@ final class PurgeFollower: Sendable {
             await execute(.everything, false, -1)
         }
         let seen = state.withLock(\.seen)
-        // Purges of single sources that were carried out before, or that concern nothing that this server may have.
+        // Purges of single sources that were carried out before, or that concern no entry of this server.
         let oldest = saved.map { $0 - Self.overlap } ?? (disk == nil ? now - Self.overlap : 0)
         let new = listed.filter { !seen.contains($0) && ($0.isLasting || $0.time >= oldest) }
         guard new.count <= Self.maxPurges else {
@@ -176,7 +179,7 @@ final class PurgeFollower: Sendable {
         return now
     }
 
-    /// - Throws: why a purge could not be read. The others have been carried out then.
+    /// - Throws: the error of reading a purge. All other purges have been carried out then.
     private func carryOut(
         _ names: [PurgeLog.Name], until end: ContinuousClock.Instant, _ execute: Execute
     ) async throws(ObjectStorageError) {
@@ -268,7 +271,7 @@ extension PurgeFollower {
         return bytes?.readInteger(as: Int64.self)
     }
 
-    /// Saves the position once a minute: what is read again does no harm.
+    /// Saves the position once a minute: reading purges again does no harm.
     private func savePosition(_ position: Int64) async {
         let isDue = state.withLock { state in
             guard abs(position - state.savedPosition) >= 60_000 else { return false }

@@ -49,23 +49,24 @@ final class PurgeEpochs: Sendable {
     }
 }
 
-/// Which sources other servers may have purged without this one knowing, because it could not read their purges.
+/// The sources that other servers may have purged while this server could not read their purges.
 ///
-/// The origin is asked once about each before it is used: it may be used again from then on, since a store that cannot
-/// be read takes no purges either.
+/// The origin is asked once about each of these sources before it is used. From then on it may be used again, since a
+/// store that cannot be read accepts no purges either.
 final class UnconfirmedRecords: Sendable {
-    /// Records that the origin confirmed up to then, in milliseconds since 1970; the least number = none.
+    /// Records that the origin confirmed up to this time are suspect, in milliseconds since 1970; the least number = no
+    /// records.
     private let end: Atomic<Int64>
     private let includesDisk: Atomic<Bool>
     private static let none = Int64.min
 
-    /// - Parameter includesDisk: whether all that is on disk is suspect until ``clear()`` is called.
+    /// - Parameter includesDisk: whether all entries on disk are suspect until ``clear()`` is called.
     init(includesDisk: Bool) {
         end = Atomic(Self.none)
         self.includesDisk = Atomic(includesDisk)
     }
 
-    /// All that was confirmed until this moment of the wall clock is suspect.
+    /// Marks all records suspect that were confirmed until this moment of the wall clock.
     func begin(at now: Date) {
         end.store(Int64((now.timeIntervalSince1970 * 1000).rounded(.up)), ordering: .releasing)
     }
@@ -84,10 +85,10 @@ final class UnconfirmedRecords: Sendable {
     }
 }
 
-/// Up to which order the records of sources are outdated by purges that reached this server.
+/// The orders up to which purges that reached this server outdate the records of sources.
 ///
-/// A purge does not find what other servers are about to store. So records are judged when they are read: those up to
-/// the order of a purge that concerns them are not used.
+/// A purge does not find entries that other servers are about to store. Records are therefore checked when they are
+/// read: a record up to the order of a purge that concerns it is not used.
 final class PurgedOrders: Sendable {
     /// The orders up to which records are not used, or only after validation.
     struct Orders: Hashable, Sendable {
@@ -149,7 +150,7 @@ final class PurgedOrders: Sendable {
         }
     }
 
-    /// Forgets purges of single sources up to this order: the store has marks of them.
+    /// Removes purges of single sources up to this order: the store has marks of them.
     func removeSources(upTo order: Int64) {
         state.withLock { state in
             state.sources = state.sources.filter { max($0.value.removed, $0.value.stale) > order }

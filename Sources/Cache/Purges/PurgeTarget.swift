@@ -18,7 +18,7 @@ public enum PurgeTarget: Hashable, Sendable {
     case everything
 }
 
-/// What a purge found, and removed unless it was a dry run.
+/// The sources and entries that a purge found, and removed unless it was a dry run.
 public struct PurgeReport: Hashable, Sendable {
     /// A source and its entries.
     public struct Source: Hashable, Sendable {
@@ -38,14 +38,14 @@ public struct PurgeReport: Hashable, Sendable {
     public var entries = 0
     /// The size of these entries in bytes.
     public var bytes = 0
-    /// When servers that share a tier with this one carry the purge out; nil if none do.
+    /// When servers that share a tier with this server carry the purge out; nil without such servers.
     public var propagation: Propagation?
 
     /// How a purge reaches other servers.
     public enum Propagation: Hashable, Sendable {
         /// All of them carry it out within this time.
         case within(Duration)
-        /// The shared tier does not work at present, so the others were not told. The purge has to be repeated.
+        /// The shared tier does not work at present, so the purge did not reach other servers. It has to be repeated.
         case failed
     }
 
@@ -114,7 +114,7 @@ struct PurgeMessage: Codable, Hashable {
 
     var bytes: ByteBuffer { (try? JSONEncoder().encode(self)).map { ByteBuffer(data: $0) } ?? ByteBuffer() }
 
-    /// What the purge removes; nil if it is not understood.
+    /// The target of the purge; nil if it is not understood.
     var target: PurgeTarget? {
         switch (kind, value) {
         case (.everything, _): .everything

@@ -3,13 +3,13 @@ package import DarkroomNetwork
 package import DarkroomStore
 import Foundation
 
-/// What a purge concerns besides the caches.
+/// The effects of a purge outside the caches.
 package struct PurgeEffects: Sendable {
     /// The identity of a source; see ``RequestKeys/source(_:)``.
     let identity: @Sendable (SourceURL) -> String
-    /// Clears what is remembered of a host's outages, or of all hosts'.
+    /// Clears the recorded outages of a host, or of all hosts.
     let clearOutages: @Sendable (_ host: String?) -> Void
-    /// Removes the decoded images of this content, or of all.
+    /// Removes the decoded images of this content, or of all contents.
     let removeDecoded: @Sendable (_ content: StoreKey?) -> Void
 
     package init(
@@ -38,12 +38,12 @@ extension ImageCache {
         return report
     }
 
-    /// Whether other servers may have purged sources without this one knowing, because it was suspended.
+    /// Whether other servers may have purged sources while this server was suspended.
     package var isBehind: Bool { follower?.isBehind ?? false }
 
     /// Carries out the purges of other servers that share a tier with this one.
     ///
-    /// - Returns: whether they could be read; true without a shared tier.
+    /// - Returns: whether the purges could be read; true without a shared tier.
     @discardableResult
     package func carryOutPurges() async -> Bool {
         guard let follower else { return true }
@@ -52,7 +52,7 @@ extension ImageCache {
         }
     }
 
-    /// - Parameter order: the order of the purge in the shared tier; nil if it does not concern that.
+    /// - Parameter order: the order of the purge in the shared tier; nil if it does not concern the shared tier.
     /// - Returns: the report, and the sources that were found.
     private func purge(
         _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, order: Int64? = nil
@@ -84,7 +84,7 @@ extension ImageCache {
             effects.clearOutages(url.hostName)
             return
         }
-        // Which of the sources in progress match is not known yet, since tags arrive with the response.
+        // It is not known yet which sources in progress match, since tags arrive with the response.
         epochs.advanceAll()
         originalsInUse.removeAll()
         failures.removeAll(of: target)
@@ -95,8 +95,8 @@ extension ImageCache {
         }
     }
 
-    /// From here on, what the shared tier has of these sources is not used. Follows the invalidation of work, since
-    /// work that is current stores records that this does not concern.
+    /// From here on, entries of these sources in the shared tier are not used. Follows the invalidation of work, since
+    /// current work stores records that the purge does not concern.
     private func outdate(_ target: PurgeTarget, order: Int64, isSoft: Bool) {
         var source: StoreKey?
         if case .source(let url) = target { source = RequestKeys.source(effects.identity(url)) }
@@ -143,8 +143,8 @@ extension ImageCache {
         return report
     }
 
-    /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again, and
-    /// what it copied until then is removed from memory afterwards.
+    /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again. Such
+    /// copies are removed from memory afterwards.
     private func remove(_ sources: [StoreKey], _ tiers: TierSet) async {
         if tiers.contains(.disk) { await disk?.removeAll(ofSources: sources) }
         for source in sources { epochs.advance(source) }

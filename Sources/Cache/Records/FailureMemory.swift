@@ -126,7 +126,7 @@ package struct UndecodableContent: Sendable {
     package var record: SourceRecord
     /// The decoder's error.
     package let error: any Error
-    /// The frames or pages that were requested; others may decode. Nil if the content fails whatever is requested.
+    /// The frames or pages that were requested; others may decode. Nil if the content fails for every selection.
     package let pages: PageSelection?
     /// When decoding is tried again although the content is the same.
     package let expiry: Date

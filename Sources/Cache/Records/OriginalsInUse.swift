@@ -17,7 +17,7 @@ package final class Original: Sendable {
     private let hold: (any Sendable)?
     private let state = Mutex(State())
 
-    /// The largest original kept in memory. Larger ones would evict too many variants.
+    /// The largest original kept in memory. Larger originals would evict too many variants.
     package static let maxMemoryBytes = 1 << 20
 
     private struct State {

@@ -5,7 +5,7 @@ import HTTPTypes
 package import NIOCore
 import Synchronization
 
-/// What is known about a source: the hash of its content, and its origin's caching metadata.
+/// The record of a source: the hash of its content, and its origin's caching metadata.
 ///
 /// The original and the variants are used only through the record. A 304 that freshens the record freshens them all,
 /// and a record of other content makes everything made from the old content unreachable at once.
@@ -30,9 +30,10 @@ package final class SourceRecord: Sendable {
     /// because wall clocks jump.
     package let requestedAt: ContinuousClock.Instant?
     /// The least order of the record in the shared tier, in milliseconds since 1970 by the store's clock: its order
-    /// there, or one that makes it later than the record from there that it replaces, whatever the clocks say.
+    /// there, or an order that makes it later than the shared record that it replaces, whatever the clocks say.
     package let leastOrder: Int64
-    /// A moment after the responses that it replaces, by this machine's clock: its order is not before that either.
+    /// A moment after the responses that it replaces, by this machine's clock. The record's order is not before this
+    /// moment either.
     package let leastDate: Date
     private let verified: Atomic<Bool>
 
@@ -61,7 +62,7 @@ package final class SourceRecord: Sendable {
         verified = Atomic(isVerified)
     }
 
-    /// Whether the content is known to decode. Nothing of it is stored before.
+    /// Whether the content is known to decode. Its entries are stored only then.
     package var isVerified: Bool { verified.load(ordering: .relaxed) }
 
     package func markVerified() { verified.store(true, ordering: .relaxed) }

@@ -9,7 +9,8 @@ final class SourceRecords: Sendable {
     private let table: Mutex<SieveTable<StoreKey, SourceRecord>>
     private let disk: (any Storing)?
     private let policy: FreshnessPolicy
-    /// The records read from disk last, by which the same bytes need not be decoded again. What is on disk decides.
+    /// The records read from disk last, so that the same bytes need not be decoded again. The bytes on disk take
+    /// precedence.
     private let decoded: Mutex<SieveTable<StoreKey, Decoded>>
     private static let decodedBytes = 1 << 20
     let unconfirmedRecords: UnconfirmedRecords
@@ -22,7 +23,7 @@ final class SourceRecords: Sendable {
 
     /// - Parameters:
     ///   - budgetBytes: the budget of the parsed records; with 0 they are read from disk each time.
-    ///   - suspectsDisk: whether other servers may have purged what is on disk while this one was away.
+    ///   - suspectsDisk: whether other servers may have purged entries on disk while this server was stopped.
     init(budgetBytes: Int, disk: (any Storing)?, suspectsDisk: Bool = false, policy: FreshnessPolicy) {
         table = Mutex(SieveTable(budgetBytes: budgetBytes))
         self.disk = disk
@@ -43,8 +44,8 @@ final class SourceRecords: Sendable {
 
     /// Decodes the record in an entry from disk.
     ///
-    /// A record that the store has restored may be older than what was known of the source, so that the origin is asked
-    /// before it is used.
+    /// A record that the store has restored may be older than the source's last record, so the origin is asked before
+    /// it is used.
     func decode(_ entry: StoredEntry, of source: StoreKey) -> SourceRecord? {
         let isRestored = entry.isRestored
         if let known = decoded.withLock({ $0.value(for: source) }), known.bytes == entry.metadata,

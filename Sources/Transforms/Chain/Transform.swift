@@ -82,7 +82,7 @@ public struct TransformCost: Hashable, Sendable {
         self.bytesPerFrame = bytesPerFrame
     }
 
-    /// The cost of a step that is cheap in comparison with decoding and encoding, such as a mirror or a look-up table.
+    /// The cost of a step that is cheap in comparison with decoding and encoding, such as a mirror or a lookup table.
     public static let none = TransformCost()
 
     /// The cost of an operation that computes every pixel anew, with the buffers of its strips.

@@ -19,7 +19,7 @@ struct Sandbox {
 
     /// Enters the sandbox and returns the layers that this system supports. Exits if the server has already exited.
     ///
-    /// The process was just forked by ``Zygote``; its descriptor 4 is the ruleset, if there is one.
+    /// The process was just forked by ``Zygote``; its descriptor 4 is the ruleset, if the system has Landlock.
     func enter() -> [IsolationLayer] {
         let memory = ProcessMemoryFile()
         var layers: [IsolationLayer] = []

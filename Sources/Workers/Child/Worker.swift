@@ -71,7 +71,7 @@ struct WorkerLoop {
         }
     }
 
-    /// Plans a job, which then waits for `go`; nil if that failed, which has been replied.
+    /// Plans a job, which then waits for `go`; nil if that failed and the failure was replied.
     private mutating func plan(_ request: Request) throws(WireError) -> ImagePlan? {
         planned = nil
         guard let job = try prepared(request) else { return nil }
@@ -85,7 +85,7 @@ struct WorkerLoop {
         }
     }
 
-    /// The job with its source, once its header is read; nil if that failed, which has been replied.
+    /// The job with its source, once its header is read; nil if that failed and the failure was replied.
     private mutating func prepared(_ request: Request) throws(WireError) -> PreparedJob? {
         guard let memory = request.memory else { throw .malformed }
         let mark = self.mark.take().map { SharedBytes($0) }

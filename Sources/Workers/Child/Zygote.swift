@@ -10,8 +10,8 @@ package enum Zygote {
     /// Runs the hidden subcommand: forks a worker at each request on descriptor 3, until the server closes it.
     ///
     /// Call this before the process starts another thread: a forked process has one thread only, and a library that had
-    /// more would wait for them forever. For the same reason, nothing here may compute pixels: libvips does that on
-    /// threads that it keeps.
+    /// more threads would wait for them forever. For the same reason, code here must not compute pixels: libvips
+    /// computes on threads that it keeps.
     package static func run() -> Never {
         let socket = MessageSocket(descriptor: 3)
         do throws(WireError) {
@@ -54,7 +54,7 @@ package enum Zygote {
     }
 }
 
-/// Loads and initializes what every worker needs, before workers are forked.
+/// Loads and initializes the libraries that every worker needs, before workers are forked.
 enum WarmUp {
     /// Reads the header of a drawing, which starts libvips and loads the libraries of its codecs, and the settings of
     /// fonts.

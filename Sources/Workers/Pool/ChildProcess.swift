@@ -26,7 +26,7 @@ final class ChildProcess: Sendable {
         exitDescriptor = darkroom_process_descriptor(identifier)
     }
 
-    /// Makes a socket and has `start` start a process with the other end of it.
+    /// Makes a socket, and lets `start` start a process with its other end.
     static func starting(
         _ start: (Int32) throws(WorkerStartError) -> pid_t
     ) throws(WorkerStartError) -> ChildProcess {
@@ -44,7 +44,7 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Executes a file whose descriptor 3 is the socket; it inherits nothing else.
+    /// Executes a file whose descriptor 3 is the socket; it inherits no other descriptor.
     static func spawn(
         _ path: String, _ arguments: [String], environment: [String], socket: Int32
     ) throws(WorkerStartError) -> pid_t {

@@ -2,7 +2,7 @@ import DarkroomTransforms
 
 /// Inputs that killed a worker. The next request for one of them is refused at once instead of killing another worker.
 struct Quarantine {
-    /// What is kept away from workers.
+    /// The input that is kept away from workers.
     enum Subject: Hashable {
         /// Any work on these bytes: they crashed a decoder.
         case content(String)

@@ -33,7 +33,8 @@ struct WorkerCall {
 
     /// Milliseconds between checks of `interrupt`.
     private static let pollInterval: Int32 = 25
-    /// Such checks between two of the worker's memory and time. Meanwhile its address space is limited all the same.
+    /// The number of checks of `interrupt` between two checks of the worker's memory and time. Its address space is
+    /// limited at all times.
     private static let pollsPerUsageCheck = 2
 
     /// Sends the request and waits for the reply while the worker stays within its limits.
@@ -98,7 +99,7 @@ struct WorkerCall {
 }
 
 extension MessageSocket.Received<WorkerReply> {
-    /// Whether an image comes with its bytes in one of the two ways, and everything else with none.
+    /// Whether an image comes with its bytes in one of the two ways, and any other reply without bytes.
     fileprivate var hasPlausibleAttachment: Bool {
         if case .image = message.outcome { return (body.readableBytes > 0) != (memory != nil) }
         return body.readableBytes == 0 && memory == nil

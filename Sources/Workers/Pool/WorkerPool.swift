@@ -4,8 +4,8 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The worker processes of a server, at most one more than its pixel threads. Lends a worker to each job, has workers
-/// that die replaced, and quarantines what killed them.
+/// The worker processes of a server, at most one more than its pixel threads. Lends a worker to each job, replaces
+/// workers that die, and quarantines the inputs that killed them.
 final class WorkerPool: Sendable {
     struct State {
         var table = WorkerTable()
@@ -30,7 +30,7 @@ final class WorkerPool: Sendable {
     let state: Mutex<State>
     /// Counts idle workers; briefly it may count more.
     let idle = DispatchSemaphore(value: 0)
-    /// Called whenever the supervisor has looked after the workers.
+    /// Called whenever the supervisor has checked the workers.
     let didSupervise: @Sendable () -> Void
 
     init(_ configuration: WorkerConfiguration, logger: Logger, didSupervise: @escaping @Sendable () -> Void) {
@@ -105,7 +105,7 @@ final class WorkerPool: Sendable {
         idle.signal()
     }
 
-    /// The deferred requests of a worker; nil if there are none, in which case the worker is idle from now on.
+    /// The deferred requests of a worker. Nil without any: the worker is idle from now on.
     private func deferred(
         of number: WorkerTable.ID, _ decoded: DecodedStatistics, planned job: EncodedJob?
     ) -> (ChildProcess, [WorkerRequest])? {
@@ -128,7 +128,7 @@ final class WorkerPool: Sendable {
         return requests.isEmpty ? nil : (process, requests)
     }
 
-    /// Has the worker that has planned the job drop it.
+    /// Makes the worker that has planned the job drop it.
     func withdraw(_ job: EncodedJob) {
         // Under the lock: to a worker that is lent by then, the message would be a cancellation.
         state.withLock { state in try? state.table.withdraw(job)?.socket.send(WorkerRequest.drop) }
@@ -238,7 +238,7 @@ final class WorkerPool: Sendable {
 extension WorkerPool.State {
     mutating func recordDeath(_ reason: WorkerStatistics.EndReason, limit: Int) {
         statistics.ended[reason, default: 0] += 1
-        // Which images are requested must not make the server count as broken.
+        // The choice of images must not make the server count as broken.
         if reason == .overtime { return }
         deaths.append(.now)
         if deaths.count > limit { deaths.removeFirst() }

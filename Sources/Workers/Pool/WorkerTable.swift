@@ -8,11 +8,11 @@ struct WorkerTable {
         fileprivate(set) var isBusy = false
         /// When it became idle.
         fileprivate(set) var idleSince = ContinuousClock.now
-        /// The job that it has planned and would process at once; it is idle all the same.
+        /// The job that it has planned and would process at once. The worker still counts as idle.
         fileprivate(set) var planned: EncodedJob?
         /// Whether the worker is replaced as soon as another one is ready.
         var needsReplacement = false
-        /// What its cache of decoded images holds.
+        /// The contents of its cache of decoded images.
         var decoded = DecodedStatistics()
         /// Requests other than jobs that wait until the worker is idle.
         var deferred: [WorkerRequest] = []
@@ -135,7 +135,7 @@ struct WorkerTable {
 
     mutating func removeAll() -> [ChildProcess] { entries.keys.compactMap { remove($0) } }
 
-    /// Workers that must exist: those that are in use, and a spare, but no more than `limit`.
+    /// The number of workers that must exist: the workers in use and a spare, but at most `limit`.
     func target(limit: Int) -> Int {
         min(limit, entries.values.count { $0.isBusy || $0.planned != nil } + 1)
     }

@@ -15,7 +15,7 @@ protocol WorkerLauncher: Sendable {
     func renew() throws(WorkerStartError)
 }
 
-/// Forks workers from a ``Zygote``, which it starts when there is none. Workers outlive their zygote.
+/// Forks workers from a ``Zygote``, which it starts when none is running. Workers outlive their zygote.
 final class ZygoteLauncher: WorkerLauncher {
     /// Maximum time from the start of a zygote to its readiness.
     private static let startMilliseconds: Int32 = 30_000
@@ -39,7 +39,7 @@ final class ZygoteLauncher: WorkerLauncher {
             self.zygote.withLock { $0 = nil }
             throw .failed("the zygote could not fork: \(error)")
         }
-        // It exits.
+        // The zygote exits.
         if reply.process == -Int(EBUSY) { self.zygote.withLock { $0 = nil } }
         return try reply.worker()
     }
@@ -53,7 +53,7 @@ final class ZygoteLauncher: WorkerLauncher {
         _ = try readyZygote()
     }
 
-    /// The process id of the zygote, if there is one.
+    /// The process id of the zygote, if one is running.
     var identifier: pid_t? { zygote.withLock { $0?.identifier } }
 
     private func readyZygote() throws(WorkerStartError) -> ChildProcess {
@@ -75,8 +75,8 @@ final class ZygoteLauncher: WorkerLauncher {
     }
 
     /// The environment is empty except for the library search paths. Swift's crash handlers are off: they would run in
-    /// a process that can no longer be trusted. A worker has one thread: those that libimagequant, the palettes of GIF
-    /// and PNG, starts with OpenMP would use a second processor and mostly wait for each other.
+    /// a process that can no longer be trusted. A worker has one thread. libimagequant, which makes the palettes of GIF
+    /// and PNG, would start more with OpenMP; they would use a second processor and mostly wait for each other.
     private func start(socket: Int32) throws(WorkerStartError) -> pid_t {
         let kept = ["LD_LIBRARY_PATH", "LD_PRELOAD"].compactMap { name in
             ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }

@@ -23,10 +23,10 @@ final class MessageSocket: Sendable {
         case nothing
     }
 
-    /// A message with what came along.
+    /// A message with its body and its descriptor.
     struct Received<Message> {
         let message: Message
-        /// Empty if there is none.
+        /// Empty without a body.
         let body: ByteBuffer
         let memory: MemoryFile?
     }

@@ -65,7 +65,7 @@ enum WorkerRequest: Codable, Equatable {
     case probe
 }
 
-/// An `ImageJob` as the body of a request: everything but the bytes of source and mark, and without code.
+/// An `ImageJob` as the body of a request: all of it except the bytes of source and mark, and without code.
 struct EncodedJob: Equatable {
     let bytes: ByteBuffer
 

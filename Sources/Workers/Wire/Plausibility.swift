@@ -1,6 +1,6 @@
 import DarkroomTransforms
 
-// A worker may be compromised: whatever it sends is checked before it is used.
+// A worker may be compromised: every value that it sends is checked before it is used.
 
 extension ProcessedImage {
     /// Whether the values are possible for the job.

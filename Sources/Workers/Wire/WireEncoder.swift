@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// Integers have the size of their type, texts and lists are preceded by their length, optional values by whether they
 /// are present, and the payload of an enumeration's case by the name of the case. Types need no code of their own for
-/// this, so whatever a job, a recipe or its steps consist of can be sent to a worker.
+/// this, so every part of a job, a recipe or its steps can be sent to a worker.
 final class WireEncoder: Encoder {
     /// The first byte of every message. Both ends run the same executable, so another one is an error.
     static let version: UInt8 = 3
@@ -110,7 +110,8 @@ private struct FieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try value.encode(to: encoder) }
 
-    // One for each scalar: the protocol's defaults, which write nothing for nil, take precedence over a generic one.
+    // One method for each scalar: the protocol's defaults, which write nothing for nil, take precedence over a generic
+    // method.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value) }
