@@ -13,14 +13,14 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
 
-    /// What ``process(_:interrupt:)`` would do with a job, from the source's header. Throws the errors that processing
-    /// would throw before it decodes. By default the header is read in this process.
+    /// Plans the processing of a job from the source's header. Throws the errors that processing would throw before it
+    /// decodes. By default the header is read in this process.
     ///
     /// `interrupt` ends the wait for another process that reads the header, with `.interrupted`.
     func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
 
-    /// Ends what ``plan(_:interrupt:)`` may have prepared for processing the same job next, since this will not happen
-    /// now. By default there is nothing.
+    /// Releases the preparation that ``plan(_:interrupt:)`` made for processing the same job, since the job will not be
+    /// processed. By default nothing is prepared.
     func withdraw(_ job: ImageJob)
 
     /// Removes cached decodes of a source. By default nothing is cached.
@@ -60,7 +60,7 @@ public struct ProcessedImage: Codable, Sendable {
     public var isProven: Bool
     /// The quality of the result if the job left it to the image; nil if not.
     public var quality: ResultQuality?
-    /// The time that each stage took; nil if there were none, or if it was not measured.
+    /// The time that each stage took; nil if the stages were not run or not measured.
     public var stages: ProcessingStages?
 
     private enum CodingKeys: CodingKey { case format, size, frames, sourceFormat, isProven, quality, stages }

@@ -18,7 +18,8 @@ public struct InProcessImageProcessor: ImageProcessing {
         return try process(prepared, interrupt: interrupt)
     }
 
-    /// Processes a job whose header has been read and that has been planned, which refuses what is too expensive.
+    /// Processes a job whose header has been read and that has been planned. Planning refuses jobs that are too
+    /// expensive.
     package func process(
         _ prepared: PreparedJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {
@@ -136,7 +137,7 @@ public struct InProcessImageProcessor: ImageProcessing {
 package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
-    /// Nil if the chain draws none.
+    /// Nil if the chain draws no mark.
     let mark: MarkSource?
 
     /// Reads the headers of source and mark. Throws if one cannot be read.

@@ -20,7 +20,7 @@ struct StageTimer {
     private(set) var stages = ProcessingStages()
     private var stopwatch = Stopwatch()
 
-    /// - Parameter isCached: whether there was nothing to decode.
+    /// - Parameter isCached: whether the pixels came from the cache, so that nothing was decoded.
     mutating func finishDecoding(isCached: Bool) {
         let duration = stopwatch.lap()
         if !isCached { stages.decode = duration }

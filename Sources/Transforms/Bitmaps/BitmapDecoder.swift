@@ -38,7 +38,7 @@ struct BitmapDecoder: Sendable {
         return canvas.image
     }
 
-    /// 256 colors as red, green, blue and 255. Those that the file lacks are black, as in browsers.
+    /// 256 colors as red, green, blue and 255. Colors that the file lacks are black, as in browsers.
     private var palette: [UInt8] {
         var colors = [UInt8](repeating: 0, count: 1024)
         for index in 0..<256 { colors[4 * index + 3] = 255 }
@@ -69,8 +69,8 @@ struct BitmapDecoder: Sendable {
         }
     }
 
-    /// Whether the pixels have alpha that is not 0 everywhere. Programs that know no alpha leave 0, so such an image is
-    /// opaque.
+    /// Whether the pixels have alpha that is not 0 everywhere. Programs without support for alpha write 0, so an image
+    /// with 0 everywhere is opaque.
     private func hasVisibleAlpha(interrupt: Interrupt) throws(ImageProcessingError) -> Bool {
         guard case .masked(let masks) = header.encoding, masks.alpha != 0 else { return false }
         let bytesPerPixel = header.bitsPerPixel / 8

@@ -1,8 +1,8 @@
 import DarkroomVips
 import NIOCore
 
-/// The header of a device-independent bitmap: a Windows header of version 1 to 5, or one of OS/2. A BMP has one behind
-/// its first 14 bytes, each bitmap of an icon begins with one.
+/// The header of a device-independent bitmap: a Windows header of version 1 to 5, or one of OS/2. In a BMP it follows
+/// the first 14 bytes. Each bitmap of an icon begins with a header.
 struct BitmapHeader: Sendable {
     /// The form of the pixels.
     enum Encoding: Hashable, Sendable {
@@ -32,11 +32,11 @@ struct BitmapHeader: Sendable {
     let encoding: Encoding
     let palette: Palette
     let pixelStart: Int
-    /// Whether it is a bitmap in an icon, whose pixels have a second bitmap of one bit behind them: 1 = transparent.
+    /// Whether it is a bitmap in an icon, whose pixels are followed by a second bitmap of one bit: 1 = transparent.
     let isIcon: Bool
     /// Pixels per millimeter; 1 if none are stated.
     let density: (x: Double, y: Double)
-    /// Where the embedded ICC profile is; nil if there is none in the file.
+    /// The bytes of the embedded ICC profile; nil if the file has none.
     let profile: Range<Int>?
 
     /// libvips' limit.
@@ -54,7 +54,7 @@ struct BitmapHeader: Sendable {
         try self.init(in: source, at: start, pixelStart: nil)
     }
 
-    /// - Parameter stated: where the pixels begin; 0 = behind the palette, nil = there too, since it is an icon.
+    /// - Parameter stated: where the pixels begin; 0 = after the palette, nil = after the palette of an icon's bitmap.
     private init(
         in source: ByteBuffer, at start: Int, pixelStart stated: Int?
     ) throws(ImageProcessingError) {
@@ -94,7 +94,7 @@ struct BitmapHeader: Sendable {
         case (3, 16), (3, 32), (6, 16), (6, 32):
             guard version == .windows else { throw .unsupported }
             return .masked(masks)
-        // JPEG and PNG (4, 5), which printers know, and the compressions of OS/2 and fax.
+        // JPEG and PNG (4, 5), which are for printers, and the compressions of OS/2 and fax.
         default: throw .unsupported
         }
     }
@@ -112,7 +112,7 @@ struct BitmapHeader: Sendable {
         }
     }
 
-    /// The fields of a header, by their offsets. One that a shorter header lacks is 0.
+    /// The fields of a header, by their offsets. A field that a shorter header lacks is 0.
     private struct Fields {
         let source: ByteBuffer
         let start: Int
@@ -171,14 +171,14 @@ extension BitmapHeader {
     /// Bytes of pixels in a row; rows are padded to `rowStride`.
     var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
     var rowStride: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
-    /// The same of the mask behind an icon's pixels.
+    /// The bytes of a row in the mask that follows an icon's pixels.
     var maskRowBytes: Int { (size.width + 7) / 8 }
     var maskRowStride: Int { (size.width + 31) / 32 * 4 }
     var maskStart: Int { pixelStart + rowStride * size.height }
     /// Where the mask ends, without padding.
     var maskEnd: Int { maskStart + maskRowStride * (size.height - 1) + maskRowBytes }
 
-    /// Whether a pixel may be transparent. Those that runs skip are.
+    /// Whether a pixel may be transparent. Pixels that runs skip are transparent.
     var hasAlpha: Bool {
         switch encoding {
         case .masked(let masks): isIcon || masks.alpha != 0
@@ -202,7 +202,7 @@ extension BitmapHeader {
 }
 
 extension ByteBuffer {
-    /// A little-endian integer at this distance from the first byte; 0 behind the end.
+    /// A little-endian integer at this distance from the first byte; 0 past the end.
     func bitmapInteger<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type) -> Int {
         Int(getInteger(at: readerIndex + offset, endianness: .little, as: type) ?? 0)
     }

@@ -1,4 +1,4 @@
-/// The bits of a bitmap's pixel that state each channel; 0 = none do.
+/// The bits of a bitmap's pixel that state each channel; 0 = no bits.
 struct ColorMasks: Hashable, Sendable {
     var red: UInt32
     var green: UInt32

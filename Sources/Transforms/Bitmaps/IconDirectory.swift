@@ -58,7 +58,7 @@ struct IconDirectory: Sendable {
         self.entries = entries
     }
 
-    /// The image with the most pixels, and of several that with the most bits for each.
+    /// The image with the most pixels. Of several such images, the image with the most bits per pixel.
     var largest: Int {
         entries.indices.max { left, right in
             let (left, right) = (entries[left], entries[right])

@@ -23,7 +23,7 @@ struct RunLengthDecoder {
         samples = [UInt8](repeating: 0, count: 4 * header.size.width)
     }
 
-    /// Draws all rows. A file that ends earlier without saying so is corrupt.
+    /// Draws all rows. A file that ends earlier without an end marker is corrupt.
     mutating func decode(interrupt: Interrupt) throws(ImageProcessingError) {
         while rows < header.size.height {
             guard let count = rest.readInteger(as: UInt8.self), let value = rest.readInteger(as: UInt8.self) else {

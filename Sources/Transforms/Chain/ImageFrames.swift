@@ -29,7 +29,7 @@ public struct ImageFrames: Sendable {
     public var first: VipsImage { frames[0] }
     /// The size of every frame's raster.
     public var size: PixelSize { PixelSize(width: first.width, height: first.height) }
-    /// Whether there is more than one frame.
+    /// Whether the image has more than one frame.
     public var isAnimated: Bool { frames.count > 1 }
 
     /// Whether both have the very same images as frames, so that no operation has touched a pixel.

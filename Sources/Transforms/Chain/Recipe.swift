@@ -34,9 +34,9 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var background: Color?
     /// Whether the canvas of `contain` is filled with the image itself, enlarged and blurred, instead of `background`.
     public var blursBackdrop = false
-    /// Fills the canvas of `contain` instead of `background`; nil = as that does.
+    /// Fills the canvas of `contain` instead of `background`; nil = `background` fills it.
     public var canvasBackground: Color?
-    /// Fills the corners of a rotation instead of `background`; nil = as that does.
+    /// Fills the corners of a rotation instead of `background`; nil = `background` fills them.
     public var cornerBackground: Color?
     /// Nil = none.
     public var blur: Blur?
@@ -78,7 +78,7 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var padding: Padding?
     /// Another image drawn onto the image; nil = none.
     public var mark: Mark?
-    /// Whose order of steps and whose sizes apply.
+    /// The rules for the order of steps and for sizes.
     public var rules = ChainRules.darkroom
 
     /// A recipe that only orients the image and converts it to sRGB.
@@ -86,12 +86,12 @@ public struct Recipe: Hashable, Codable, Sendable {
         self.resampling = resampling
     }
 
-    /// The order of operations. It reads aloud, and no other place knows it.
+    /// The order of operations, which is defined here only.
     ///
     /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
-    /// filter are defined in sRGB. What is drawn on the image comes after its colors have been changed and before it is
-    /// cut, so that it has the colors that were asked for and lies within the outline. A border is drawn before the cut
-    /// too, so that both share one smooth edge.
+    /// filter are defined in sRGB. Texts and borders are drawn after the image's colors have been changed and before
+    /// the image is cut. They keep the requested colors that way, and lie within the outline. A border is drawn before
+    /// the cut too, so that both share one smooth edge.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         guard rules == .darkroom else { return weservSteps(scaleDownLimits: limits) }
         return [

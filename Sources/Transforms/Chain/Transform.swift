@@ -115,7 +115,7 @@ public struct TransformCost: Hashable, Sendable {
     }
 }
 
-/// What a transform may know besides the pixels.
+/// The information that a transform gets in addition to the pixels.
 public struct TransformContext: Sendable {
     /// The plan after this step, made from the header.
     public let plan: ChainPlan

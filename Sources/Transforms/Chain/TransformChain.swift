@@ -6,7 +6,7 @@ public struct TransformChain: Sendable {
     public var transforms: [any Transform] {
         didSet { origin = nil }
     }
-    /// What the chain was made from.
+    /// The recipe and the limits that the chain was made from.
     private var origin: Origin?
 
     private struct Origin: Codable {
@@ -25,8 +25,8 @@ public struct TransformChain: Sendable {
     /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for
     /// the same result make equal chains.
     ///
-    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they play no part without it. Pass those
-    ///   of the ``ImageJob``.
+    /// - Parameter limits: the limits that `Recipe.scaleDown` scales down to; they have no effect without it. Pass the
+    ///   limits of the ``ImageJob``.
     public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
         transforms = recipe.steps(within: limits)
         origin = Origin(recipe: recipe, limits: limits)
@@ -54,7 +54,7 @@ public struct TransformChain: Sendable {
         }
     }
 
-    /// The step that draws another image; nil if there is none.
+    /// The step that draws another image; nil if the chain has none.
     package var mark: Mark? { transforms.lazy.compactMap { $0 as? Mark }.first }
 
     /// Whether the first step applies the source's own orientation.

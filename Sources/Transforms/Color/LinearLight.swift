@@ -1,7 +1,7 @@
 import DarkroomVips
 import Foundation
 
-/// Converts sRGB samples to 16-bit linear light and back, by look-up tables (libvips `maplut`); alpha is not changed.
+/// Converts sRGB samples to 16-bit linear light and back, by lookup tables (libvips `maplut`); alpha is not changed.
 ///
 /// Averaging gamma-encoded samples darkens fine detail; averaging light does not.
 struct LinearLight {

@@ -1,6 +1,6 @@
 import DarkroomVips
 
-/// Look-up tables, by which brightness, contrast and gamma change every color sample alike.
+/// Lookup tables, by which brightness, contrast and gamma change every color sample alike.
 extension ImageFrames {
     /// Maps every color sample through a table of 256 bytes (libvips `maplut`).
     func mappingTones(by table: VipsImage) throws(VipsError) -> ImageFrames {

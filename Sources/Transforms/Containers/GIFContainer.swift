@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The blocks of a GIF file (GIF89a §12-26), as far as needed to leave out those that draw nothing.
+/// The blocks of a GIF file (GIF89a §12-26), as far as needed to leave out blocks that draw nothing.
 enum GIFContainer {
     /// The file with only screen, color tables, images with their timing, and the number of loops. Comments, data of
     /// other applications, such as XMP, and bytes after the trailer are removed.
@@ -12,7 +12,7 @@ enum GIFContainer {
     }
 }
 
-/// One pass over a file that copies what is kept. Each read is bounded by the file.
+/// One pass over a file that copies the kept blocks. Each read is bounded by the file.
 private struct GIFWalk {
     private var rest: ByteBuffer
     private var kept = ByteBuffer()
@@ -70,7 +70,7 @@ private struct GIFWalk {
         }
     }
 
-    /// Netscape's number of loops, the only data of an application that changes what is seen.
+    /// Netscape's number of loops, the only application data that changes the visible image.
     private mutating func keepApplication(_ start: ByteBuffer) -> Bool {
         guard rest.readInteger(as: UInt8.self) == 11, let name = rest.readString(length: 11) else { return false }
         guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(name) else { return skipSubBlocks() }
@@ -105,7 +105,7 @@ private struct GIFWalk {
         return true
     }
 
-    /// Copies what has been read since `start`.
+    /// Copies the bytes that have been read since `start`.
     private mutating func keep(from start: ByteBuffer) {
         guard let read = start.getSlice(at: start.readerIndex, length: start.readableBytes - rest.readableBytes) else {
             return

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The segments of a JPEG file (ITU-T T.81 Annex B), as far as needed to leave out those that draw nothing.
+/// The segments of a JPEG file (ITU-T T.81 Annex B), as far as needed to leave out segments that draw nothing.
 enum JPEGContainer {
     /// The file with only tables, frame and scans, and the two application segments that decide how components become
     /// colors: JFIF without its thumbnail, and Adobe's. Bytes after the end of the image are removed too.
@@ -13,14 +13,15 @@ enum JPEGContainer {
     }
 }
 
-/// One pass over a file that copies what is kept. Each read is bounded by the file.
+/// One pass over a file that copies the kept segments. Each read is bounded by the file.
 private struct JPEGWalk {
     private var rest: ByteBuffer
     private var kept = ByteBuffer()
     private var hasJFIF = false
     private var hasAdobe = false
     private var hasFrame = false
-    /// The length of what is kept up to the last scan; 0 = there was none. Tables behind it draw nothing.
+    /// The length of the kept bytes up to the end of the last scan; 0 = no scan so far. Tables after the last scan draw
+    /// nothing.
     private var endOfScans = 0
 
     init(_ file: ByteBuffer) { rest = file }
@@ -131,7 +132,7 @@ private struct JPEGWalk {
         return true
     }
 
-    /// The length of coded data up to the marker behind it: in it, 0xFF precedes only 0, restart markers and 0xFF.
+    /// The length of coded data up to the next marker: in it, 0xFF precedes only 0, restart markers and 0xFF.
     private func codedLength() -> Int? {
         let bytes = rest.readableBytesView
         var index = bytes.startIndex

@@ -1,7 +1,7 @@
 import DarkroomVips
 import NIOCore
 
-/// The chunks of a PNG file (PNG 3rd edition, §5), as far as needed to leave out those that draw nothing.
+/// The chunks of a PNG file (PNG 3rd edition, §5), as far as needed to leave out chunks that draw nothing.
 enum PNGContainer {
     /// The file with only header, palette, transparent color and pixels. Texts, times, EXIF, the frames of an
     /// animation, color spaces and bytes after the end are removed.
@@ -27,13 +27,13 @@ enum PNGContainer {
     /// A chunk with its length, its type and its checksum.
     private struct Chunk {
         let type: UInt32
-        /// Of its content.
+        /// The length of the content.
         let length: Int
         let bytes: ByteBuffer
 
         var isKept: Bool { [header, palette, transparency, pixels, end].contains(type) }
 
-        /// Four letters, of which the first is small: a decoder may ignore the chunk.
+        /// A type has four letters. If the first is lowercase, a decoder may ignore the chunk.
         var isAncillary: Bool {
             let letters = (0..<4).map { UInt8(truncatingIfNeeded: type >> (24 - 8 * $0)) }
             let isText = letters.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }

@@ -3,7 +3,7 @@ import NIOCore
 /// The chunks of a WebP file (RFC 9649 §2), as far as needed to leave some out.
 enum WebPContainer {
     /// The file without its `EXIF` chunk: libvips 8.14 adds one of 186 bytes or more to every image, even if it is told
-    /// to strip metadata. A header of extended features that is then of no use goes too.
+    /// to strip metadata. A header of extended features that is useless then is removed too.
     ///
     /// Returns the file as it is if it has no such chunk, or is not of the expected form.
     static func removingEXIF(from file: ByteBuffer) -> ByteBuffer {

@@ -12,7 +12,7 @@ import Synchronization
 /// Only images decoded to their last row are stored. All methods are thread-safe and return quickly: pixels are never
 /// copied, and never freed under the lock.
 public final class DecodedCache: Sendable {
-    /// The bytes that an entry is charged besides its pixels and its metadata.
+    /// The bytes that an entry is charged in addition to its pixels and its metadata.
     public static let entryOverheadBytes = 4096
 
     /// The budget in bytes; 0 = nothing is cached.

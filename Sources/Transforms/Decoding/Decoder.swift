@@ -203,9 +203,9 @@ struct DecodeParameters: Hashable, Sendable {
 }
 
 extension VipsImage {
-    /// The samples as unsigned integers of 8 or 16 bits, the only ones that later steps support. TIFF has others:
-    /// signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is converted to
-    /// sRGB.
+    /// The samples as unsigned integers of 8 or 16 bits, the only samples that later steps support. TIFF has other
+    /// samples too: signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is
+    /// converted to sRGB.
     func withUnsignedSamples() throws(VipsError) -> VipsImage {
         switch sampleFormat {
         case "uchar", "ushort": self

@@ -27,7 +27,7 @@ struct MarkSource: Sendable {
         }
     }
 
-    /// What drawing the mark at this size takes.
+    /// The cost of drawing the mark at this size.
     func cost(at size: PixelSize) throws(ImageProcessingError) -> CostEstimate {
         try Self.naming { () throws(ImageProcessingError) in
             let job = job(size)

@@ -75,7 +75,7 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     ///
     /// - Parameters:
     ///   - work: the expected processor time in milliseconds.
-    ///   - decoding: the part of it that no parameter but the number of frames shortens.
+    ///   - decoding: the part of it that only the number of frames shortens.
     ///   - frames: the frames of the source that are used.
     func check(
         work: Double, decoding: Double, frames: Int, output: OutputOptions

@@ -3,8 +3,8 @@ import NIOCore
 /// The time that the filters of an SVG take, from the numbers in the document: one attribute of a small file can make a
 /// pixel cost a second.
 ///
-/// An estimate, not a parser. What it cannot see, such as filters of images that are embedded in the document, is left
-/// to the limit on the processor time of a job.
+/// An estimate, not a parser. It misses filters of images that are embedded in the document, among others. The limit on
+/// the processor time of a job covers these.
 struct SVGFilters {
     /// The time of all filter primitives for each pixel of the drawing, in nanoseconds, as measured with librsvg 2.54.
     private(set) var nanosecondsPerPixel = 0.0
@@ -45,14 +45,14 @@ struct SVGFilters {
         switch primitive {
         case "feTurbulence": return 50 + 50 * (attributes.numbers("numOctaves").first ?? 1)
         case "feMorphology":
-            // Of a larger radius, librsvg uses 10.
+            // librsvg limits the radius to 10.
             let sides = attributes.numbers("radius").map { 2 * min($0, 10) + 1 }
             return 100 + 8 * (sides.first ?? 1) * (sides.last ?? 1)
         case "feConvolveMatrix":
             let sides = attributes.numbers("order")
             return 100 + 6 * (sides.first ?? 3) * (sides.last ?? 3)
         case "feDisplacementMap": return 600
-        // Parts of the primitives around them.
+        // These elements are parts of the primitives around them.
         case "feFuncR", "feFuncG", "feFuncB", "feFuncA", "feMergeNode", "fePointLight", "feSpotLight", "feDistantLight":
             return 0
         default: return 100

@@ -29,7 +29,7 @@ enum ShrinkOnLoad: Hashable, Sendable {
         case .wholeFactors:
             return JPEGShrink.factor(source: size, within: maxPixels).map(size.shrunk)
         case .anyFactor:
-            // One pixel less on each side leaves room for the decoder's rounding.
+            // One pixel less on each side leaves a margin for the decoder's rounding.
             let scale = (Double(maxPixels) / Double(size.area)).squareRoot()
             let reached = PixelSize(
                 width: Int(Double(size.width) * scale) - 1, height: Int(Double(size.height) * scale) - 1)

@@ -9,11 +9,12 @@ public struct SourceHeader: Hashable, Sendable {
     public let size: PixelSize
     /// Frames or pages in the file, at least 1.
     public let frames: Int
-    /// The frame or page described, counted from 1. One that the file does not have is described as the first.
+    /// The frame or page described, counted from 1. For a number that the file does not have, the first is described.
     private(set) var page = 1
     /// The index of the icon's image that was asked for; nil = the image that suits the request.
     private(set) var entry: Int?
-    /// EXIF orientation 1…8. HEIC and AVIF have theirs in the container and are decoded upright: 1. So have icons.
+    /// EXIF orientation 1…8. HEIC and AVIF have their orientation in the container and are decoded upright, so it is 1.
+    /// It is 1 for icons too.
     public let orientation: Int
     let hasAlpha: Bool
     let shrinking: ShrinkOnLoad
@@ -86,7 +87,8 @@ public struct SourceHeader: Hashable, Sendable {
                 return header
             }
         } catch {
-            // TIFF is a container of many codecs: a directory that is present but unreadable means an unsupported one.
+            // TIFF is a container of many codecs: a directory that is present but unreadable means an unsupported
+            // codec.
             if format == .tiff, TIFFDirectory.isPresent(in: reader.bytes) { throw .unsupported }
             throw .corrupt(error.description)
         }

@@ -4,7 +4,7 @@ import NIOCore
 /// The blocks of a GIF (GIF89a §12-26). libvips drops an incomplete last frame without an error, so truncation is found
 /// here.
 enum GIFBlocks {
-    /// Whether the bytes end inside a block. A missing trailer is accepted, since many complete files have none.
+    /// Whether the bytes end inside a block. A missing trailer is accepted, since many complete files lack it.
     static func isTruncated(_ source: ByteBuffer) -> Bool {
         var rest = source
         guard rest.readSlice(length: 10) != nil, skipColors(&rest, behind: 2) else { return true }
@@ -45,7 +45,7 @@ enum GIFBlocks {
 /// The chunks of a PNG (PNG 3rd edition, §5.3).
 enum PNGChunks {
     /// Whether a chunk before the pixels extends past the end of the source. libpng allocates the declared length of a
-    /// text before it reads any: a file of a hundred bytes would take 2 GiB.
+    /// text before it reads the text: a file of a hundred bytes would take 2 GiB.
     static func exceedsSource(_ source: ByteBuffer) -> Bool {
         var rest = source
         guard rest.readSlice(length: signatureBytes) != nil else { return false }
@@ -57,7 +57,7 @@ enum PNGChunks {
     }
 
     /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,
-    /// which accepts that. Chunks behind the first incomplete one are not checked: decoders miss it.
+    /// which accepts that. Chunks after the first incomplete chunk are not checked: decoders report that chunk.
     ///
     /// - Parameter beforePixels: whether only chunks before the first one with pixels are checked, as for a header.
     static func hasWrongChecksum(_ source: ByteBuffer, beforePixels: Bool = false) -> Bool {
@@ -80,7 +80,7 @@ enum PNGChunks {
     }
 
     private static let signatureBytes = 8
-    /// Of a chunk, before its content: length and type.
+    /// The bytes of a chunk before its content: length and type.
     private static let headBytes = 8
     private static let checksumBytes = 4
     /// `IEND`.

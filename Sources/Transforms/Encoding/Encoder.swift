@@ -21,7 +21,7 @@ struct Encoder {
 
     /// Computes pixels that are still lazy, so an error anywhere in the chain surfaces here at the latest.
     ///
-    /// - Parameter timer: is at the stage of transforming until the pixels are computed.
+    /// - Parameter timer: measures the stage of transforming until the pixels are computed.
     func encode(
         _ image: ImageFrames, _ timer: inout StageTimer
     ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
@@ -72,7 +72,7 @@ struct Encoder {
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
-    /// The quality to begin with; nil for an encoding without loss.
+    /// The quality to begin with; nil for a lossless encoding.
     private var startingQuality: Int? {
         options.lossless || options.nearLossless || !format.isLossy ? nil : options.quality ?? format.defaultQuality
     }

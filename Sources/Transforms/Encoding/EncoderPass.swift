@@ -46,13 +46,13 @@ struct ByteSearch {
     let maxBytes: Int
     let encode: (Int) throws(VipsError) -> ByteBuffer
 
-    /// The lowest quality that is tried, unless less was asked for.
+    /// The lowest quality that is tried, unless a lower quality was requested.
     static let floor = 20
     /// The most encodes of one search.
     static let maxEncodes = 6
     /// A result of at least this share of the bytes is good enough to end the search.
     private static let closeEnough = 0.97
-    /// How much smaller a photograph becomes with each step of quality, where there is one size to go by only.
+    /// How much smaller a photograph becomes with each step of quality, used while only one size is known.
     private static let usualSlope = 0.03
 
     private struct Trial {
@@ -62,8 +62,8 @@ struct ByteSearch {
         var logarithm: Double { log(Double(max(body.readableBytes, 1))) }
     }
 
-    /// - Parameter quality: the best one to try.
-    /// - Returns: the best image found that fits; if even the lowest quality does not fit, the one with that.
+    /// - Parameter quality: the best quality to try.
+    /// - Returns: the best image found that fits; if even the lowest quality does not fit, the image at that quality.
     func result(from quality: Int) throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         var over = Trial(quality: quality, body: try encode(quality))
         if fits(over) { return (over.body, ResultQuality(value: quality)) }

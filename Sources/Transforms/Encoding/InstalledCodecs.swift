@@ -84,8 +84,8 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the operator of the machine can install, as the object of a sentence. The names are packages of Debian and
-    /// Ubuntu, which split the codecs from libheif.
+    /// The packages that the operator of the machine can install, as the object of a sentence. The names are packages
+    /// of Debian and Ubuntu, which split the codecs from libheif.
     public var remedy: String {
         switch self {
         case .decoder(let format):

@@ -20,17 +20,17 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var interlaced: Bool
     /// Whether a PNG has at most 256 colors.
     public package(set) var palette: Bool
-    /// Whether a source may be the result; never for an interlaced one, nor one with a palette.
+    /// Whether a source may be the result; never if the result is interlaced or has a palette.
     public package(set) var passthrough: Passthrough
     /// Whether the other options permit that a source is the result.
     package private(set) var supportsPassthrough = false
     /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
     public package(set) var compression: Int?
-    /// Whether each row of a PNG is filtered by what suits it, instead of not at all.
+    /// Whether each row of a PNG is filtered by the filter that suits it. Otherwise rows are not filtered.
     public package(set) var filtersRows: Bool
     /// The additional members of a document; only for `json`.
     public package(set) var details: ImageDetails
-    /// What an animation becomes if ``format`` cannot be animated.
+    /// The result for an animation if ``format`` cannot be animated.
     public package(set) var animation: AnimationOutput
 
     /// By default the source's own format at its default quality.
@@ -51,7 +51,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         normalize()
     }
 
-    /// Drops what the format does not support. Call it after changes.
+    /// Drops the options that the format does not support. Call it after changes.
     package mutating func normalize() {
         let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
         if !isStill { animation = .firstFrame }
@@ -158,7 +158,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     static let nearLosslessQuality = 60
 }
 
-/// What an animated source becomes where the output format cannot be animated.
+/// The result for an animated source if the output format cannot be animated.
 public enum AnimationOutput: String, Codable, CaseIterable, Sendable {
     /// Its first frame, in the output format.
     case firstFrame = "frame"
@@ -168,7 +168,7 @@ public enum AnimationOutput: String, Codable, CaseIterable, Sendable {
     case natural
 }
 
-/// The members of a JSON document besides those that the header states.
+/// The members of a JSON document in addition to the members that the header states.
 public struct ImageDetails: OptionSet, Hashable, Codable, Sendable {
     /// One bit for each detail.
     public let rawValue: Int

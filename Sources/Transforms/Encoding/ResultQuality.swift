@@ -3,7 +3,7 @@
 public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
     /// 1…100; nil = the encoding is lossless, or is the source's encoding.
     public let value: Int?
-    /// Whether the result has at most the bytes that were asked for.
+    /// Whether the result has at most the requested number of bytes.
     public let fits: Bool
     /// Whether the result is the source without its metadata (``Passthrough/auto``), not encoded again.
     public let isSource: Bool

@@ -10,7 +10,7 @@ public enum Passthrough: String, Codable, Sendable, CaseIterable {
     case auto
 }
 
-/// A source that shows what the encoded result shows, so that it may be sent in place of it.
+/// A source that shows the same image as the encoded result, so that it may be sent in its place.
 struct SourcePassthrough {
     private let header: SourceHeader
     private let source: ByteBuffer
@@ -46,7 +46,7 @@ extension TransformChain {
     /// Whether this chain has returned the decoded pixels themselves, or gray ones only as equal red, green and blue.
     ///
     /// - Parameters:
-    ///   - result: what the chain has made of `decoded`.
+    ///   - result: the chain's result for `decoded`.
     ///   - start: the plan that it began with.
     func hasLeft(_ decoded: ImageFrames, in result: ImageFrames, start: ChainPlan, interrupt: @escaping Interrupt)
         -> Bool
@@ -60,14 +60,14 @@ extension TransformChain {
 }
 
 extension VipsImage {
-    /// Whether the image has 8-bit gray samples, and no profile that says what they mean.
+    /// Whether the image has 8-bit gray samples and no profile that gives them another meaning.
     fileprivate var isPlainGray: Bool {
         let profile = blob("icc-profile-data").map(ICCProfile.init)
         return interpretation == "b-w" && isByte && bands <= 2 && profile?.suits(self) != true
     }
 }
 
-/// What leaves out all of a file that draws nothing.
+/// The function that removes the parts of a file that draw nothing.
 struct SourceStripping: Sendable {
     /// The format of the files.
     let format: SourceFormat

@@ -15,7 +15,7 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
     /// A low-quality placeholder: the result at 16 pixels, as a `data:` URI.
     case lqip
 
-    /// What is known of the format, in a file of its own.
+    /// The facts about the format, in a separate file.
     var row: Row {
         switch self {
         case .jpeg: .jpeg
@@ -44,7 +44,7 @@ extension OutputFormat {
         var extensions: [String]
         /// The libvips encoder; nil for texts.
         var saver: VipsSaver?
-        /// What libheif has to encode.
+        /// The codec that libheif must be able to encode.
         var codec: HEIFCodec?
         /// The package that adds the encoder to Debian's libvips; nil = another libvips.
         var debianPackage: String?
@@ -64,11 +64,11 @@ extension OutputFormat {
         var stripping: SourceStripping?
         /// Predicts how an image looks at each quality; nil = no quality setting.
         var qualityModel: QualityModel?
-        /// The saver's options for a quality of 1…100, without any metadata or with what is left of it.
+        /// The saver's options for a quality of 1…100, without any metadata or with the remaining metadata.
         var arguments: @Sendable (Encoder, _ quality: Int, _ strip: Bool) -> KeyValuePairs<String, VipsValue> = {
             _, _, _ in [:]
         }
-        /// Bytes that the encoder and its result take, besides the pixels.
+        /// Bytes that the encoder and its result take, in addition to the pixels.
         var bytes: @Sendable (CostEstimate.Facts) -> Double = { _ in 0 }
         /// Processor time of encoding one pixel once at the default effort, given the pixels of a frame, in
         /// nanoseconds.

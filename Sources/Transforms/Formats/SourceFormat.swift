@@ -7,7 +7,7 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
     /// An icon or a cursor of several images. The image that suits the request is used.
     case ico
 
-    /// What is known of the format, in a file of its own.
+    /// The facts about the format, in a separate file.
     var row: Row {
         switch self {
         case .jpeg: .jpeg
@@ -26,9 +26,9 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
 }
 
 extension SourceFormat {
-    /// A format's row: everything that differs from format to format, besides what the decoder makes of a plan.
+    /// A format's row: everything that differs from format to format, except how the decoder uses a plan.
     struct Row: Sendable {
-        /// As people write it; nil = the name of the case in capitals.
+        /// The usual spelling; nil = the name of the case in capitals.
         var name: String?
         /// Nil = the name of the case as a kind of image.
         var mediaType: String?
@@ -39,7 +39,7 @@ extension SourceFormat {
         var signatures: [[UInt8?]] = []
         /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
         var loader: VipsLoader?
-        /// What libheif has to decode.
+        /// The codec that libheif must be able to decode.
         var codec: HEIFCodec?
         /// The package that adds the decoder to Debian's libvips; nil = another libvips.
         var debianPackage: String?
@@ -55,15 +55,15 @@ extension SourceFormat {
         var statesOrientation = true
         /// Whether files state a density.
         var statesDensity = false
-        /// The output format that shows the same, if browsers support it; nil = PNG with alpha and JPEG without.
+        /// The output format for the same image, if browsers support it; nil = PNG with alpha and JPEG without.
         var output: OutputFormat?
-        /// Bytes that the decoder holds besides the decoded pixels.
+        /// Bytes that the decoder holds in addition to the decoded pixels.
         var bytes: @Sendable (CostEstimate.Facts) -> Double
         /// Processor time of decoding in nanoseconds.
         var nanoseconds: @Sendable (CostEstimate.Facts) -> Double
     }
 
-    /// As people write it, such as `JPEG XL`.
+    /// The usual spelling, such as `JPEG XL`.
     public var name: String { row.name ?? rawValue.uppercased() }
     /// The names of all formats, such as `JPEG, PNG or GIF`.
     package static let names = allCases.map(\.name).listed("or")

@@ -1,6 +1,6 @@
 import DarkroomVips
 
-/// The image itself, enlarged to cover a canvas and blurred, to stand behind the image.
+/// The backdrop of an image: the image itself, enlarged to cover a canvas and blurred.
 struct Backdrop {
     /// The size of the canvas.
     let size: PixelSize

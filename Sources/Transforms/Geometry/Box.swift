@@ -8,13 +8,13 @@ public struct Box: Hashable, Codable, Sendable {
     /// The ratio of the box's sides, which gives the side that is nil; if both are, the box is the largest within the
     /// image, or the smallest around it for `contain`. It has no effect on a box with two sides.
     public var ratio: AspectRatio?
-    /// The least width of the result in pixels. A smaller one is enlarged with its aspect ratio, even without
-    /// `Recipe.enlarge`, and what then exceeds the box is cropped.
+    /// The least width of the result in pixels. A smaller result is enlarged with its aspect ratio, even without
+    /// `Recipe.enlarge`. The parts that then exceed the box are cropped.
     public var minWidth: Int?
     /// The least height of the result in pixels; see ``minWidth``.
     public var minHeight: Int?
 
-    /// A box of these sides in pixels; without any side, nothing is scaled.
+    /// A box of these sides in pixels; without any side, the image is not scaled.
     public init(width: Int?, height: Int?) {
         self.init(horizontal: width.map(Length.pixels), vertical: height.map(Length.pixels))
     }
@@ -54,7 +54,7 @@ public struct Box: Hashable, Codable, Sendable {
     public var isTwoSided: Bool { ratio != nil || horizontal != nil && vertical != nil }
     /// Whether a least size is given.
     public var hasMinimum: Bool { minWidth != nil || minHeight != nil }
-    /// Whether nothing is given, so that nothing is scaled.
+    /// Whether the box is empty, so that the image is not scaled.
     public var isEmpty: Bool { !hasSide && ratio == nil && !hasMinimum }
 
     /// Whether the box is known without the image.

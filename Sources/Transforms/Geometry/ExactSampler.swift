@@ -85,7 +85,7 @@ private enum Axis {
         return try cut(reduced, from: plan.skip, count: target)
     }
 
-    /// Bicubic interpolation at the exact places, for factors so close to 1 that there is nothing to average.
+    /// Bicubic interpolation at the exact places, for factors so close to 1 that averaging has no effect.
     private func interpolate(
         _ image: VipsImage, origin: Double, factor: Double, target: Int
     ) throws(VipsError) -> VipsImage {

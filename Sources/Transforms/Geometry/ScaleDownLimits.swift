@@ -30,7 +30,8 @@ public struct ScaleDownLimits: Hashable, Sendable {
         return "fit \(maxSide) \(maxPixels) \(maxSourcePixels) \(rotationDegrees.plainDegrees)\(space)"
     }
 
-    /// The size itself if it is within the limits after the rotation, otherwise the largest of the same shape that is.
+    /// The size itself if it is within the limits after the rotation, otherwise the largest size of the same shape that
+    /// is within them.
     func fitted(_ size: PixelSize) -> PixelSize {
         let (across, down) = size.canvas(rotatedBy: rotationDegrees)
         // A margin for rounding a canvas whose sides are not integers.

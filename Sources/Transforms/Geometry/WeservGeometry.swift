@@ -1,8 +1,8 @@
 extension ResizeGeometry {
     /// The sizes of weserv/images. A result is never enlarged by half a step: without `enlarge`, each side that would
-    /// grow stays, and the other one is scaled as it would be.
+    /// grow stays unchanged, and the other side is scaled as usual.
     ///
-    /// - Parameter box: sides in pixels. `fill` stretches a single one.
+    /// - Parameter box: sides in pixels. `fill` stretches a single side.
     init(weserv source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
         var (across, down) = Self.shrinks(of: source, to: box, fit: fit)
         if !enlarge { (across, down) = (max(1, across), max(1, down)) }

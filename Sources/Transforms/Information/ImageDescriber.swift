@@ -8,8 +8,8 @@ struct ImageDescriber {
     let header: SourceHeader
     let interrupt: Interrupt
 
-    /// The job that produces the image to describe: for a text format, its chain also scales to what hashes and colors
-    /// need, so that decoders that can shrink do so.
+    /// The job that produces the image to describe: for a text format, its chain also scales to the size that hashes
+    /// and colors need, so that decoders can shrink on load.
     static func preparing(_ job: ImageJob) -> ImageJob {
         guard job.output.format?.isText ?? false, !job.output.details.contains(.weserv) else { return job }
         var preparing = job

@@ -12,11 +12,11 @@ package struct SourceSummary: Decodable, Hashable, Sendable {
     /// Frames or pages.
     package let pages: Int
 
-    /// Pixels of a side that arithmetic on areas and frames cannot overflow with.
+    /// The accepted pixels of a side, with which arithmetic on areas and frames cannot overflow.
     package static let sides = 1...1_000_000_000
 
-    /// Reads a document that ``OutputFormat/json`` is the format of. Throws also for numbers that no source has, as
-    /// from a compromised worker.
+    /// Reads a document in the format ``OutputFormat/json``. Throws also for numbers that no source has, as from a
+    /// compromised worker.
     package init(parsing document: ByteBuffer) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(document.readableBytesView))
         guard Self.sides.contains(width), Self.sides.contains(height), Self.sides.contains(pages),

@@ -1,7 +1,7 @@
 import DarkroomVips
 import NIOCore
 
-/// The parts of an embedded ICC profile that tell whether a conversion can be skipped (ICC.1:2022, §7).
+/// The parts of an embedded ICC profile that decide whether a conversion can be skipped (ICC.1:2022, §7).
 struct ICCProfile {
     private let bytes: ByteBuffer
 

@@ -10,7 +10,7 @@ struct IPTCDataSets {
     /// caption.
     private let values: [UInt8: ByteBuffer]
 
-    /// Reads as far as the blocks are well-formed; a block that claims more bytes than there are ends the reading.
+    /// Reads as far as the blocks are well-formed; a block that claims more bytes than the field has ends the reading.
     ///
     /// - Parameter field: libvips' `iptc-data`: a JPEG's APP13 segment, image resource blocks, or bare data sets.
     init(_ field: ByteBuffer) {
@@ -82,7 +82,8 @@ struct IPTCDataSets {
         return (record, number, value)
     }
 
-    /// Two bytes, or for an extended data set (IIM §1.6.4) the number of length bytes, at most four, and then those.
+    /// Two bytes, or for an extended data set (IIM §1.6.4) the number of length bytes, at most four, followed by the
+    /// length bytes.
     private static func readLength(_ rest: inout ByteBuffer) -> Int? {
         guard let short = rest.readInteger(as: UInt16.self) else { return nil }
         guard short & 0x8000 != 0 else { return Int(short) }

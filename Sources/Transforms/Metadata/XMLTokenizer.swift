@@ -75,7 +75,7 @@ struct XMLTokenizer {
         return skip(">") ? .close(name: name) : nil
     }
 
-    /// Everything up to what may follow a name; which of the many characters a name may hold does not matter here.
+    /// The bytes up to a byte that may follow a name. The characters of the name itself are not checked.
     private mutating func name() -> Substring? {
         let start = index
         while index < bytes.count, !Self.endsName(bytes[index]) { index += 1 }
@@ -95,7 +95,7 @@ struct XMLTokenizer {
         return Self.resolved(bytes[start..<index]).map { .text($0) }
     }
 
-    /// Text with its references replaced; nil where one is not predefined or names no character.
+    /// Text with its references replaced; nil if a reference is not predefined or names no character.
     private static func resolved(_ raw: ArraySlice<UInt8>) -> String? {
         let parts = raw.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         var text = String(decoding: parts.first ?? [], as: UTF8.self)
@@ -148,7 +148,7 @@ struct XMLTokenizer {
         return matches
     }
 
-    /// What lies before the next `end`, which is skipped too; nil where it does not come.
+    /// The bytes before the next `end`, which is skipped too; nil if `end` is missing.
     private mutating func read(upTo end: String) -> ArraySlice<UInt8>? {
         let end = Array(end.utf8)
         let start = index

@@ -1,4 +1,4 @@
-/// What the chain will do, worked out step by step from the header alone, before a pixel is decoded.
+/// The plan of a chain, derived step by step from the header alone, before a pixel is decoded.
 public struct ChainPlan: Hashable, Sendable {
     /// The pixels that the decoder has to deliver.
     public enum Decode: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct ChainPlan: Hashable, Sendable {
     public let isVector: Bool
     /// The size after the steps so far.
     public private(set) var size: PixelSize
-    /// The size that the resize intends for the result: what a step after it crops or extends to.
+    /// The size that the resize intends for the result: the size that a later step crops or extends to.
     private(set) var canvas: PixelSize?
     /// The pixels that the steps so far require of the decoder.
     public private(set) var decode: Decode = .undecided
