@@ -18,7 +18,7 @@ public struct StoredResponse: Hashable, Sendable {
     /// The time from which a soft purge makes the response stale, whatever its fields say. Nil without a purge.
     public var staleSince: Date?
 
-    /// The names of the response fields that are stored. Caching uses no others.
+    /// The names of the response fields that are stored. Caching uses only these fields.
     public static let storedFieldNames: Set<HTTPField.Name> = [
         .age, .cacheControl, .cacheTag, .cdnCacheControl, .contentType, .date, .eTag, .expires, .lastModified,
         .retryAfter, .surrogateKey, .vary,
@@ -39,13 +39,13 @@ public struct StoredResponse: Hashable, Sendable {
         requestFields = selectingFields(of: sent)
     }
 
-    /// The members of a list field, or nil if there is no such field.
+    /// The members of a list field, or nil without the field.
     static func members(of value: String?) -> [Substring]? { value.map { $0[...].plainListMembers } }
 }
 
 /// Why a shared cache must not store a response (RFC 9111 §3).
 public enum StorageRefusal: String, CaseIterable, Hashable, Sendable {
-    /// The status has no complete image, or `must-understand` forbids to store one that is not 200 or 203.
+    /// The status has no complete image, or `must-understand` forbids storing a status other than 200 and 203.
     case status
     /// `no-store`.
     case noStore = "no-store"

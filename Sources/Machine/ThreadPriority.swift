@@ -14,7 +14,7 @@ package enum ThreadPriority {
     /// - Parameter niceness: 1 to 19. The default leaves the thread about a tenth of the processor while other threads
     ///   want all of it (sched(7)).
     package static func lower(niceness: Int32 = 10) {
-        // On Linux, 0 stands for the calling thread and not for its process (setpriority(2), "Bugs").
+        // On Linux, 0 means the calling thread and not its process (setpriority(2), "Bugs").
         #if canImport(Glibc)
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
         #elseif canImport(Musl)

@@ -5,7 +5,7 @@ import NIOCore
 
 /// Serves `local:///path` from files within the executable, in place of ``LocalFiles`` on servers without a root.
 ///
-/// Every other local URL is refused, as it is without these files.
+/// Every other local URL is refused.
 package struct EmbeddedFiles: OriginFetching {
     private let files: [String: ByteBuffer]
 

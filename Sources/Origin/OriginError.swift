@@ -1,7 +1,7 @@
 public import DarkroomNetwork
 
-/// Why there is no original. Descriptions are fit for clients: they never contain a resolved address, a path on disk or
-/// text of an internal server.
+/// The reason for a missing original. Descriptions are fit for clients: they never contain a resolved address, a path
+/// on disk or text of an internal server.
 ///
 /// Failures to reach the origin are distinguished as in `Proxy-Status` (RFC 9209 §2.3), whose error types are noted.
 public enum OriginError: Error, Hashable, Sendable {
@@ -45,7 +45,7 @@ public enum OriginError: Error, Hashable, Sendable {
         /// The port is not on the allow-list.
         case port
         /// The host is an address that is neither public nor allowed (`destination_ip_prohibited`). A name that leads
-        /// to one is unreachable, like a name that has none.
+        /// to such an address is unreachable, like a name without an address.
         case address
         /// The local path may leave the root, or does not lead to a plain file.
         case path
@@ -67,7 +67,7 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// The stage at which a request to an origin failed.
     public enum Stage: Hashable, Sendable {
-        /// The name has no address, or one that is neither public nor allowed (`dns_error`).
+        /// The name has no address, or an address that is neither public nor allowed (`dns_error`).
         case dns
         /// The host refused the connection (`connection_refused`).
         case refused
@@ -90,7 +90,7 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// The phase of a download.
     public enum Phase: Hashable, Sendable {
-        /// Waiting for a slot, or refused because too many others wait. No request was sent.
+        /// Waiting for a slot, or refused because too many downloads wait. No request was sent.
         case waiting
         /// Resolving the host name (`dns_timeout`).
         case resolving

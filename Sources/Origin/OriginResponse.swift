@@ -4,7 +4,7 @@ public import Foundation
 public import HTTPTypes
 public import NIOCore
 
-/// A complete original, or "not modified" for a known one, with the origin's header fields.
+/// A complete original, or "not modified" for a known original, with the origin's header fields.
 public struct OriginResponse: Sendable {
     /// The URL that answered, after redirects.
     public var url: SourceURL
@@ -69,7 +69,7 @@ public struct PartialOriginal: Sendable {
         self.init(receivedBytes: body.readableBytes, expectedBytes: expectedBytes) { body }
     }
 
-    /// A partial original whose bytes are copied only for those who ask for them.
+    /// A partial original whose bytes are copied only when ``body`` is read.
     package init(receivedBytes: Int, expectedBytes: Int?, bytes: @escaping @Sendable () -> ByteBuffer) {
         self.receivedBytes = receivedBytes
         self.expectedBytes = expectedBytes

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What a cache does about a request (RFC 9111 §4).
+/// A cache's decision about a request (RFC 9111 §4).
 public enum CacheDecision: Hashable, Sendable {
     /// Serves the stored response: it is fresh, or the client accepts it stale.
     case use
     /// Serves the stored response and revalidates it in the background, once for any number of requests.
     case useAndRevalidate
-    /// Contacts the origin first: conditionally if there is something to validate and the mode does not ignore it.
+    /// Contacts the origin first: conditionally if a stored response can be validated and the mode does not ignore it.
     case ask(AskReason)
-    /// Answers 504: the client forbids contacting the origin, and nothing stored is acceptable.
+    /// Answers 504: the client forbids contacting the origin, and no stored response is acceptable.
     case refuse
 
     /// Why the origin is contacted.

@@ -4,19 +4,19 @@ public import Foundation
 ///
 /// A pure function of the stored response, the request's cache policy and the time (RFC 9111 §4).
 public struct CacheEvaluation: Hashable, Sendable {
-    /// What the cache does about the request.
+    /// The cache's decision about the request.
     public let decision: CacheDecision
     /// The rule that decided.
     public let reason: Reason
     /// The source of the stored response's lifetime, or nil if nothing is stored.
     public let basis: Freshness.Basis?
 
-    /// Evaluates a request against what is stored.
+    /// Evaluates a request against the stored response.
     ///
     /// - Parameters:
-    ///   - stored: the freshness of the response stored for the URL, or nil if there is none.
+    ///   - stored: the freshness of the response stored for the URL, or nil without a stored response.
     ///   - isSelected: whether that response may answer this request's fields (RFC 9111 §4.1).
-    ///   - policy: what the request allows and requires.
+    ///   - policy: the request's cache policy.
     public init(stored: Freshness?, isSelected: Bool, policy: RequestCachePolicy, now: Date) {
         let (decision, reason) = Self.evaluate(stored, isSelected: isSelected, policy, now: now)
         self.init(Self.restricted(decision, toStored: policy.isOnlyIfCached), reason, stored?.basis)
@@ -134,7 +134,7 @@ extension CacheEvaluation {
         }
     }
 
-    /// The section that defines the rule, or nil for rules of the operator's or of the Fetch standard.
+    /// The section that defines the rule, or nil for rules that come from the operator or the Fetch standard.
     public var section: String? {
         switch reason {
         case .miss: "RFC 9111 §4"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request allows and requires of the cache.
+/// The permissions and requirements of a request about the cache.
 public struct RequestCachePolicy: Hashable, Sendable {
     /// The cache mode, which takes precedence over the directives. Default: ``CacheMode/default``.
     public var mode: CacheMode
@@ -71,7 +71,7 @@ public enum CacheMode: String, CaseIterable, Hashable, Sendable {
     case reload
     /// Revalidates the stored response before it is used.
     case noCache = "no-cache"
-    /// Serves the stored response even if it is stale, and contacts the origin only if there is none.
+    /// Serves the stored response even if it is stale, and contacts the origin only without a stored response.
     case forceCache = "force-cache"
     /// Serves the stored response even if it is stale, and never contacts the origin.
     case onlyIfCached = "only-if-cached"

@@ -24,8 +24,8 @@ public struct RequestDirectives: Hashable, Sendable {
     /// No directives.
     public init() {}
 
-    /// Reads a request's `Cache-Control`, or its `Pragma` if there is none (RFC 9111 §5.4). Malformed numbers are
-    /// ignored. The first of several values of one directive counts.
+    /// Reads a request's `Cache-Control`, or its `Pragma` if `Cache-Control` is missing (RFC 9111 §5.4). Malformed
+    /// numbers are ignored. The first of several values of one directive counts.
     public init(_ fields: HTTPFields) {
         if let text = fields[.cacheControl] {
             for directive in DirectiveList(text) { apply(directive) }

@@ -38,7 +38,7 @@ struct CacheDirectives: Hashable, Sendable {
     ///
     /// The first of several values of one directive counts (RFC 9111 §4.2.1). Field names of `no-cache` and `private`
     /// are ignored, so that these apply to the whole response, as RFC 9111 §5.2.2.4 allows. A malformed directive that
-    /// restricts still restricts; one that permits is ignored.
+    /// restricts still restricts. A malformed directive that permits is ignored.
     init(parsing text: String) {
         for directive in DirectiveList(text) { apply(directive) }
     }

@@ -46,7 +46,7 @@ struct DirectiveList: Sequence, IteratorProtocol {
             return reader.take(while: Self.isInMember).allSatisfy(\.isBlank) ? .text(text) : .malformed
         }
         let text = Substring(reader.take(while: Self.isInMember))
-        // Blanks before the value are malformed; those behind it belong to the list.
+        // Blanks before the value are malformed; blanks after it belong to the list.
         let token = text.prefix(upTo: text.trimmingBlanks.endIndex)
         guard !token.isEmpty, !token.utf8.contains(where: { $0.isBlank || $0 == UInt8(ascii: "\"") }) else {
             return .malformed

@@ -39,7 +39,7 @@ package final class RequestMetrics: Sendable {
         problems[problem]?.increment()
     }
 
-    /// The metrics of a route, to be kept by who records often.
+    /// The metrics of a route. Callers that record often keep the result.
     ///
     /// - Parameter route: the path as its route spells it; nil for requests without one.
     package func of(route: String?) -> RouteMetrics {

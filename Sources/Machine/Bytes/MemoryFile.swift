@@ -6,7 +6,7 @@ import Synchronization
 
 /// An immutable file in memory (memfd_create(2) with all seals), which other processes can read without a copy.
 ///
-/// The kernel guarantees everyone who has the descriptor that neither the bytes nor the size can change.
+/// The kernel guarantees every holder of the descriptor that neither the bytes nor the size can change.
 package final class MemoryFile: Sendable {
     /// Why there is no memory file.
     package enum Failure: Error, Equatable {

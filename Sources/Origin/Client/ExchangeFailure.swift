@@ -13,7 +13,7 @@ struct ExchangeFailure: Error, Equatable {
         case none
         /// Retry the same address: the connection was reset before the first byte of the response.
         case retry
-        /// Try the next address of the name: this one could not be connected to.
+        /// Try the next address of the name: connecting to this address failed.
         case nextAddress
     }
 

@@ -7,7 +7,7 @@ extension GuardedHTTPClient {
         public var hosts = HostPolicy()
         /// Sources whose hosts and ports need not be in ``hosts``. Default: none.
         package var mappedSources = SourceMap()
-        /// The addresses that may be connected to. Default: public ones only.
+        /// The addresses that may be connected to. Default: public addresses only.
         public var addresses = AddressPolicy()
         /// The largest body in bytes, counted as it arrives, at most 4 GiB - 1. Default: 50 MiB.
         public var maxSourceBytes = 50 << 20

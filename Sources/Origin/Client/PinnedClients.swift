@@ -82,7 +82,7 @@ final class PinnedClients: Sendable {
         }
     }
 
-    /// Removes unused clients: those above the capacity and, once per idle lifetime, those that were idle too long.
+    /// Removes unused clients: clients above the capacity and, once per idle lifetime, clients that were idle too long.
     private func evict(from table: inout Table, now: ContinuousClock.Instant) -> [HTTPClient] {
         let excess = table.entries.count - capacity
         guard excess > 0 || table.nextSweep <= now else { return [] }

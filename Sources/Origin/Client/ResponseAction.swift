@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What to do with a response, decided by its head alone.
+/// The action for a response, decided by its head alone.
 enum ResponseAction: Equatable {
     /// Read the body. `sizeHint` is the announced length or 0, fit for reserving memory only.
     case content(sizeHint: Int)
@@ -27,9 +27,9 @@ enum ResponseAction: Equatable {
             return
         }
         switch head.status.code {
-        // No content, and a part of it.
+        // No content (204, 205), and partial content (206).
         case 204...206: self = .unexpectedStatus
-        // A success that is not known is treated as 200 (RFC 9110 §15).
+        // An unknown success is treated as 200 (RFC 9110 §15).
         case 200...299: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
         case 304 where isConditional: self = .notModified
         case 301, 302, 303, 307, 308: self = .redirect(location: head.headers.first(name: "location"))

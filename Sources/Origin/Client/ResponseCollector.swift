@@ -11,7 +11,7 @@ import Synchronization
 /// Receives one response on the event loop: decides by its head, counts its body while it arrives, and aborts as soon
 /// as nothing more is needed. Aborting closes the connection, which is cheaper than waiting for a hostile one to end.
 final class ResponseCollector: HTTPClientResponseDelegate {
-    /// What has been received.
+    /// The received part of the response.
     struct Progress {
         var requestedAt: Date?
         var head: HTTPResponseHead?
@@ -116,10 +116,10 @@ final class ResponseCollector: HTTPClientResponseDelegate {
 }
 
 extension ResponseCollector.Progress {
-    /// The response, or why there is none. Not for redirects.
+    /// The response, or the reason for its absence. Not for redirects.
     ///
-    /// - Parameter result: the result of the transfer. It counts only if the body was needed, since all others are
-    ///   aborted.
+    /// - Parameter result: the result of the transfer. It counts only if the body was needed, since transfers without a
+    ///   needed body are aborted.
     func response(
         from url: SourceURL, sentFields: HTTPFields, result: Result<Void, any Error>
     ) throws(ExchangeFailure) -> OriginResponse {
@@ -143,7 +143,7 @@ extension ResponseCollector.Progress {
             requestedAt: requestedAt, receivedAt: receivedAt, sentFields: sentFields)
     }
 
-    /// Whether the transfer had to continue after what was received.
+    /// Whether the transfer had to continue after the received part.
     private var needsBody: Bool {
         switch action {
         case .content, nil: true

@@ -16,7 +16,7 @@ struct SourceGuard: Sendable {
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
     /// mixing public and private addresses gains an attacker nothing. Such a name fails like one that has no address:
-    /// the names of an internal network cannot be told from others. The log has the difference.
+    /// clients cannot distinguish names of an internal network from other names. The log shows the difference.
     ///
     /// - Parameters:
     ///   - client: the client that the lookup is for.

@@ -36,8 +36,8 @@ final class CircuitBreakerTable: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - capacity: the greatest number of hosts. Above it, those that failed longest ago are removed, hosts without
-    ///     an outage first, since clients can name any number of hosts that do not exist.
+    ///   - capacity: the greatest number of hosts. Above it, the hosts that failed longest ago are removed, hosts
+    ///     without an outage first. Clients can name any number of hosts that do not exist.
     ///   - random: returns 0 to 1, the jitter of pauses.
     init(
         capacity: Int = 10_000, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -133,7 +133,7 @@ final class CircuitBreakerTable: Sendable {
 }
 
 extension CircuitBreaker.Outcome {
-    /// What an error implies about the reachability of the host.
+    /// The outcome that an error implies for the reachability of the host.
     init(_ error: OriginError) {
         self =
             switch error {
@@ -143,7 +143,7 @@ extension CircuitBreaker.Outcome {
             case .notFound, .unexpectedStatus, .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding,
                 .emptyBody, .loop, .unreachable(.incomplete), .timedOut(.body):
                 .answered
-            // The host is there, but too slow, or not an HTTP server.
+            // The host exists, but is too slow or not an HTTP server.
             case .timedOut(.response), .unreachable(.malformed), .unreachable(.configuration): .inconclusive
             case .invalidURL, .notAllowed, .localNotFound, .hostUnavailable, .timedOut(.waiting), .cancelled:
                 .inconclusive

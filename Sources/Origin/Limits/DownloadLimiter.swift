@@ -7,9 +7,10 @@ import Synchronization
 /// then by ``DownloadOrder``. A host at its limit does not delay downloads from other hosts. No download starts while
 /// the byte budget is exhausted.
 ///
-/// The last slot of a host is only for clients that have none of its slots, and an eighth of all slots only for clients
-/// that have none at all: sources that hang keep the client waiting that requests them, and no others. At most
-/// ``waitersPerSlot`` downloads wait for each slot; beyond that, a client with few takes the place of one with many.
+/// The last slot of a host is reserved for clients without a slot of that host. An eighth of all slots is reserved for
+/// clients without any slot. Sources that hang thus delay only the client that requests them. At most
+/// ``waitersPerSlot`` downloads wait for each slot. Beyond that, a client with few waiting downloads takes the place of
+/// a client with many.
 final class DownloadLimiter: Sendable {
     /// The number of downloads that may wait for each slot.
     static let waitersPerSlot = 64
@@ -53,7 +54,7 @@ final class DownloadLimiter: Sendable {
 
     /// Waits for a slot.
     ///
-    /// - Returns: why there is none.
+    /// - Returns: the reason if no slot was granted; nil otherwise.
     private func enter(
         host: String, client: String, _ deadline: Deadline, urgency: @escaping @Sendable () -> OriginRequest.Priority
     ) async -> OriginError? {
@@ -151,7 +152,7 @@ private struct DownloadQueue {
 
     /// Adds a download to the line.
     ///
-    /// - Returns: its number, and the wait of the download that has no place any more.
+    /// - Returns: its number, and the wait of the download that lost its place.
     mutating func append(
         host: String, client: String, urgency: @escaping @Sendable () -> OriginRequest.Priority,
         _ wait: Wait<OriginError?>

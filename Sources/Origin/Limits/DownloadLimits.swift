@@ -35,7 +35,7 @@ struct DownloadLimits: Sendable {
 
     /// Runs one exchange in a slot, unless the circuit breaker of the peer is open, and records its outcome there.
     ///
-    /// - Parameter host: what ``GuardedHTTPClient/Settings/downloadsPerHost`` counts for.
+    /// - Parameter host: the name that ``GuardedHTTPClient/Settings/downloadsPerHost`` counts for.
     func withSlot<Value>(
         of peer: CircuitBreakerTable.Peer, host: String, for request: OriginRequest, progress: DownloadProgress,
         _ exchange: () async throws(OriginError) -> Value

@@ -1,14 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// A budget for the bytes of running downloads and of finished ones whose bytes are still in use.
+/// A budget for the bytes of running downloads, and of finished downloads whose bytes are still in use.
 ///
 /// A download reserves bytes before it reads them: its announced length at once, or step by step without one. Its
 /// connection is not read until the reservation is granted, the oldest download first. If only running downloads hold
 /// bytes, waiting would never end, so the oldest one proceeds and may exceed the budget by the size of one download.
 ///
-/// The downloads of one client hold at most three quarters of the budget, by the same rules, or a single one more: who
-/// requests from slow origins, or sends slowly, does not keep the others waiting.
+/// The downloads of one client hold at most three quarters of the budget, by the same rules; a single download may
+/// exceed that. A client that requests from slow origins, or sends slowly, thus does not delay other clients.
 final class InFlightByteBudget: Sendable {
     private struct Entry {
         let client: String
@@ -28,7 +28,7 @@ final class InFlightByteBudget: Sendable {
         var lastNumber = 0
         var onRelease: (@Sendable () -> Void)?
 
-        /// Adds bytes to those that an entry holds.
+        /// Adds bytes to the bytes that an entry holds.
         mutating func add(_ bytes: Int, to number: Int) {
             guard let client = entries[number]?.client else { return }
             entries[number]?.bytes += bytes
@@ -57,7 +57,7 @@ final class InFlightByteBudget: Sendable {
 
     /// An empty reservation for a new download. Its bytes are released when the last reference to it ends.
     ///
-    /// - Parameter client: whom the download is for; the empty string counts as one client.
+    /// - Parameter client: the client of the download; the empty string counts as one client.
     func makeReservation(for client: String = "") -> ByteReservation {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -82,7 +82,7 @@ final class InFlightByteBudget: Sendable {
         return promise.futureResult
     }
 
-    /// Grants a request that fits while no other is pending. The lock must be held.
+    /// Grants a request that fits while no other request is pending. The lock must be held.
     private func grantAtOnce(_ bytes: Int, for number: Int, _ state: inout State) -> Bool {
         guard state.pending == 0, let entry = state.entries[number], !entry.isFinished else { return false }
         let more = max(bytes - entry.bytes, 0)
@@ -136,7 +136,7 @@ final class InFlightByteBudget: Sendable {
         for number in running {
             guard let entry = state.entries[number], let request = entry.request else { continue }
             let more = max(request.bytes - entry.bytes, 0)
-            // Who waits for the share of their own client does not keep others waiting.
+            // A download that waits for its own client's share does not delay downloads of other clients.
             guard isWithinShare(entry, more, state) || ofTheirClients[entry.client] == number else { continue }
             guard state.usedBytes + more <= budgetBytes || number == mayExceed else { break }
             state.add(more, to: number)
@@ -147,7 +147,8 @@ final class InFlightByteBudget: Sendable {
         return granted
     }
 
-    /// The oldest downloads of the clients that hold bytes only of running ones. They may exceed their client's share.
+    /// The oldest downloads of the clients that hold bytes of running downloads only. They may exceed their client's
+    /// share.
     private func oldestOfClients(_ state: borrowing State) -> [String: Int] {
         var oldest: [String: Int] = [:]
         for (number, entry) in state.entries where !entry.isFinished {

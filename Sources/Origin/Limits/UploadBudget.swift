@@ -10,19 +10,20 @@ package struct UploadBudget: Sendable {
     package let maxSourceBytes: Int
 
     /// - Parameters:
-    ///   - budgetBytes: the bytes of uploads that are being received or processed; further ones wait.
+    ///   - budgetBytes: the bytes of uploads that are being received or processed; further uploads wait.
     ///   - maxSourceBytes: the maximum size of a source in bytes.
     package init(budgetBytes: Int, maxSourceBytes: Int) {
         budget = InFlightByteBudget(budgetBytes: budgetBytes)
         self.maxSourceBytes = maxSourceBytes
     }
 
-    /// The bytes of uploads that are being received, and of received ones whose bytes are still in use.
+    /// The bytes of uploads that are being received, and of received uploads whose bytes are still in use.
     package var usedBytes: Int { budget.usedBytes }
 
     /// A collector for the bytes of one source.
     ///
-    /// - Parameter client: who sends them. One client holds at most three quarters of the budget, or a single upload.
+    /// - Parameter client: the client that sends the bytes. One client holds at most three quarters of the budget, or a
+    ///   single upload.
     package func makeCollector(for client: String) -> UploadCollector {
         UploadCollector(reservation: budget.makeReservation(for: client), maxBytes: maxSourceBytes)
     }
@@ -35,7 +36,7 @@ package struct UploadCollector: Sendable {
     private var bytes = SharedBytesWriter()
     private var reserved = ReservedSize()
 
-    /// Why a part was not taken.
+    /// The reason why a part was not accepted.
     package enum Failure: Error {
         case tooLarge
         /// The task was canceled while it waited for the budget.
@@ -65,7 +66,7 @@ package struct UploadCollector: Sendable {
         bytes.append(part)
     }
 
-    /// The bytes, and what counts them until it is released. Nothing may be appended afterwards.
+    /// The bytes, and the reservation that counts them until it is released. Nothing may be appended afterwards.
     package consuming func finish() -> (SharedBytes, ByteReservation) {
         reservation.finish(bytes: bytes.count)
         return (bytes.finish(), reservation)

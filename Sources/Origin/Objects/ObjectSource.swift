@@ -1,7 +1,7 @@
 import DarkroomNetwork
 package import DarkroomObjectStorage
 
-/// A bucket whose objects are sources: what `s3://name/key` leads to.
+/// A bucket whose objects are sources: the bucket of `s3://name/key`.
 package struct ObjectSource: Sendable {
     /// The name in URLs, in lower case.
     package let name: String
@@ -29,6 +29,6 @@ package struct ObjectSource: Sendable {
         return ObjectName(bucket: bucket, key: key)
     }
 
-    /// What the circuit breaker is for. No host has such a name, so that sources of web servers never affect it.
+    /// The peer of the store's circuit breaker. No host has such a name, so sources of web servers never affect it.
     var peer: CircuitBreakerTable.Peer { CircuitBreakerTable.Peer(host: "s3:\(storeName)", port: 0) }
 }

@@ -124,7 +124,7 @@ extension ObjectAttributes {
     }
 }
 
-/// Logs what is wrong with the configuration of a source, once until it is different or over.
+/// Logs each fault in the configuration of a source once, until the fault changes or ends.
 private final class FaultLog: Sendable {
     private let faults = Mutex<[String: String]>([:])
     private let logger: Logger

@@ -1,5 +1,5 @@
 /// Values that each end at a moment of their own. A full table also removes values that would have ended next, so that
-/// clients who choose the keys cannot make it grow.
+/// clients that choose the keys cannot make it grow.
 struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         let value: Value

@@ -16,7 +16,7 @@ struct LookupLimits: Sendable {
     var failureLifetime = Duration.seconds(2)
     /// How long names and domains whose lookups hung are refused.
     var hangLifetime = Duration.seconds(10)
-    /// The duration of a failed lookup from which it counts as one that hung.
+    /// The duration from which a failed lookup counts as hung.
     var hangDuration = Duration.seconds(1)
 
     var callsPerShare: Int { max(1, calls / 4) }

@@ -6,16 +6,16 @@ import DarkroomNetwork
 /// Calls for one name share one lookup. A lookup starts if a thread is free and
 /// - its registered domain has fewer than ``LookupLimits/threadsPerDomain`` lookups running, and
 /// - the client of one of its calls has fewer lookups running than threads are free. One client alone thus gets at most
-///   half of the threads, and each further one at most half of what the others leave.
+///   half of the threads, and each further client at most half of the remaining threads.
 ///
 /// A lookup that was given up keeps its thread, and its place in both shares, until the system returns. Meanwhile and
-/// for ``LookupLimits/hangLifetime`` its name is refused. So are all names of a domain that are not remembered after
-/// ``LookupLimits/threadsPerDomain`` of its lookups hung and none in between did not.
+/// for ``LookupLimits/hangLifetime`` its name is refused. After ``LookupLimits/threadsPerDomain`` lookups of a domain
+/// hung in a row, all names of the domain that are not remembered are refused too.
 struct LookupSchedule: Sendable {
-    /// The addresses of a name, at least one, or why there are none.
+    /// The addresses of a name, at least one, or the reason for their absence.
     typealias Answer = Result<[IPAddress], OriginError>
 
-    /// What happens to a call.
+    /// The next step of a call.
     enum Step: Equatable {
         /// It does not wait.
         case answered(Answer)
@@ -29,7 +29,7 @@ struct LookupSchedule: Sendable {
         let domain: String
         /// The clients of the calls that wait, by number of the call.
         var calls: [Int: String] = [:]
-        /// Who occupies a thread since when; nil while the lookup waits for one.
+        /// The client whose lookup occupies a thread, and since when; nil while the lookup waits for a thread.
         var run: (client: String, start: ContinuousClock.Instant)?
         var isGivenUp = false
     }
@@ -40,7 +40,7 @@ struct LookupSchedule: Sendable {
     private var calls = ShareCounts()
     private var running = ShareCounts()
     private var answers: ExpiringTable<String, Answer>
-    /// The number of lookups below a domain that hung since one did not.
+    /// The number of lookups in a row that hung, for each domain.
     private var hangs: ExpiringTable<String, Int>
 
     init(limits: LookupLimits = LookupLimits()) {
@@ -125,8 +125,8 @@ struct LookupSchedule: Sendable {
         return (ended, answer)
     }
 
-    /// Gives a free thread to the waiting lookup of the client with the fewest running ones; among equals, to the one
-    /// that has waited longest.
+    /// Gives a free thread to the waiting lookup of the client with the fewest running ones; among equals, to the
+    /// lookup that has waited longest.
     ///
     /// - Returns: the name to look up, or nil if no lookup may start.
     mutating func startNext(at now: ContinuousClock.Instant) -> String? {

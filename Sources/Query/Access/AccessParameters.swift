@@ -1,7 +1,8 @@
 import DarkroomNetwork
 import Foundation
 
-/// The parameters that say who asks rather than what for. None of them is part of a canonical query or of a cache key.
+/// The parameters that identify the client, rather than the image. None of them is part of a canonical query or of a
+/// cache key.
 enum AccessParameters {
     struct Draft: Sendable {
         var preset: String?

@@ -2,17 +2,18 @@ package import DarkroomHTTPCaching
 package import DarkroomPipeline
 package import Foundation
 
-/// What a client may ask for, and for how long. Only an ``Authorizer`` makes one of a request.
+/// The permission of a client: its parameters, and how long they are valid. Only an ``Authorizer`` makes one from a
+/// request.
 ///
-/// It is separate from the ``QueryString`` because who asks is decided before the query is read, and bounds the
-/// response as well.
+/// It is separate from the ``QueryString`` because a client is authorized before the query is read. The authorization
+/// also bounds the response.
 package struct Authorization: Sendable {
     /// The parameters of the request and of its preset, without `preset`, `exp` and `s`.
     package var query = QueryString()
     /// The key that signed the request; nil = it is not signed.
     package var key: SigningKey?
-    /// Whose share of the server the request counts for: the key, where it has a rate of its own, else the client's
-    /// address; "" = unknown. Set by the server, which knows addresses.
+    /// The name whose share of the server the request counts for: the key if it has a rate of its own, otherwise the
+    /// client's address; "" = unknown. Set by the server, which knows addresses.
     package var client = ""
     /// When the request expires; nil = never.
     package var expires: Date?
@@ -64,7 +65,7 @@ package struct Authorization: Sendable {
 package enum AuthorizationError: Error, Hashable {
     case invalidParameter(InvalidParameter)
     case signatureRequired
-    /// Whatever part of it was wrong.
+    /// Any part of the signature was wrong.
     case signatureWrong
     case signatureExpired
     /// Images are made with presets only. The parameter that must not be given; nil = `preset` is missing.
@@ -73,7 +74,7 @@ package enum AuthorizationError: Error, Hashable {
     /// The parameter that names the source.
     case sourceNotAllowed(parameter: String)
 
-    /// The parameter at fault; nil where there is none.
+    /// The parameter at fault, if any.
     package var parameter: String? {
         switch self {
         case .invalidParameter(let error): error.parameter

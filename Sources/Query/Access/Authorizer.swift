@@ -2,7 +2,7 @@ package import Foundation
 
 /// Decides what a request may ask for, before its query is read.
 package struct Authorizer: Sendable {
-    /// What `preset` means at an endpoint.
+    /// The meaning of `preset` at an endpoint.
     package enum PresetUse: Sendable {
         /// `preset` is accepted, and required where images are made with presets only.
         case accepted
@@ -18,7 +18,7 @@ package struct Authorizer: Sendable {
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - keys: Where there are any, a request must be signed with one, or carry the admin token.
+    ///   - keys: If not empty, a request must be signed with one of them, or carry the admin token.
     ///   - presetsOnly: Whether images are made with presets only.
     ///   - now: The time that signed URLs expire by.
     package init(keys: [SigningKey], presets: Presets, presetsOnly: Bool, now: @escaping @Sendable () -> Date) {
@@ -34,7 +34,7 @@ package struct Authorizer: Sendable {
     ///   - query: The parameters as received.
     ///   - path: The path that the signature is made for.
     ///   - isAdmin: Whether the request carries the admin token.
-    ///   - isOpen: Whether the request needs no signature, although there are keys.
+    ///   - isOpen: Whether the request needs no signature, although the server has keys.
     package func authorize(
         _ query: QueryString, path: String, presets use: PresetUse, isAdmin: Bool, isOpen: Bool = false
     ) throws(AuthorizationError) -> Authorization {
@@ -79,8 +79,8 @@ package struct Authorizer: Sendable {
         return expires
     }
 
-    /// The parameters allowed besides a preset where nothing else is: the source, and what the image does not depend
-    /// on.
+    /// The parameters that are allowed next to a required preset: the source, and parameters that do not change the
+    /// image.
     private static let allowedBesidePresets: Set<String> = [
         "url", "default", "filename", "preset", "fetch", Dialect.parameter,
     ]

@@ -20,7 +20,7 @@ package struct Presets: Hashable, Sendable {
     /// - Parameters:
     ///   - name: 1 to 32 ASCII letters, digits, hyphens and underscores, not used yet.
     ///   - query: The parameters as they would follow `/image?`, without `url`.
-    ///   - sources: The short names and marks of the server; nil = those in the query are not checked.
+    ///   - sources: The short names and marks of the server; nil = names and marks in the query are not checked.
     package mutating func add(
         _ name: String, _ query: String, limits: QueryLimits, sources: SourceMap? = nil
     ) throws(Flaw) {
@@ -39,8 +39,8 @@ package struct Presets: Hashable, Sendable {
         }
     }
 
-    /// Replaces `preset` in a query by the preset's parameters, of which those that the query gives itself are left
-    /// out. The result cannot be told from a query that was spelled out.
+    /// Replaces `preset` in a query by the preset's parameters. Parameters in the query take precedence over the
+    /// preset's. The result is the same as a query that was spelled out.
     func expanding(_ query: QueryString) throws(InvalidParameter) -> QueryString {
         var rest = query
         guard let name = rest.removeValue(of: AccessParameters.preset.name) else { return query }

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// What a signature covers: a path and its percent-decoded parameters, so that signer and server see the same request.
+/// The content that a signature covers: a path and its percent-decoded parameters, so that signer and server see the
+/// same request.
 package struct SignedRequest: Hashable, Sendable {
     package let path: String
     /// All parameters but `s`, each once.

@@ -2,7 +2,7 @@ import Crypto
 import DarkroomNetwork
 import Foundation
 
-/// A secret that requests are signed with, and what its signatures may ask for.
+/// A secret that requests are signed with, and the restrictions of its signatures.
 package struct SigningKey: Sendable {
     /// 1 to 32 ASCII letters, digits, hyphens and underscores.
     package let id: String
@@ -28,7 +28,7 @@ package struct SigningKey: Sendable {
         self.presets = presets
     }
 
-    /// Whether its signatures may ask for anything.
+    /// Whether its signatures may ask for any image.
     var isUnrestricted: Bool { hosts.isEmpty && presets == nil }
 
     /// The HMAC-SHA256 (RFC 2104) of a request.
@@ -37,7 +37,7 @@ package struct SigningKey: Sendable {
         return Signature(keyID: id, code: Data(code))
     }
 
-    /// Whether the code is this key's for the request. Compares in constant time.
+    /// Whether this key made the code for the request. Compares in constant time.
     fileprivate func hasSigned(_ request: SignedRequest, as code: Data) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Array(request.text.utf8), using: secret)
     }

@@ -17,7 +17,7 @@ package struct URLSigner: Sendable {
     }
 
     /// - Parameters:
-    ///   - authorizer: The server's, which a signed request is checked by.
+    ///   - authorizer: The server's authorizer, which checks each signed request.
     ///   - sourceMap: The short names of sources. Signatures are made for URLs as they are given, names included.
     ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
     ///     signed URLs are relative to the host.
@@ -42,7 +42,7 @@ package struct URLSigner: Sendable {
     ///   - keyID: The key to sign with; nil = the first key.
     ///   - expires: When the URL expires; nil = never.
     ///   - inPath: Whether the query is put into the path, for caches that key on paths alone.
-    ///   - isUpload: Whether the URL is for images in the body. It has no source, so that it is good for any image.
+    ///   - isUpload: Whether the URL is for images in the body. It has no source, so it is valid for any image.
     package func sign(
         _ request: String, keyID: String? = nil, expires: Date? = nil, inPath: Bool = false, isUpload: Bool = false
     ) throws(Refusal) -> String {

@@ -42,7 +42,7 @@ extension ValueFormat where Value == String {
                 && host.allSatisfy { !(0x41...0x5a).contains($0) && !"?@\\".utf8.contains($0) }
                 && (scheme != "s3://" || host.allSatisfy(\.isPlainNameCharacter))
         }
-        // Whether there is such a short name is known later.
+        // Whether the short name exists is checked later.
         guard let name = text.prefixMatch(of: /[a-z][a-z0-9+.-]*:/) else { return false }
         return !text[name.range.upperBound...].utf8.prefix(1).contains { "/\\".utf8.contains($0) }
     }

@@ -1,8 +1,8 @@
 package import DarkroomCache
 
-/// What a query to `DELETE /cache` asks for.
+/// A parsed query to `DELETE /cache`.
 package struct PurgeQuery: Hashable, Sendable {
-    /// What is removed.
+    /// The entries that are removed.
     package enum Scope: Hashable, Sendable {
         /// One source, percent-decoded once and not yet parsed.
         case url(String)
@@ -11,7 +11,7 @@ package struct PurgeQuery: Hashable, Sendable {
         case tag(String)
         /// Everything in these tiers.
         case all(TierSet)
-        /// What is older than the disk cache's maximum age.
+        /// Entries that are older than the disk cache's maximum age.
         case expired
     }
 

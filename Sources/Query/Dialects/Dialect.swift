@@ -20,8 +20,8 @@ package enum Dialect: String, CaseIterable, Sendable {
         return query.contains(AccessParameters.preset.name) ? .darkroom : standard
     }
 
-    /// The parameters behind a `?`. wsrv.nl takes a percent sign that encodes nothing for itself, as in `w=50%`, and
-    /// the first of repeated parameters, unless the query is signed.
+    /// The parameters after a `?`. wsrv.nl reads a percent sign that encodes nothing as a percent sign, as in `w=50%`.
+    /// Of repeated parameters it takes the first, unless the query is signed.
     ///
     /// - Parameter standard: The dialect of queries that do not name theirs.
     package static func parameters(of text: String, standard: Dialect) throws(InvalidParameter) -> QueryString {
@@ -30,12 +30,12 @@ package enum Dialect: String, CaseIterable, Sendable {
         if case .success(let query) = strict, of(query, standard: standard) == .darkroom { return query }
         let lenient = QueryString(decodingLeniently: text)
         guard of(lenient, standard: standard) == .wsrv else { return try strict.get() }
-        // Of a signed query, every parameter is what was signed: the authorizer refuses repeated ones.
+        // In a signed query, every parameter is signed: the authorizer refuses repeated parameters.
         return lenient.contains(AccessParameters.signature.name) ? lenient : lenient.firstOfEachName
     }
 }
 
-/// A query in Darkroom's own parameters, made of one in another dialect.
+/// A query in Darkroom's own parameters, translated from another dialect.
 package struct Translation: Hashable, Sendable {
     /// A parameter that changes nothing.
     package struct Ignored: Hashable, Encodable, Sendable {

@@ -150,7 +150,7 @@ extension WsrvDraft {
         query.put("w", boundText(width, beside: height, limits))
         query.put("h", boundText(height, beside: width, limits))
         guard width != nil || height != nil else { return }
-        // The side that is not given stays.
+        // A missing side stays unchanged.
         if fit == .fill, !isTwoSided { query.put(width == nil ? "w" : "h", "\(WsrvValue.whole)") }
         if fit != .inside { query.put("fit", fit.rawValue) }
         if enlarges { query.put("enlarge", "true") }
@@ -158,7 +158,7 @@ extension WsrvDraft {
         writePlace(to: &query)
     }
 
-    /// A side as text. One that the result cannot reach need not be possible.
+    /// A side as text. A side that the result cannot reach need not be within the limits.
     private func boundText(_ side: Length?, beside other: Length?, _ limits: QueryLimits) -> String? {
         guard case .pixels(let count)? = side else { return side.map { "\($0)" } }
         let isLoose =
@@ -178,7 +178,7 @@ extension WsrvDraft {
         query.put("fpy", focalY.map(ValueSchema.plain))
     }
 
-    /// A side in device pixels, at least 1; nil if it is not given, or given as 0 or less.
+    /// A side in device pixels, at least 1; nil if it is missing, or is 0 or less.
     private func scaled(_ side: Length?) -> Length? {
         switch side {
         case nil: return nil
@@ -222,7 +222,7 @@ extension WsrvDraft {
     // MARK: Colors
 
     private func writeColors(to query: inout QueryString) {
-        // A gray image has a gray background there.
+        // On wsrv.nl, a gray image has a gray background.
         query.put("bg", (filter == "greyscale" ? background?.gray : background)?.hex)
         if fit == .contain { query.put("cbg", (canvasBackground ?? .transparent).hex) }
         query.put("bri", brightness.map(String.init))

@@ -36,7 +36,7 @@ enum WsrvTable {
         }
     }
 
-    /// What a query means in Darkroom's parameters, and which of its parameters change nothing.
+    /// The translation of a query into Darkroom's parameters, with the parameters that change nothing.
     static func translate(
         _ query: QueryString, limits: QueryLimits
     ) throws(InvalidParameter) -> (query: QueryString, ignored: [Translation.Ignored]) {
@@ -66,7 +66,7 @@ enum WsrvTable {
         unsupported[name] ?? "wsrv.nl has no such parameter."
     }
 
-    /// The parameters of wsrv.nl that have no counterpart.
+    /// The parameters of wsrv.nl without a counterpart.
     static let unsupported = [
         "loop": "Animations keep their own loop count.", "delay": "Animations keep their own delays.",
     ]
@@ -111,7 +111,7 @@ enum WsrvTable {
         Row("cw", [], \.cropWidth) { WsrvValue.length($0) ?? WsrvValue.whole },
         Row("ch", [], \.cropHeight) { WsrvValue.length($0) ?? WsrvValue.whole },
         Row("precrop", [], \.cropsFirst, WsrvValue.flag),
-        // Without a value, the documentation says.
+        // The documented default for a name without a value.
         Row("trim", [], \.trim) { $0 == nil ? 10 : WsrvValue.integer($0, in: Trim.thresholds) },
         Row("tbg", [], \.trimBackground, WsrvValue.color),
         Row("mask", ["shape"], \.mask) { $0.flatMap(MaskShape.init) },

@@ -47,7 +47,7 @@ enum WsrvValue {
         return "\(sign)0\(parts[0])\(parts[0].hasSuffix(".") ? "0" : "")\(power)"
     }
 
-    /// Every text but `false` and `0`, none included.
+    /// True for every text except `false` and `0`, also without a value.
     static func flag(_ text: String?) -> Bool? { text != "false" && text != "0" }
 
     /// Pixels, or a percentage from 0 to 100.
@@ -63,7 +63,7 @@ enum WsrvValue {
 
     static func modulo360(_ degrees: Int) -> Int { (degrees % 360 + 360) % 360 }
 
-    /// A factor from 0; a large one has no other effect than the largest that is made.
+    /// A factor from 0; a factor beyond the largest that is made has the same effect as the largest.
     static func factor(_ text: String?) -> Double? {
         number(text, in: 0...10_000).map { min($0, Saturation.factors.upperBound) }
     }
@@ -109,7 +109,7 @@ enum WsrvValue {
         return color?.alpha == 0 ? nil : color
     }
 
-    /// Today's names, and those before version 5.
+    /// Today's names, and the names before version 5.
     static func fit(_ text: String?) -> Fit {
         switch text {
         case "outside": .outside
@@ -121,7 +121,7 @@ enum WsrvValue {
         }
     }
 
-    /// A URL, whose scheme may be missing: `//` and `ssl:` stand for `https://`, and a host alone for `http://`.
+    /// A URL, whose scheme may be missing: `//` and `ssl:` mean `https://`, and a host alone means `http://`.
     static func source(_ text: String) -> String {
         let lower = text.lowercased()
         for prefix in ["ssl:", "//"] where lower.hasPrefix(prefix) {
@@ -132,7 +132,8 @@ enum WsrvValue {
         return "http://" + text.drop { $0 == "/" }
     }
 
-    /// A time from a day to a year, as an integer with the unit d, w, M (30 days) or y (365 days); nil for any other.
+    /// A time from a day to a year, as an integer with the unit d, w, M (30 days) or y (365 days); nil for any other
+    /// time.
     static func days(_ text: String) -> Int? {
         let units: [Character: Int] = ["d": 1, "w": 7, "M": 30, "y": 365]
         guard let unit = text.last.flatMap({ units[$0] }), text.utf8.count <= 5,
@@ -141,7 +142,7 @@ enum WsrvValue {
         return count * unit
     }
 
-    /// What makes an entry of its own; nil for a text that Darkroom does not take.
+    /// The text that makes a separate entry; nil for a text that Darkroom does not accept.
     static func version(_ text: String?) -> String? { text.map { ValueFormat<String>.version.read($0) } ?? "" }
 
     /// Letters and digits only.

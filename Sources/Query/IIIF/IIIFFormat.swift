@@ -11,7 +11,7 @@ package struct IIIFFormat: Hashable, Sendable {
         IIIFFormat(name: format.extensions.first { $0.utf8.count == 3 } ?? format.rawValue, output: format)
     }
 
-    /// Those that a server can write.
+    /// The formats that a server can write.
     package static func all(without unwritable: Set<OutputFormat>) -> [IIIFFormat] {
         all.filter { !unwritable.contains($0.output) }
     }

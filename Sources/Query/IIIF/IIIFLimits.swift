@@ -14,10 +14,10 @@ package struct IIIFLimits: Hashable, Sendable {
 
     func contain(_ size: PixelSize) -> Bool { max(size.width, size.height) <= maxSide && size.area <= maxArea }
 
-    /// The size itself if it is within the limits, otherwise the largest one like it.
+    /// The size itself if it is within the limits, otherwise the largest size of its aspect ratio.
     func fitted(_ size: PixelSize) -> PixelSize { contain(size) ? size : largest(like: size) }
 
-    /// The largest size of this aspect ratio, but for rounding, within the limits. Every side is at least 1.
+    /// The largest size of this aspect ratio, apart from rounding, within the limits. Every side is at least 1.
     func largest(like size: PixelSize) -> PixelSize {
         let (across, down) = (Double(size.width), Double(size.height))
         let factor = min(Double(maxSide) / max(across, down), (Double(maxArea) / (across * down)).squareRoot())

@@ -15,7 +15,8 @@ package enum IIIFMediaType: String, Sendable {
             ? .json : .linkedData
     }
 
-    /// The weight of the most specific range that includes a type (RFC 9110 §12.5.1), in thousandths; 0 = none does.
+    /// The weight of the most specific range that includes a type (RFC 9110 §12.5.1), in thousandths; 0 = no range
+    /// includes it.
     private static func weight(of type: String, in ranges: [Substring]) -> Int {
         for name in [type, "application/*", "*/*"] {
             let weights = ranges.filter { range in

@@ -17,7 +17,7 @@ enum IIIFNumbers {
         return numbers.count == members.count ? numbers : []
     }
 
-    /// A number of at most 16 digits before its point, which it may begin with, and 32 behind it: viewers divide, and
+    /// A number of at most 16 digits before its point, which it may begin with, and 32 after it: viewers divide, and
     /// write `33.333333333333336`.
     static func decimal(_ text: Substring) -> Double? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -24,7 +24,7 @@ package enum IIIFPath {
     }
 }
 
-/// What the path of an IIIF image asks for, whatever the image.
+/// The parsed path of an IIIF image, independent of the source.
 ///
 /// Region, then size, then rotation, then quality (§4.6): ``image(of:full:limits:resampling:)`` applies them to an
 /// image whose size is known.
@@ -35,7 +35,7 @@ package struct IIIFImagePath: Hashable, Sendable {
     let quality: IIIFQuality
     let format: IIIFFormat
 
-    /// Reads the segments behind the identifier, percent-decoded.
+    /// Reads the segments after the identifier, percent-decoded.
     package init(
         region: String, size: String, rotation: String, file: String, limits: QueryLimits = QueryLimits()
     ) throws(InvalidParameter) {
@@ -53,7 +53,8 @@ package struct IIIFImagePath: Hashable, Sendable {
 extension ImageQuery {
     /// The document of `/info` that has the size of a source.
     ///
-    /// With a color, because only what required the whole source to be decoded is cached, and the source with it.
+    /// Asks for a color, because only a document that requires decoding the whole source is cached, together with the
+    /// source.
     package static func information(about source: String, resampling: Resampling) -> ImageQuery {
         ImageQuery(
             url: source, recipe: Recipe(resampling: resampling),
@@ -65,7 +66,7 @@ extension ImageQuery {
 package struct IIIFImage: Hashable, Sendable {
     /// The same request in the query language. Paths that mean the same image have equal queries.
     package let query: ImageQuery
-    /// The one spelling of the path behind the identifier (§4.8), such as `full/max/0/default.jpg`.
+    /// The canonical spelling of the path after the identifier (§4.8), such as `full/max/0/default.jpg`.
     package let canonicalPath: String
 }
 

@@ -20,7 +20,7 @@ package struct IIIFPyramid: Hashable, Sendable {
         }.filter(limits.contain)
     }
 
-    /// 1 and its doublings, as long as the factor before goes on.
+    /// 1 and its doublings, as long as the condition holds for the factor before.
     private static func factors(while goesOn: (Int) -> Bool) -> [Int] {
         var factors = [1]
         while let last = factors.last, goesOn(last) { factors.append(2 * last) }

@@ -1,6 +1,6 @@
 import DarkroomTransforms
 
-/// The part of the upright image that is asked for (IIIF Image API 3.0 §4.1).
+/// The requested part of the upright image (IIIF Image API 3.0 §4.1).
 enum IIIFRegion: Hashable, Sendable {
     case full
     /// The largest square in the middle.

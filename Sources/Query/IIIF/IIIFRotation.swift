@@ -16,7 +16,7 @@ struct IIIFRotation: Hashable, Sendable {
         self.degrees = degrees == 360 ? 0 : degrees
     }
 
-    /// A chain rotates first and mirrors then, which is the same by the opposite angle.
+    /// A chain rotates first and then mirrors, which gives the same result with the opposite angle.
     func apply(to recipe: inout Recipe) {
         recipe.flop = mirrors
         recipe.rotationDegrees = mirrors && degrees > 0 ? 360 - degrees : degrees

@@ -2,13 +2,13 @@ import DarkroomTransforms
 
 /// The meaning of the parameters of the box.
 extension ImageQueryDraft {
-    /// What `fit` means where it is not given.
+    /// The value of `fit`, or its default.
     var fitOrDefault: Fit {
         get { fit ?? .inside }
         set { fit = newValue }
     }
 
-    /// Box, fit, position and resampling, each of which means something only with the one before.
+    /// Box, fit, position and resampling, each of which has a meaning only with the parameter before it.
     func resolveBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
         guard !(withoutEnlargement && recipe.enlarge) else {
             throw InvalidParameter("we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")
@@ -21,7 +21,7 @@ extension ImageQueryDraft {
             recipe.enlarge = plain.enlarge
             if !recipe.box.hasMinimum { recipe.resampling = plain.resampling }
         }
-        // The rules of weserv/images know one side of `fill` and `contain`.
+        // The rules of weserv/images define `fill` and `contain` with one side.
         if !recipe.box.isTwoSided, recipe.rules == .darkroom || !recipe.box.hasSide { recipe.fit = plain.fit }
         if recipe.fit != .contain { recipe.blursBackdrop = false }
         recipe.dropIneffectiveMinimum()

@@ -1,8 +1,8 @@
 /// The one spelling of an ``ImageQuery``: defaults left out, `dpr` multiplied into the box, each value in one form, in
 /// the order of the documentation.
 ///
-/// Read by a grammar with the same limits it gives the same query again, so two queries are equal exactly where their
-/// canonical texts are.
+/// A grammar with the same limits reads it as the same query. Two queries are equal if and only if their canonical
+/// texts are equal.
 package struct CanonicalQuery: Hashable, Sendable {
     package struct Parameter: Hashable, Encodable, Sendable {
         package let name: String
@@ -24,6 +24,6 @@ package struct CanonicalQuery: Hashable, Sendable {
 
     package var parameters: [Parameter] { query.pairs.map { Parameter(name: $0.name, value: $0.value ?? "") } }
 
-    /// The query as written behind a `?`, percent-encoded.
+    /// The query as written after a `?`, percent-encoded.
     package var text: String { query.text }
 }

@@ -35,7 +35,7 @@ extension ValueFormat where Value == BackdropName {
 }
 
 extension ImageQueryDraft {
-    /// What `bg` sets.
+    /// The value of `bg`.
     var backdrop: BackdropName? {
         get { query.recipe.blursBackdrop ? .blur : query.recipe.background.map { .color($0) } }
         set {
@@ -119,7 +119,7 @@ private struct CSSSides<Value: Equatable> {
         self.all = all
     }
 
-    /// Reads values separated by commas; nil if there are none or too many, or if one cannot be read.
+    /// Reads values separated by commas; nil if the list is empty or too long, or if a value cannot be read.
     init?(_ text: String, _ read: (String) -> Value?) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let values = parts.compactMap { read(String($0)) }

@@ -15,7 +15,7 @@ package struct FormatList: Hashable, Sendable {
     /// An empty list.
     package init() {}
 
-    /// Nil if a format is repeated or none of ``candidates``.
+    /// Nil if a format is repeated or is not one of ``candidates``.
     package init?(_ formats: [OutputFormat]) {
         for format in formats {
             guard let bits = Self.bits(format), !contains(format) else { return nil }
@@ -48,7 +48,7 @@ package struct FormatList: Hashable, Sendable {
         return FormatList(self.formats.filter { !formats.contains($0) }) ?? self
     }
 
-    /// Appends the format at a place of another list, which this one must not have yet.
+    /// Appends the format at a place of another list, which this list must not have yet.
     mutating func append(_ format: OutputFormat) {
         if let bits = Self.bits(format) { append(bits) }
     }

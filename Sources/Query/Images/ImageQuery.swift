@@ -4,17 +4,17 @@ package import DarkroomNetwork
 package import DarkroomPipeline
 package import DarkroomTransforms
 
-/// What a query to `/image` or `/info` asks for. Queries that mean the same are equal, however they were spelled.
+/// A parsed query to `/image` or `/info`. Queries with the same meaning are equal, however they were spelled.
 ///
-/// It is separate from `ImageRequest` because it is what a URL says, before any header field, permission or URL parser
-/// has been asked: it can be written down again (``CanonicalQuery``), and it holds what the pipeline has no use for,
-/// such as the file name.
+/// It is separate from `ImageRequest` because it has the content of the URL alone, before header fields, permissions
+/// and the URL parser are considered. It can be written as a URL again (``CanonicalQuery``), and it holds values that
+/// the pipeline does not use, such as the file name.
 package struct ImageQuery: Hashable, Sendable {
     /// The source URL, percent-decoded once and not yet parsed.
     package var url = ""
     /// Whether the source is the body of the request, so that ``url`` means nothing.
     package var isUpload = false
-    /// The URL of a second source, used where the first one fails.
+    /// The URL of a second source, used if the first source fails.
     package var fallback: String?
     /// The URL or the name of the image that ``Recipe/mark`` draws; nil = none.
     package var mark: String?
@@ -24,7 +24,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var output = OutputOptions()
     /// Whether a result without a format of its own has the format of the source, whatever the client accepts.
     package var keepsFormat = false
-    /// Placeholders that the response carries besides the image: some of `color`, `blurHash`, `thumbHash` and `lqip`.
+    /// Placeholders that the response carries in addition to the image: some of `color`, `blurHash`, `thumbHash` and
+    /// `lqip`.
     package var placeholders: ImageDetails = []
     /// Whether the document of `/info` says where it and its source are cached.
     package var includesCaching = false
@@ -42,14 +43,14 @@ package struct ImageQuery: Hashable, Sendable {
     package var dependsOnClientHints = false
     /// Nil = what the `Priority` field says.
     package var priority: Priority?
-    /// How long the client may use the response from now on; nil = what origin and server say.
+    /// How long the client may use the response from now on; nil = as long as origin and server permit.
     package var maxAge: Duration?
     /// The file name in `Content-Disposition`; it needs no quoting. An ending `.*` is replaced by the format's
     /// extension.
     package var fileName: String?
     /// Whether the response is a `data:` URL of the image.
     package var encodesBase64 = false
-    /// Texts that make entries of their own of the same image; nil = none.
+    /// Texts that give the same image separate entries; nil = none.
     package var version: String?
     package var nonce: String?
 

@@ -27,7 +27,7 @@ package struct ImageURLBuilder: Sendable {
 
     /// The URL of an image. Of its characters, HTML needs only `&` escaped.
     ///
-    /// - Parameter authorization: The authorization of the client who gets the URL. A signed URL is signed with the
+    /// - Parameter authorization: The authorization of the client that gets the URL. A signed URL is signed with the
     ///   same key until the same time. If the admin token replaced the signature, the URL is signed with the first
     ///   unrestricted key.
     package func url(of query: ImageQuery, for authorization: Authorization = Authorization()) -> String {

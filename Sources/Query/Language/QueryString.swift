@@ -86,7 +86,7 @@ package struct QueryString: Hashable, Sendable {
         }
     }
 
-    /// The query as written behind a `?`, in the order of ``pairs``, as `name=value` even without a value.
+    /// The query as written after a `?`, in the order of ``pairs``, as `name=value` even without a value.
     ///
     /// Everything outside the unreserved set of RFC 3986 §2.3 is percent-encoded with uppercase digits, so that the
     /// text survives in HTML, in a `srcset` and next to a comma.
