@@ -53,10 +53,11 @@ public struct ClientCachePolicy: Hashable, Sendable {
         self.base = base
     }
 
-    /// The policy of a response that is made from two: never fresher and never more widely storable than either.
+    /// The policy of a response that is made from two responses: never fresher and never more widely storable than
+    /// either.
     ///
     /// - Parameter lead: by how much the first response is older than the other. The result's lifetimes count from the
-    ///   older one, so it belongs to that one's age.
+    ///   older response, so it belongs to the age of that response.
     public func combined(with other: ClientCachePolicy, lead: Duration) -> ClientCachePolicy {
         // Whole milliseconds: differences of dates are noisy, and equal policies are encoded once.
         let lead = Duration.milliseconds(Int64((lead / .milliseconds(1)).rounded(.towardZero)))

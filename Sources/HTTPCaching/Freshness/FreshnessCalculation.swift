@@ -24,7 +24,8 @@ extension StoredResponse {
     /// The rest, on arrival, of the lifetime that the origin states for a response that is not cached heuristically,
     /// such as a 404.
     ///
-    /// Zero if the origin forbids storing or reuse, or if a field is malformed. Nil if it states nothing or is ignored.
+    /// Zero if the origin forbids storing or reuse, or if a field is malformed. Nil if the origin states no lifetime or
+    /// is ignored.
     public func explicitLifetime(_ policy: FreshnessPolicy) -> Duration? {
         guard policy.respectsOrigin, let lifetime = explicitLifetime(OriginCachePolicy(fields), policy) else {
             return nil
@@ -47,7 +48,7 @@ extension StoredResponse {
             receivedAt: receivedAt, staleSince: staleSince)
     }
 
-    /// What the origin forbids, then the lifetime it states, in the order of RFC 9111 §4.2.1.
+    /// The origin's prohibitions, then its stated lifetime, in the order of RFC 9111 §4.2.1.
     private func explicitLifetime(_ origin: OriginCachePolicy, _ policy: FreshnessPolicy) -> Lifetime? {
         let directives = origin.directives
         if directives.forbidStoring { return Lifetime(.zero, .noStore) }

@@ -1,6 +1,6 @@
 /// The operator's policy on how long originals stay fresh.
 public struct FreshnessPolicy: Hashable, Sendable {
-    /// The lifetime of responses whose origin states none and sends no date for a heuristic one. Default: 1 hour.
+    /// The lifetime of responses whose origin states no lifetime and sends no date for a heuristic. Default: 1 hour.
     public var defaultFresh: Duration
     /// The least lifetime, stated or heuristic. Does not apply to `no-store`, `private` and `no-cache`. Default: 0.
     public var minFresh: Duration

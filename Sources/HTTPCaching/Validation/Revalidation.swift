@@ -3,7 +3,7 @@ public import HTTPTypes
 
 extension StoredResponse {
     /// The fields of a conditional request that validates this response: `If-None-Match` and `If-Modified-Since`, with
-    /// the bytes that the origin sent (RFC 9111 §4.3.1). Empty without validators; a malformed one is left out.
+    /// the bytes that the origin sent (RFC 9111 §4.3.1). Empty without validators; a malformed validator is left out.
     public var validators: HTTPFields {
         var conditions = HTTPFields()
         if let text = fields[.eTag], EntityTag(parsing: text) != nil {
@@ -41,7 +41,8 @@ extension StoredResponse {
             status: status, fields: merged, sent: sent, requestedAt: requestedAt, receivedAt: receivedAt)
     }
 
-    /// Copies a field under another name. A new field would need a value of valid UTF-8, which this one need not be.
+    /// Copies a field under another name. A new field would need a value of valid UTF-8, which the copied value need
+    /// not be.
     private func append(_ name: HTTPField.Name, as condition: HTTPField.Name, to conditions: inout HTTPFields) {
         guard var field = fields[fields: name].first else { return }
         field.name = condition

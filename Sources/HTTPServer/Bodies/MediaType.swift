@@ -7,7 +7,7 @@ package struct MediaType: Hashable, Sendable {
     /// The parameters by name in lower case, without quotes and escapes.
     package let parameters: [String: String]
 
-    /// Nil for a malformed value, or one with a repeated parameter.
+    /// Nil for a malformed value, or for a value with a repeated parameter.
     package init?(_ text: some StringProtocol) {
         let members = FieldList(text, separator: UInt8(ascii: ";"))
         guard !members.hasUnclosedQuote, let first = members.members.first, Self.isName(first) else { return nil }

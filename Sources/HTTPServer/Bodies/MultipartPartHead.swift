@@ -32,7 +32,7 @@ struct MultipartPartHead {
         isFile = disposition.parameters["filename"] != nil || disposition.parameters["filename*"] != nil
     }
 
-    /// The lines without their ends. A line break is CR and LF, never one of them alone.
+    /// The lines without their ends. A line break is CR and LF, never CR or LF alone.
     private static func lines(of bytes: [UInt8]) throws(MultipartFlaw) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         for line in bytes.split(separator: UInt8(ascii: "\n")) where line.count > 1 || line.first != UInt8(ascii: "\r")

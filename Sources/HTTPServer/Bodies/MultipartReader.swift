@@ -3,13 +3,13 @@ package import NIOCore
 
 /// Takes the only file out of a `multipart/form-data` body (RFC 7578), while the body arrives in pieces of any size.
 ///
-/// It is stricter than the RFC: one part, which is a file; little besides it; and no transfer encoding. What it holds
+/// It is stricter than the RFC: one part, which is a file; little other content; and no transfer encoding. Its memory
 /// is bounded by ``maxHeaderBytes``.
 package struct MultipartReader: Sendable {
     private enum State {
-        /// In front of the first delimiter.
+        /// Before the first delimiter.
         case preamble
-        /// Behind a delimiter, on the same line.
+        /// After a delimiter, on the same line.
         case delimiterLine
         case header, content, epilogue
     }
@@ -27,13 +27,13 @@ package struct MultipartReader: Sendable {
 
     /// The most bytes that the header of a part may have.
     package static let maxHeaderBytes = 8 << 10
-    /// The most bytes in front of the first delimiter, and behind the last one.
+    /// The most bytes before the first delimiter, and after the last delimiter.
     package static let maxSkippedBytes = 1 << 10
-    /// The most bytes that a body may have besides its file.
+    /// The most bytes that a body may have in addition to its file.
     package static let maxOverheadBytes = maxHeaderBytes + 2 * maxSkippedBytes + 1 << 10
     private static let maxLineBytes = 128
 
-    /// Nil unless the boundary has 1 to 70 characters of those that RFC 2046 §5.1.1 allows, and no space at its end.
+    /// Nil unless the boundary has 1 to 70 of the characters that RFC 2046 §5.1.1 allows, and no space at its end.
     package init?(boundary: String) {
         guard (1...70).contains(boundary.utf8.count), boundary.utf8.last != UInt8(ascii: " "),
             boundary.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "'()+_,-./:=? ".utf8.contains($0) })
@@ -71,7 +71,7 @@ package struct MultipartReader: Sendable {
 
     /// Throws unless the body was complete at the end of the last piece.
     package func finish() throws(MultipartFlaw) {
-        // The line break behind the last delimiter may be missing.
+        // The line break after the last delimiter may be missing.
         guard state == .epilogue || state == .delimiterLine && isClosing && text.dropFirst(2).allSatisfy(\.isBlank)
         else {
             throw .incomplete
@@ -113,7 +113,7 @@ package struct MultipartReader: Sendable {
 
     /// Adds bytes to ``text`` up to and including the next LF.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether an LF was found.
     private mutating func takeLine(
         _ rest: inout ByteBuffer, atMost maxBytes: Int, flaw: MultipartFlaw
     ) throws(MultipartFlaw) -> Bool {
@@ -126,14 +126,14 @@ package struct MultipartReader: Sendable {
         return end != nil
     }
 
-    /// Takes bytes up to and including the next delimiter. What may be the beginning of one is held back.
+    /// Takes bytes up to and including the next delimiter. Bytes that may begin a delimiter are held back.
     ///
-    /// - Returns: whether there was a delimiter.
+    /// - Returns: whether a delimiter was found.
     private mutating func takeContent(_ rest: inout ByteBuffer, into content: inout [ByteBuffer]) -> Bool {
         if matched > 0 {
             let count = min(rest.readableBytes, delimiter.count - matched)
             guard rest.readableBytesView.prefix(count).elementsEqual(delimiter[matched..<matched + count]) else {
-                // A delimiter begins with its only CR, so that no other one begins within what was held back.
+                // A delimiter begins with its only CR, so no other delimiter begins within the held bytes.
                 content.append(ByteBuffer(bytes: delimiter[..<matched]))
                 matched = 0
                 return takeContent(&rest, into: &content)
@@ -161,8 +161,8 @@ private struct Search {
         self.delimiter = delimiter
     }
 
-    /// - Returns: the number of bytes in front of the delimiter, and how much of it is there: all of it, a beginning
-    ///   at the end of the bytes, or nothing.
+    /// - Returns: the number of bytes before the delimiter, and the length of the found part: the whole delimiter, its
+    ///   beginning at the end of the bytes, or 0.
     func callAsFunction(in bytes: UnsafeRawBufferPointer) -> (before: Int, match: Int) {
         var start = 0
         while let found = bytes[start...].firstIndex(of: UInt8(ascii: "\r")) {
@@ -174,7 +174,7 @@ private struct Search {
     }
 }
 
-/// What is wrong with a form.
+/// A fault of a form.
 package enum MultipartFlaw: Error, Hashable, Sendable {
     case preamble, epilogue, malformedDelimiter, malformedHeader, headerTooLarge, encodedPart, severalParts, noFile
     case incomplete

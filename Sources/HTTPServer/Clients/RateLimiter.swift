@@ -70,7 +70,7 @@ package final class RateLimiter: Sendable {
 
     /// Takes a token from a client's bucket, which holds `rate.requests` tokens and refills within `rate.period`.
     ///
-    /// - Returns: nil when a token was taken; otherwise the time until one is available.
+    /// - Returns: nil when a token was taken; otherwise the time until a token is available.
     package func admit(_ client: String, _ rate: Rate) -> Duration? {
         let now = now()
         let cost = rate.period / rate.requests
@@ -97,7 +97,7 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// The index of the fullest among the next few buckets.
+    /// The index of the fullest bucket among the next few.
     private func fullestCandidate(in table: inout Table) -> Int {
         let count = table.buckets.count
         let next = (0..<min(Self.candidates, count)).map { [hand = table.hand] in (hand + $0) % count }

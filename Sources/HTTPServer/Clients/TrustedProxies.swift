@@ -20,8 +20,8 @@ package struct TrustedProxies: Sendable {
     /// If the peer is a trusted proxy, `Forwarded` (RFC 7239) or `X-Forwarded-For` is read from its end, which the
     /// proxy wrote, toward its beginning, which the client may have forged: past trusted proxies up to the first other
     /// address. A malformed, obfuscated or unknown element ends the walk, and the last address before it is the client.
-    /// If a request has both fields they must agree, because a proxy that writes only one of them forwards a forged
-    /// other one; otherwise the proxy itself counts as the client.
+    /// If a request has both fields they must agree, because a proxy that writes only one field would forward a forged
+    /// other field. If they differ, the proxy itself counts as the client.
     func client(of peer: IPAddress, _ fields: HTTPFields) -> IPAddress {
         let peer = peer.unmapped
         guard contain(peer) else { return peer }

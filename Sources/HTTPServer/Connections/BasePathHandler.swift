@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// The channel handler behind ``RequestLimitsHandler`` that removes the base path from targets, so that everything
-/// behind it knows only the paths of its own routes.
+/// The channel handler after ``RequestLimitsHandler`` that removes the base path from targets, so that later handlers
+/// know only the paths of their own routes.
 ///
 /// Targets without the base path pass unchanged: probes and scrapers reach the server without the proxy that adds it.
 final class BasePathHandler: ChannelInboundHandler {
@@ -24,7 +24,7 @@ final class BasePathHandler: ChannelInboundHandler {
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// The target without the base path; nil if it does not begin with it.
+    /// The target without the base path; nil if the target does not begin with the base path.
     static func target(_ target: String, below basePath: String) -> String? {
         guard target.utf8.starts(with: basePath.utf8) else { return nil }
         let rest = target.utf8.dropFirst(basePath.utf8.count)

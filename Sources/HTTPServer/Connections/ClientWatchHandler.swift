@@ -35,7 +35,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         self.limits = limits
     }
 
-    /// Starts to count the bytes of the next request line.
+    /// Starts counting the bytes of the next request line.
     func beginRequest() { (requestLineBytes, hasReadRequestLine) = (0, false) }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -78,7 +78,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         context?.write(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
     }
 
-    /// Sends what was written.
+    /// Sends the written bytes.
     func flush() {
         if let context { flush(context: context) }
     }
@@ -125,7 +125,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { context.close(promise: nil) }
     }
 
-    /// Closes the connection when the client accepts nothing of a pending response within `writeTimeout`.
+    /// Closes the connection when the client accepts no byte of a pending response within `writeTimeout`.
     private func scheduleWriteTimeout(_ context: ChannelHandlerContext) {
         let pending = pendingBytes(context)
         writeTimeout = nil

@@ -22,7 +22,7 @@ import NIOHTTP1
 struct LimitedHTTP1Channel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: AcceptedConnection
-        /// Succeeds once nothing more can come from the client.
+        /// Succeeds once the client can send nothing more.
         let clientGone: EventLoopFuture<Void>
         /// Whether the client has reached its connection limit.
         let isRefused: Bool
@@ -38,7 +38,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     private let fastPath: FastPath?
 
     /// - Parameters:
-    ///   - metrics: counts what is refused before it becomes a request.
+    ///   - metrics: counts refusals before a request exists.
     ///   - basePath: removed from targets; empty = none.
     ///   - fastPath: answers in front of the responder; nil = the responder answers all requests.
     init(
@@ -103,7 +103,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits, the removal of the base path and the fast path behind the parser, before the handler that
+    /// Adds the limits, the removal of the base path and the fast path after the parser, before the handler that
     /// converts its parts to HTTPTypes.
     private func addHandlers(
         to channel: any Channel, watch: ClientWatchHandler, isRefused: Bool, logger: Logger

@@ -10,9 +10,9 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// A listener: it accepts connections until a graceful shutdown, and ends when the last of them has ended.
+/// A listener: it accepts connections until a graceful shutdown, and ends when the last connection has ended.
 ///
-/// Hummingbird's own server binds addresses only; this one also takes sockets that are already bound.
+/// Hummingbird's own server binds addresses only; this listener also takes sockets that are already bound.
 package struct ListenerService: Service {
     let configuration: ListenerConfiguration
     /// Called with the listening channel, whose local address has the port.

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// The channel handler behind the HTTP parser: it enforces the timeouts for each part of a request, limits pipelining,
+/// The channel handler after the HTTP parser: it enforces the timeouts for each part of a request, limits pipelining,
 /// and answers malformed requests with a problem document, after the responses to the requests before them.
 ///
 /// It sends 100 (Continue) for endpoints that read the body, and discards bodies that no endpoint reads.
@@ -21,7 +21,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     private var isLastRequest = false
     /// Whether the client waits for 100 (Continue) before it sends the body of the current request.
     private var awaitsContinue = false
-    /// Whether the response was sent before the body had arrived, so that the rest of it is of no use.
+    /// Whether the response was sent before the body had arrived, so that the rest of the body is useless.
     private var discardsBody = false
     /// Whether a request has ended since bytes were last read completely.
     private var hasReadEnd = false

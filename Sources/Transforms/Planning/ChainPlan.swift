@@ -90,7 +90,7 @@ public struct ChainPlan: Hashable, Sendable {
     }
 
     /// The plan after a step that accepts the source shrunk to `maxPixels` by its decoder, unless an earlier step does
-    /// not.
+    /// not accept it.
     func reduced(to maxPixels: Int) -> ChainPlan {
         guard decode == .undecided, source.area > maxPixels,
             let reachable = shrinking.largestSize(of: source, within: maxPixels)
@@ -106,7 +106,7 @@ public struct ChainPlan: Hashable, Sendable {
     func scaling(to scaled: PixelSize, canvas: PixelSize, inLinearLight isLinear: Bool) -> ChainPlan {
         var plan = changingSize(to: scaled)
         plan.canvas = canvas
-        // What is cropped off is not computed.
+        // Cropped pixels are not computed.
         if scaled != size { plan.resampledArea += min(scaled.area, canvas.area) }
         plan.isLinear = self.isLinear || isLinear
         if plan.decode == .undecided { plan.decode = .covering(isTransposed ? scaled.transposed : scaled) }

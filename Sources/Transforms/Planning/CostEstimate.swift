@@ -38,7 +38,7 @@ struct CostEstimate: Hashable, Sendable {
     let bytes: Int
     /// Processor time, about in milliseconds on one core of a 2020 server.
     let work: Double
-    /// The part of ``work`` that decoding takes, whatever is requested of the image.
+    /// The part of ``work`` that decoding takes, whatever the request.
     let decodingWork: Double
 
     init(_ facts: Facts) {
@@ -91,7 +91,7 @@ extension CostEstimate.Facts {
             + Double(max(frames, 1)) * steps.bytesPerFrame
     }
 
-    /// The encoder's buffers and the encoded bytes, besides the result's pixels.
+    /// The encoder's buffers and the encoded bytes, in addition to the result's pixels.
     fileprivate var encoding: Double { outputFormat.row.bytes(self) }
 
     // MARK: Time
@@ -149,14 +149,14 @@ extension OutputOptions {
 }
 
 extension CostEstimate {
-    /// The mean time of a pixel where the first ones of a frame take longer.
+    /// The mean time of a pixel if the first pixels of a frame take longer.
     static func falling(from first: Double, to further: Double, _ area: Double) -> Double {
         further + (first - further) * min(1, 80_000 / area)
     }
 }
 
 extension Int {
-    /// The nearest integer, at most half of the largest one.
+    /// The nearest integer, at most half of the largest integer.
     fileprivate init(clamping value: Double) {
         self = value < Double(Int.max / 2) ? Int(value) : Int.max / 2
     }

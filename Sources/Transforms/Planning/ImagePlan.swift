@@ -1,7 +1,7 @@
 import DarkroomVips
 import NIOCore
 
-/// What a job will do and take, worked out from the source's header: no pixel is decoded for it.
+/// The steps and the cost of a job, derived from the source's header without decoding a pixel.
 public struct ImagePlan: Hashable, Codable, Sendable {
     /// A step of the chain and the raster that it produces.
     public struct Step: Hashable, Codable, Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Loses what JPEG loses: transforms square blocks of samples by cosines and rounds the coefficients to multiples of
-/// steps.
+/// Reproduces the losses of JPEG: transforms square blocks of samples by cosines and rounds the coefficients to
+/// multiples of steps.
 ///
 /// `Row` is a row of a block, so that blocks have as many rows as it has samples.
 struct BlockRounding<Row: SIMD & BitwiseCopyable & Sendable>: Sendable where Row.Scalar == Float {
@@ -86,7 +86,7 @@ enum QuantizationTable {
 
     private static func scaled(_ step: Int) -> Float { Float((step * 60 + 50) / 100) }
 
-    /// Those that are in use: of the four lowest frequencies in each direction.
+    /// The steps that are in use: for the four lowest frequencies in each direction.
     private static let luminanceSteps = [
         16, 11, 10, 16, 12, 12, 14, 19, 14, 13, 16, 24, 14, 17, 22, 29,
     ]

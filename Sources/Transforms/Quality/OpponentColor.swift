@@ -51,9 +51,9 @@ enum OpponentColor {
         return guess * (cube + 2 * value) / (2 * cube + value) - biasRoot
     }
 
-    /// What is left of the exponent of 1 after its third, and what makes errors to both sides alike.
+    /// The remainder of the exponent of 1 after its third, and a correction that balances errors to both sides.
     private static let exponentOffset: Int32 = 711_352_906
-    /// Of the opsin absorbance of JPEG XL.
+    /// The bias of JPEG XL's opsin absorbance.
     private static let bias: Float = 0.003_793_073_3
     private static let biasRoot: Float = 0.155_954_2
 }

@@ -6,7 +6,7 @@ struct PlaneComparison {
     private let squares: Plane
     private let products: Plane
 
-    /// - Parameter planes: four of memory.
+    /// - Parameter planes: four planes of memory.
     init(_ planes: [Plane]) {
         means = (planes[0], planes[1])
         (squares, products) = (planes[2], planes[3])
@@ -41,7 +41,7 @@ struct PlaneComparison {
         return sums
     }
 
-    /// Of SSIMULACRA2.
+    /// The constant of SSIMULACRA2.
     private static let stabilizer: Float = 0.0009
 
     private func positive(_ vector: Vector) -> Vector { vector.replacing(with: 0, where: vector .< 0) }

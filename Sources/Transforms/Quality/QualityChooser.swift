@@ -22,7 +22,7 @@ struct QualityChooser {
             return (comparison.similarity(inStripesAt: tops), comparison.plainShare(inStripesAt: tops))
         }
         let quality = model.quality(for: target, similarity.features)
-        // Models know photographs only, and take what sharp edges lose for less than it is.
+        // Models are fitted to photographs only, and underestimate the losses at sharp edges.
         return plainShare > Self.drawingShare ? max(quality, usual) : quality
     }
 

@@ -1,7 +1,7 @@
 /// Predicts scores from a stripe comparison of an image in one format: a score like SSIMULACRA2's at a medium quality,
 /// and from it the scores at other qualities. Fitted to photographs; docs/quality.md reports how well.
 struct QualityModel {
-    /// The score of an image that loses nothing, by the line that is fitted to others.
+    /// The score of a lossless image, by the line that is fitted to lossy images.
     let bias: Double
     /// The weights of the square roots of the features.
     let weights: [Double]
@@ -14,7 +14,7 @@ struct QualityModel {
         let intercepts: [Double]
         let slopes: [Double]
 
-        /// The lowest quality with this score, between the known ones by interpolation.
+        /// The lowest quality with this score, interpolated between the known scores.
         func quality(scoring goal: Double, of middling: Double) -> Int {
             var (below, belowScore) = (qualities[0], intercepts[0] + slopes[0] * middling)
             guard belowScore < goal else { return below }
@@ -37,7 +37,7 @@ struct QualityModel {
         lines.quality(scoring: target.score, of: score(features))
     }
 
-    /// About the SSIMULACRA2 score at the middling quality.
+    /// Approximately the SSIMULACRA2 score at the medium quality.
     func score(_ features: [Double]) -> Double {
         zip(features, weights).reduce(bias) { $0 + $1.0.squareRoot() * $1.1 }
     }

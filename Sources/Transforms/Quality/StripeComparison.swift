@@ -1,16 +1,17 @@
 import Foundation
 
-/// Compares stripes of an image at half size with what coding at a middling quality would make of them, without an
-/// encoder: sample values and color differences are rounded in blocks as JPEG does.
+/// Compares stripes of an image at half size with the result of coding them at a medium quality, without an encoder:
+/// sample values and color differences are rounded in blocks as JPEG does.
 struct StripeComparison {
-    /// The columns that are judged, and their first. Both are multiples of what blocks and scales need.
+    /// The columns that are judged, and their first. Both are multiples of the width that blocks and scales need.
     private let columns: Range<Int>
     /// The samples of the whole image: sRGB of 8 bits, with or without alpha.
     private let samples: UnsafeRawBufferPointer
     private let rowBytes: Int
     private let bands: Int
 
-    /// The rows of a stripe, and what widths are rounded down to: at a quarter of the half size, four samples remain.
+    /// The rows of a stripe, and the multiple that widths are rounded down to: at a quarter of the half size, four
+    /// samples remain.
     static let side = 32
 
     /// - Parameter samples: the samples of all pixels, row by row, with `bands` of 3 or 4.
@@ -50,7 +51,7 @@ struct StripeComparison {
         return Double(plain) / Double(max(all, 1))
     }
 
-    /// Whether a pixel, the one to its right and the two below them are equal.
+    /// Whether a pixel, its right neighbor and the two pixels below them are equal.
     private func isPlain(_ pixel: Int) -> Bool {
         for sample in pixel..<pixel + bands {
             let value = samples[sample]
@@ -61,7 +62,7 @@ struct StripeComparison {
         return true
     }
 
-    /// Means of four pixels each, transparent ones on white.
+    /// Means of four pixels each, transparent pixels on white.
     private func read(from top: Int, into planes: [Plane]) {
         if bands == 3 {
             read(from: top, into: planes) { Int(samples[$0 + $1]) }
@@ -139,7 +140,8 @@ struct StripeComparison {
         let value = Double(sample) / 255
         return Float(value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4))
     }
-    /// Of the lowest frequencies of the full size, which are all at half size. Half as large there.
+    /// The steps of the full size's lowest frequencies, which are all frequencies at half size. The steps are half as
+    /// large there.
     private static let luminance = BlockRounding<SIMD4<Float>> { QuantizationTable.luminance($0, $1) / 2 }
     /// JPEG has color differences at half size.
     private static let chrominance = BlockRounding<SIMD8<Float>>(QuantizationTable.chrominance)

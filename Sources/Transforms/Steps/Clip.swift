@@ -1,7 +1,8 @@
 import DarkroomVips
 
-/// Crops an image that the resize before has scaled to cover its canvas, on each side that exceeds it: with the rules
-/// of weserv/images, an image that was not enlarged may be smaller than the canvas, and keeps that side.
+/// Crops an image that the earlier resize has scaled to cover its canvas, on each side that exceeds the canvas. With
+/// the rules of weserv/images, an image that was not enlarged may be smaller than the canvas, and keeps the smaller
+/// side.
 struct Clip: Transform, Hashable {
     /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
     var position: Position

@@ -2,12 +2,12 @@ import DarkroomVips
 
 /// Extends an image resized by `contain` to its exact canvas (libvips `embed`).
 public struct ContainExtend: Transform, Hashable {
-    /// The size of the result; nil = what the resize before intends, for a box that depends on the image.
+    /// The size of the result; nil = the canvas of the earlier resize, for a box that depends on the image.
     public var canvas: PixelSize?
     /// Where the image lies on the canvas.
     public var position: Position
-    /// The fill; nil = white for an opaque image, so that it stays one, and transparent otherwise. Transparent becomes
-    /// white in a format without alpha.
+    /// The fill; nil = white for an opaque image, so that it stays opaque, and transparent otherwise. Transparent
+    /// becomes white in a format without alpha.
     public var background: Color?
     /// Whether the canvas is filled with the image itself, enlarged and blurred, instead of `background`.
     public var blursBackdrop: Bool

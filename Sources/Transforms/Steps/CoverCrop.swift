@@ -2,7 +2,7 @@ import DarkroomVips
 
 /// Crops a resized image to the box that it covers.
 public struct CoverCrop: Transform, Hashable {
-    /// The box to cover; nil = what the resize before intends, for a box that depends on the image.
+    /// The box to cover; nil = the canvas of the earlier resize, for a box that depends on the image.
     public var box: PixelSize?
     /// Whether the result has the size of ``box`` even if the source is smaller.
     public var enlarge: Bool
@@ -57,7 +57,7 @@ public struct CoverCrop: Transform, Hashable {
         }
     }
 
-    /// libvips looks at many parts of the image, and a lazy resize would run again for each of them.
+    /// libvips reads many parts of the image, and a lazy resize would run again for each of them.
     private func smartlyCropped(
         _ image: ImageFrames, to size: PixelSize, interrupt: @escaping Interrupt
     ) throws -> ImageFrames {

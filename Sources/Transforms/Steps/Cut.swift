@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Cuts a rectangle out of the scaled image (libvips `extract_area`). Unlike a ``Crop``, it need not lie within the
-/// image: what exceeds the image is left out, and a corner outside it means its upper left corner.
+/// image: the part outside the image is left out, and a corner outside the image means the image's upper left corner.
 public struct Cut: Transform, Hashable, Codable {
     /// The distance from the left edge of the image, at least 0.
     public var x: Length

@@ -2,9 +2,9 @@ import DarkroomVips
 
 /// Maps luminance to a gradient between two colors; alpha is not changed.
 public struct Duotone: Transform, Hashable, Codable {
-    /// What black becomes.
+    /// The color that replaces black.
     public var shadow: Color
-    /// What white becomes.
+    /// The color that replaces white.
     public var highlight: Color
 
     /// A gradient from the first color to the second; their alpha is ignored.

@@ -2,11 +2,11 @@ import DarkroomVips
 import Foundation
 
 /// Changes dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`. Exponents above 1
-/// brighten, those below 1 darken.
+/// brighten, exponents below 1 darken.
 public struct Gamma: Transform, Hashable, Codable {
     /// The accepted exponents.
     public static let exponents = 0.3...3.0
-    /// The exponent of a request that names none.
+    /// The exponent of a request that does not name an exponent.
     public static let defaultExponent = 2.2
 
     /// One of `exponents`; 1 changes nothing.
