@@ -32,7 +32,8 @@
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
 #define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
 #define ALLOW(call) UNLESS(call, 1), RETURN(SECCOMP_RET_ALLOW)
-/// Allows the call if the low half of the argument is `value`. Other values fail, so the call number need not be reloaded.
+/// Allows the call if the low half of the argument is `value`. Other values fail, so the call number need not be
+/// reloaded.
 #define ALLOW_IF(call, index, value) \
     UNLESS(call, 4), LOAD(ARGUMENT(index)), UNLESS(value, 1), RETURN(SECCOMP_RET_ALLOW), RETURN(REFUSED)
 

@@ -12,16 +12,19 @@
 
 // files.c
 
-/// Creates an empty memory file, closed on exec, and returns its descriptor (memfd_create(2)). -ENOSYS on systems other than Linux.
+/// Creates an empty memory file, closed on exec, and returns its descriptor (memfd_create(2)). -ENOSYS on systems other
+/// than Linux.
 int darkroom_memory_file(void);
-/// Seals the memory file: no holder of a descriptor can change its bytes or its size. It must not be mapped for writing.
+/// Seals the memory file: no holder of a descriptor can change its bytes or its size. It must not be mapped for
+/// writing.
 int darkroom_seal(int file);
 /// Whether all of these seals are set on the file.
 int darkroom_is_sealed(int file);
 
 // blocks.c
 
-/// Maps the first `size` bytes of a file, at least 1, as a block. Writing to it changes a private copy. NULL on failure.
+/// Maps the first `size` bytes of a file, at least 1, as a block. Writing to it changes a private copy. NULL on
+/// failure.
 void *_Nullable darkroom_block_map(int file, size_t size);
 /// Allocates a block of uninitialized memory. Ends the process if there is none, as memory for Swift objects does.
 void *_Nullable darkroom_block_allocate(size_t size);
@@ -34,8 +37,8 @@ void darkroom_block_copy(void *target, const void *source, size_t size);
 
 // code.c
 
-/// Unmaps the pages of all loaded code. They stay in the system's memory, and each is mapped again when it is used. Does nothing on
-/// systems other than Linux.
+/// Unmaps the pages of all loaded code. They stay in the system's memory, and each is mapped again when it is used.
+/// Does nothing on systems other than Linux.
 void darkroom_release_code(void);
 
 #if defined(__clang__)

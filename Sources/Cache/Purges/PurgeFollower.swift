@@ -66,7 +66,8 @@ final class PurgeFollower: Sendable {
     /// The time after which every server that reads the log has carried out a purge.
     var propagation: Duration { interval + .seconds(1) }
 
-    /// Whether this process was suspended: its last attempt at reading the log was longer ago than ``propagation``.
+    /// Whether this process was suspended: its last attempt at reading the log is longer ago than the interval and the
+    /// time of a read allow.
     var isBehind: Bool {
         guard let triedAt = state.withLock({ $0.triedAt }) else { return false }
         return triedAt.duration(to: instant()) > interval + Self.pollLimit + .seconds(1)

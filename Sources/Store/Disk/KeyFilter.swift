@@ -11,7 +11,8 @@ final class KeyFilter: Sendable {
         /// Has the keys of the rows up to `position`, and the keys inserted since the filling began.
         var partial: BloomFilter?
         var position = IndexPosition.start
-        /// The number of keys that may be inserted until the next filling begins; nil if the next filling is due.
+        /// The number of keys that may be inserted until the next filling begins; nil once filling has stopped because
+        /// the index cannot be read.
         var room: Int? = 0
     }
 

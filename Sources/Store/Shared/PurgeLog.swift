@@ -74,7 +74,7 @@ package struct PurgeLog: Sendable {
         return names.compactMap { Name($0) }.filter { $0.time <= latest }
     }
 
-    /// Servers never keep so many purges that one listing would be too short.
+    /// The most purges in one listing. Purges are deleted before the log grows beyond it.
     package static let maxPurges = 100_000
 
     /// The stored content of a purge; nil if it is gone or corrupt.
