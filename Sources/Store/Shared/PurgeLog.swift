@@ -74,7 +74,7 @@ package struct PurgeLog: Sendable {
         return names.compactMap { Name($0) }.filter { $0.time <= latest }
     }
 
-    /// The most purges in one listing. Purges are deleted before the log grows beyond it.
+    /// The most purges that are read in one listing. Old purges are deleted, so the log is expected to stay shorter.
     package static let maxPurges = 100_000
 
     /// The stored content of a purge; nil if it is gone or corrupt.
