@@ -67,7 +67,11 @@ struct InvalidParameterTests {
             "Parameter 'cache' must be one of default, no-store, reload, no-cache, force-cache, only-if-cached, "
                 + "refresh, got 'always'."
         ),
-        ("zzzzzz", "zzzzzz", "There is no parameter 'zzzzzz'."),
+        (
+            "zzzzzz", "zzzzzz",
+            "There is no parameter 'zzzzzz'. If it belongs to the source's URL, percent-encode the value of 'url', "
+                + "with %26 for each & in it."
+        ),
     ])
     func `a refusal names the parameter, the allowed values and the value received`(
         query: String, parameter: String, detail: String
@@ -77,6 +81,20 @@ struct InvalidParameterTests {
         }
         #expect(error?.parameter == parameter)
         #expect(error?.detail == detail)
+    }
+
+    @Test(arguments: [
+        ("url=https://a.org/b.jpg&x=1", "x", true), ("url=https://a.org/b.jpg?v=1&x=1", "x", true),
+        ("url=https://a.org/b.jpg?v=1&width=1", "width", true), ("url=https://a.org/b.jpg&width=1", "width", false),
+        ("x=1&url=https://a.org/b.jpg", "x", false),
+    ])
+    func `a parameter that may be the rest of an unencoded source is refused with how to encode it`(
+        query: String, parameter: String, isEncodingNamed: Bool
+    ) throws {
+        let error = try #require(throws: InvalidParameter.self) { try grammar.parse(query) }
+        #expect(error.parameter == parameter)
+        #expect(error.detail.contains("percent-encode the value of 'url'") == isEncodingNamed)
+        #expect(error.detail.contains("'w'") == (parameter == "width"))
     }
 
     @Test func `a source is required`() {

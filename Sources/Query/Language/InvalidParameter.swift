@@ -26,8 +26,15 @@ package struct InvalidParameter: Error, Hashable {
     }
 
     /// A name that the endpoint does not have.
-    init(unknown name: String, known: [String]) {
-        let hint = NameSuggestions.sentence(for: name, among: known)
+    ///
+    /// - Parameter url: The source URL before it; nil if there is none. An unencoded URL ends at its first `&`, so the
+    ///   parameter may be the rest of it. A URL without a query seldom is, if the name is near a known one.
+    init(unknown name: String, known: [String], after url: String? = nil) {
+        var hint = NameSuggestions.sentence(for: name, among: known)
+        if let url, hint.isEmpty || url.contains("?") {
+            hint +=
+                " If it belongs to the source's URL, percent-encode the value of 'url', with %26 for each & in it."
+        }
         self.init(name, "There is no parameter '\(Self.clipped(name))'.\(hint)")
     }
 

@@ -22,9 +22,11 @@ package struct ParameterTable<Draft: Sendable>: Sendable {
     func read(_ query: QueryString) throws(InvalidParameter) -> Draft {
         var draft = initial
         var given: Set<Int> = []
-        for pair in query.pairs {
+        for (place, pair) in query.pairs.enumerated() {
             guard let index = indices[pair.name] else {
-                throw InvalidParameter(unknown: pair.name, known: parameters.map(\.name))
+                throw InvalidParameter(
+                    unknown: pair.name, known: parameters.map(\.name),
+                    after: contains("url") ? query.pairs[..<place].first { $0.name == "url" }?.value : nil)
             }
             guard given.insert(index).inserted else { throw InvalidParameter(repeated: pair.name) }
             try parameters[index].assign(pair.value, &draft)
