@@ -73,9 +73,9 @@ struct Endpoints: Sendable {
     }
 
     /// The routes that every listener has, without access control.
-    private var commonRoutes: [Route] {
+    private func commonRoutes(_ configuration: WebConfiguration) -> [Route] {
         HealthEndpoint(observability: observability).routes + contract.routes
-            + ProblemPages(ProblemKind.all).routes
+            + ProblemPages(ProblemKind.all).routes + RobotsEndpoint(allowsRobots: configuration.allowsRobots).routes
     }
 
     /// The routes of a listener, each with its access control.
@@ -83,8 +83,10 @@ struct Endpoints: Sendable {
         let adminRoutes = adminRoutes.map(AdminAccess(configuration, on: listener).authorizing)
         switch listener {
         case .main:
-            return imageRoutes(configuration) + (configuration.adminAddress == nil ? adminRoutes : []) + commonRoutes
-        case .admin: return adminRoutes + commonRoutes
+            let isAdministered = configuration.adminAddress == nil
+            return imageRoutes(configuration) + (isAdministered ? adminRoutes : [MetricsEndpoint.routeElsewhere])
+                + commonRoutes(configuration)
+        case .admin: return adminRoutes + commonRoutes(configuration)
         }
     }
 

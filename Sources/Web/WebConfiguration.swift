@@ -49,6 +49,8 @@ package struct WebConfiguration: Sendable {
     package var servesPlayground: Bool
     /// Whether sources may be ``SampleImages``, which the playground then offers.
     package var hasSampleImages: Bool
+    /// Whether `/robots.txt` lets crawlers fetch images.
+    package var allowsRobots: Bool
     /// Whether `/iiif` serves the IIIF Image API.
     package var servesIIIF: Bool
     /// Whose parameters `/image` and `/explain` read in a query that does not say.
@@ -67,7 +69,8 @@ package struct WebConfiguration: Sendable {
         viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(),
         pixelLimits: PixelLimits = PixelLimits(), maxSourceBytes: Int = 50 << 20,
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
-        servesPlayground: Bool = true, hasSampleImages: Bool = false, servesIIIF: Bool = false,
+        servesPlayground: Bool = true, hasSampleImages: Bool = false, allowsRobots: Bool = false,
+        servesIIIF: Bool = false,
         negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom
     ) {
         self.address = address
@@ -90,6 +93,7 @@ package struct WebConfiguration: Sendable {
         self.sourceMap = sourceMap
         self.servesPlayground = servesPlayground
         self.hasSampleImages = hasSampleImages
+        self.allowsRobots = allowsRobots
         self.servesIIIF = servesIIIF
         self.negotiation = negotiation
         self.dialect = dialect

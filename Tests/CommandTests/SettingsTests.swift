@@ -98,7 +98,7 @@ struct SettingsTests {
         "queue-depth": "1", "memory-budget": "100MiB", "prefetch-concurrency": "9", "resample": "linear",
         "passthrough": "auto",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
-        "log-format": "logfmt", "log-hits": "false", "playground": "false", "compat": "wsrv",
+        "log-format": "logfmt", "log-hits": "false", "playground": "false", "allow-robots": "true", "compat": "wsrv",
         "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3", "jxl-effort": "5",
         "png-effort": "1", "formats": "avif,webp", "avif-budget": "1s", "save-data-quality": "50",
         "client-hints": "true", "iiif": "true",

@@ -109,6 +109,33 @@ struct OperationsTests {
         #expect(try await response.text() == #"{"status":"ok"}"#)
     }
 
+    @Test(arguments: [(false, "User-agent: *\nDisallow: /\n"), (true, "User-agent: *\nDisallow: \n")])
+    func `crawlers may fetch nothing unless the server allows it, and need no signature to know`(
+        allowsRobots: Bool, text: String
+    ) async throws {
+        var configuration = WebConfiguration.test(token: token)
+        configuration.allowsRobots = allowsRobots
+        configuration.access.presetsOnly = true
+        configuration.clientLimits.rateLimit = Rate("1/s")
+        let site = TestSite(configuration: configuration)
+        for _ in 1...3 {
+            let response = try await site.respond("/robots.txt")
+            #expect(response.status == .ok)
+            #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
+            #expect(try await response.text() == text)
+        }
+    }
+
+    @Test func `a listener without administration says where metrics are`() async throws {
+        var configuration = WebConfiguration.test(token: token)
+        configuration.adminAddress = .host("127.0.0.1", port: 9090)
+        let site = TestSite(configuration: configuration)
+        let problem = try await site.problem("/metrics")
+        #expect(problem.status == 404 && problem.type == "/problems/no-such-route")
+        #expect(problem.detail.contains("'admin-port'"))
+        #expect(try await !site.problem("/cache").detail.contains("'admin-port'"))
+    }
+
     @Test(arguments: [HTTPRequest.Method.post, .put, .patch])
     func `the cache's path supports DELETE, GET and HEAD only`(method: HTTPRequest.Method) async throws {
         let response = try await TestSite().respond("/cache?all=true", method: method)

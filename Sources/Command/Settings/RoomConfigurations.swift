@@ -22,7 +22,8 @@ extension Settings {
             pixelLimits: pixelLimits, maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits,
             access: accessRules,
             sourceMap: sourceNames, servesPlayground: self.access.playground,
-            hasSampleImages: hasSampleImages, servesIIIF: self.access.iiif, negotiation: negotiationPolicy,
+            hasSampleImages: hasSampleImages, allowsRobots: self.access.allowRobots, servesIIIF: self.access.iiif,
+            negotiation: negotiationPolicy,
             dialect: self.access.compat)
     }
 

@@ -118,6 +118,12 @@ struct AccessSettings: SettingTheme {
             Whether / serves the playground. Without local-root, it includes sample images, which any client can \
             request as local:///samples/….
             """)
+    let allowRobots = Setting(
+        "allow-robots", .boolean, default: false,
+        help: """
+            Whether /robots.txt lets crawlers fetch images. Search engines index the images of a site only if this is \
+            true for the host that serves them.
+            """)
     let iiif = Setting(
         "iiif", .boolean, default: false,
         help: """

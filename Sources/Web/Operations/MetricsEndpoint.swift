@@ -19,4 +19,9 @@ struct MetricsEndpoint: Sendable {
         }
         return [route]
     }
+
+    /// The route of a listener that leaves administration to another one.
+    static let routeElsewhere = Route("/metrics") { _, _ throws(Problem) in
+        throw Problem(.noSuchRoute, "Metrics are at /metrics of the admin port, which the setting 'admin-port' names.")
+    }
 }
