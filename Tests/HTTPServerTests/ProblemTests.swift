@@ -52,4 +52,13 @@ struct ProblemTests {
         // A combining mark forms one character with the quote before it.
         #expect("\"\u{301}".htmlEscaped == "&quot;\u{301}")
     }
+
+    @Test func `a page of a problem has the header fields of the problem`() async throws {
+        let problem = Problem(.unavailable, "Later.", retryAfterSeconds: 7)
+        let page = problem.page(requestID: "7")
+        for field in problem.headerFields where field.name != .contentType {
+            #expect(page.headers[values: field.name] == [field.value])
+        }
+        #expect(page.status == .serviceUnavailable)
+    }
 }

@@ -56,4 +56,29 @@ struct ProblemPageTests {
         #expect(!html.contains("<script") && !html.contains("style=") && !html.contains("http://"))
         #expect(response.headers[.xContentTypeOptions] == "nosniff")
     }
+
+    private static let navigation =
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+    @Test(
+        arguments: [
+            (navigation, "document", true), (navigation, nil, true), (navigation, "image", false),
+            (navigation, "empty", false), ("image/avif,image/webp,*/*", nil, false), ("*/*", nil, false),
+            (nil, nil, false),
+        ] as [(String?, String?, Bool)])
+    func `a browser that loads a document gets the problem as a page, and any other client as JSON`(
+        accept: String?, destination: String?, isPage: Bool
+    ) async throws {
+        var fields: HTTPFields = [:]
+        fields[.accept] = accept
+        fields[.secFetchDest] = destination
+        let response = try await TestSite().respond("/image?url=https://a.org/b.png&w=<i>", fields: fields)
+        #expect(response.status == .badRequest)
+        #expect(response.headers[.contentType] == (isPage ? "text/html; charset=utf-8" : "application/problem+json"))
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(response.headers[.vary] == "Accept, Sec-Fetch-Dest")
+        let text = try await response.text()
+        #expect(!isPage || text.contains("Parameter &#39;w&#39; must be") && text.contains("got &#39;&lt;i&gt;&#39;"))
+        #expect(!isPage || response.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+    }
 }

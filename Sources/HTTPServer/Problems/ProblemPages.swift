@@ -42,11 +42,20 @@ package struct ProblemPages: Sendable {
             body: """
                 <p>Status <b>\(kind.status.code)</b> \(kind.status.reasonPhrase.htmlEscaped), \
                 type <code>\(kind.type)</code></p>
-                <h2>Cause</h2>
-                <p>\(kind.cause.htmlEscaped)</p>
-                <h2>Remedy</h2>
-                <p>\(kind.remedy.htmlEscaped)</p>
+                \(kind.explanation)
                 <p><a href="../problems">All problems</a></p>
                 """)
+    }
+}
+
+extension ProblemKind {
+    /// Cause and remedy in HTML.
+    var explanation: String {
+        """
+        <h2>Cause</h2>
+        <p>\(cause.htmlEscaped)</p>
+        <h2>Remedy</h2>
+        <p>\(remedy.htmlEscaped)</p>
+        """
     }
 }

@@ -45,7 +45,11 @@ struct RequestMiddleware: RouterMiddleware {
             let problem = problem(error, request, context)
             kind = problem.kind
             observers.metrics.record(problem.kind)
-            response = problem.response(requestID: context.requestID)
+            response =
+                request.headers.prefersPage
+                ? problem.page(requestID: context.requestID)
+                : problem.response(requestID: context.requestID)
+            response.headers.varyByPage()
         }
         let (duration, details) = (start.duration(to: .now), context.logDetails)
         let route = routes.route(of: request.uri.path)

@@ -7,6 +7,8 @@ extension HTTPField.Name {
     static let forwarded = known("Forwarded")
     /// `Referrer-Policy` (W3C Referrer Policy).
     package static let referrerPolicy = known("Referrer-Policy")
+    /// `Sec-Fetch-Dest` (Fetch Metadata).
+    package static let secFetchDest = known("Sec-Fetch-Dest")
     /// `traceparent` and `tracestate` (W3C Trace Context).
     static let traceParent = known("traceparent")
     static let traceState = known("tracestate")

@@ -36,14 +36,16 @@ struct RefusalResponder: FastResponder {
     }
 
     func response(to request: FastRequest) -> FastResponse? {
-        guard mayRefuse(), !request.passed(endpoint.configuration.viaPseudonym),
+        // Pages are made elsewhere.
+        guard mayRefuse(), !acceptsPage(request.accept), !request.passed(endpoint.configuration.viaPseudonym),
             let (query, authorization) = query(of: request),
             let imageRequest = try? endpoint.imageRequest(query, of: request.imageFields, authorization),
             let error = refusal(imageRequest, { rateLimit.admits(authorization) })
         else { return nil }
         imageMetrics.recordFailure()
         return response(
-            with: endpoint.problem(error, of: query), AccessLogDetails(imageRequest.source, error: error), to: request)
+            with: endpoint.problem(error, of: query),
+            AccessLogDetails(imageRequest.source, error: error), to: request)
     }
 
     private func query(of request: FastRequest) -> (ImageQuery, Authorization)? {
@@ -69,6 +71,7 @@ struct RefusalResponder: FastResponder {
         with problem: Problem, _ details: AccessLogDetails, to request: FastRequest
     ) -> FastResponse {
         var fields = problem.headerFields
+        fields.varyByPage()
         endpoint.configuration.access.origins.apply(to: &fields, origin: request.origin)
         fields[.date] = HTTPDate(Date()).description
         return FastResponse(

@@ -31,8 +31,8 @@ extension HTTPFields {
     /// prefer image types for images. Who says neither gets the problem: links are checked by clients that say nothing.
     fileprivate var isForImage: Bool {
         if let destination = self[.secFetchDest] { return destination == "image" }
-        let accept = self[.accept]?.lowercased() ?? ""
-        return accept.contains("image/") && !accept.contains("text/html")
+        let accept = self[.accept]
+        return accept?.lowercased().contains("image/") ?? false && !acceptsPage(accept)
     }
 }
 
@@ -46,9 +46,4 @@ extension PipelineError {
         default: false
         }
     }
-}
-
-extension HTTPField.Name {
-    /// `Sec-Fetch-Dest` (Fetch Metadata).
-    static let secFetchDest = known("Sec-Fetch-Dest")
 }
