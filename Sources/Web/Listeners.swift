@@ -118,7 +118,8 @@ struct Endpoints: Sendable {
         }
         return ListenerConfiguration(
             address: listener == .admin ? configuration.adminAddress ?? configuration.address : configuration.address,
-            basePath: listener == .main ? configuration.basePath : "", routes: routes,
+            basePath: listener == .main ? configuration.basePath : "",
+            problemBase: configuration.publicURL ?? "", routes: routes,
             middleware: [root] + shared.map { CORSMiddleware(policy: $0.origins, paths: $0.routes.map(\.path)) },
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
@@ -161,7 +162,8 @@ extension Endpoints {
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
-        contract = ContractEndpoint(without: configuration.limits.unwritable)
+        contract = ContractEndpoint(
+            without: configuration.limits.unwritable, problemBase: configuration.publicURL ?? "")
         self.observability = observability
         fastResponders = [
             hits,

@@ -81,4 +81,17 @@ struct ProblemPageTests {
         #expect(!isPage || text.contains("Parameter &#39;w&#39; must be") && text.contains("got &#39;&lt;i&gt;&#39;"))
         #expect(!isPage || response.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
     }
+
+    @Test func `with a public URL, types of problems are absolute, and so they are in the contract`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.publicURL = "https://images.example.com/i"
+        let site = TestSite(configuration: configuration)
+        let type = "https://images.example.com/i/problems/invalid-parameter"
+        #expect(try await site.problem("/image?url=https://a.org/b.png&w=x").type == type)
+        var endpoints = Endpoints.idle()
+        endpoints.contract = ContractEndpoint(without: [], problemBase: "https://images.example.com/i")
+        let contract = try await TestSite(endpoints, configuration: configuration).respond("/openapi.yaml").text()
+        #expect(contract.contains("- \(type)\n") && contract.contains("type: \(type)\n"))
+        #expect(contract.contains("\n  /problems/{slug}:\n") && !contract.contains(" /problems/invalid"))
+    }
 }

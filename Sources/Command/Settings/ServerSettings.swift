@@ -35,8 +35,9 @@ struct ListenerSettings: SettingTheme {
     let publicURL = Setting(
         "public-url", .optional(.webURL), default: nil,
         help: """
-            Public base URL of this server, including the path of a proxy, for URLs in /srcset and from the sign \
-            command. By default, these URLs have no host and begin with base-path.
+            Public base URL of this server, including the path of a proxy, for URLs in /srcset, from the sign command \
+            and in the 'type' of problems. By default, URLs have no host and begin with base-path, and types are as in \
+            /problems/overloaded.
             """)
     let trustedProxies = Setting(
         "trusted-proxies", .list(of: .network), default: [],

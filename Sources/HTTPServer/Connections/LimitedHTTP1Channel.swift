@@ -35,20 +35,23 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     private let clients: ConnectionTable
     private let metrics: RequestMetrics
     private let basePath: String
+    private let problemBase: String
     private let fastPath: FastPath?
 
     /// - Parameters:
     ///   - metrics: counts refusals before a request exists.
     ///   - basePath: removed from targets; empty = none.
+    ///   - problemBase: precedes the types of problems.
     ///   - fastPath: answers in front of the responder; nil = the responder answers all requests.
     init(
         responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, proxies: TrustedProxies,
-        metrics: RequestMetrics, basePath: String = "", fastPath: FastPath? = nil
+        metrics: RequestMetrics, basePath: String = "", problemBase: String = "", fastPath: FastPath? = nil
     ) {
         self.limits = limits
         clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
         self.metrics = metrics
         self.basePath = basePath
+        self.problemBase = problemBase
         self.fastPath = fastPath
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
@@ -126,7 +129,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let address = channel.peerAddress
         return RequestLimitsHandler(
             watch: watch, limits: limits, now: channel.eventLoop.now
-        ) { [metrics] problem in
+        ) { [metrics, problemBase] problem in
             let id = "\(RequestID())"
             metrics.record(problem.kind)
             logger.info(
@@ -135,7 +138,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
                     "status": .stringConvertible(problem.kind.status.code), "problem": "\(problem.kind.slug)",
                     "request-id": "\(id)", "client": "\(address?.description ?? "unknown")",
                 ])
-            return problem.responseParts(requestID: id)
+            return problem.responseParts(requestID: id, base: problemBase)
         }
     }
 }

@@ -35,8 +35,8 @@ extension Problem {
     }
 
     /// The response to bytes that never became a request. The connection closes after it.
-    func responseParts(requestID: String) -> [HTTPServerResponsePart] {
-        let json = json(requestID: requestID)
+    func responseParts(requestID: String, base: String) -> [HTTPServerResponsePart] {
+        let json = json(requestID: requestID, base: base)
         var headers = HTTPHeaders(headerFields.map { ($0.name.rawName, $0.value) })
         headers.add(name: HTTPField.Name.requestID.rawName, value: requestID)
         headers.add(name: "Content-Length", value: "\(json.readableBytes)")

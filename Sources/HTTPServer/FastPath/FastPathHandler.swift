@@ -79,7 +79,7 @@ final class FastPathHandler: ChannelInboundHandler {
             head.writeString(serverTiming)
             head.writeStaticString("\r\n")
         case .problem(let problem):
-            body = problem.json(requestID: id)
+            body = problem.json(requestID: id, base: path.problemBase)
             head.writeString("Content-Length: \(body.readableBytes)\r\n")
             path.observers.metrics.record(problem.kind)
         }

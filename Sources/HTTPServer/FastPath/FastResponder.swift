@@ -70,4 +70,5 @@ struct FastPath: Sendable {
     let responders: [any FastResponder]
     let observers: RequestObservers
     let proxies: TrustedProxies
+    var problemBase = ""
 }

@@ -58,19 +58,22 @@ extension Problem {
         package var instance: String
     }
 
-    package func document(requestID: String) -> Document {
+    /// - Parameter base: precedes the type, as in `https://images.example.com`; empty = the type is relative.
+    package func document(requestID: String, base: String = "") -> Document {
         Document(
-            type: kind.type, title: kind.title, status: kind.status.code, detail: detail, parameter: parameter,
+            type: base + kind.type, title: kind.title, status: kind.status.code, detail: detail, parameter: parameter,
             instance: "urn:request:\(requestID)")
     }
 
     /// The response to the request with that id. It is not cacheable, because most problems are temporary.
-    package func response(requestID: String) -> Response {
-        Response(status: kind.status, headers: headerFields, body: ResponseBody(byteBuffer: json(requestID: requestID)))
+    package func response(requestID: String, base: String = "") -> Response {
+        Response(
+            status: kind.status, headers: headerFields,
+            body: ResponseBody(byteBuffer: json(requestID: requestID, base: base)))
     }
 
     /// The document as JSON.
-    func json(requestID: String) -> ByteBuffer { document(requestID: requestID).json }
+    func json(requestID: String, base: String = "") -> ByteBuffer { document(requestID: requestID, base: base).json }
 
     /// The response's header fields, without the length of the body.
     package var headerFields: HTTPFields {

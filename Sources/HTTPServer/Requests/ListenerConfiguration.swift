@@ -9,6 +9,8 @@ package struct ListenerConfiguration: Sendable {
     package var address: ListenerAddress
     /// The path that a reverse proxy puts in front of every route, such as `/images`; empty = none.
     package var basePath: String
+    /// What precedes the types of problems, as in `https://images.example.com`; empty = they are relative.
+    package var problemBase: String
     package var routes: [Route]
     /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem
     /// documents.
@@ -20,13 +22,14 @@ package struct ListenerConfiguration: Sendable {
     package var fastResponders: [any FastResponder]
 
     package init(
-        address: ListenerAddress, basePath: String = "", routes: [Route],
+        address: ListenerAddress, basePath: String = "", problemBase: String = "", routes: [Route],
         middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
         limits: ConnectionLimits = ConnectionLimits(), proxies: TrustedProxies = TrustedProxies(),
         observers: RequestObservers, fastResponders: [any FastResponder] = []
     ) {
         self.address = address
         self.basePath = basePath
+        self.problemBase = problemBase
         self.routes = routes
         self.middleware = middleware
         self.limits = limits
@@ -40,7 +43,8 @@ package struct ListenerConfiguration: Sendable {
         let router = Router(context: ServerRequestContext.self)
         for middleware in middleware { router.add(middleware: middleware) }
         router.add(
-            middleware: RequestMiddleware(routes: RouteTable(routes), observers: observers, proxies: proxies))
+            middleware: RequestMiddleware(
+                routes: RouteTable(routes), observers: observers, proxies: proxies, problemBase: problemBase))
         for route in routes {
             for method in route.methods {
                 router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }
@@ -53,10 +57,12 @@ package struct ListenerConfiguration: Sendable {
     func connections(responder: @escaping HTTPChannelHandler.Responder) -> LimitedHTTP1Channel {
         let fastPath =
             fastResponders.isEmpty
-            ? nil : FastPath(responders: fastResponders, observers: observers, proxies: proxies)
+            ? nil
+            : FastPath(
+                responders: fastResponders, observers: observers, proxies: proxies, problemBase: problemBase)
         return LimitedHTTP1Channel(
             responder: responder, limits: limits, proxies: proxies, metrics: observers.metrics, basePath: basePath,
-            fastPath: fastPath)
+            problemBase: problemBase, fastPath: fastPath)
     }
 
     /// The listener as a service.

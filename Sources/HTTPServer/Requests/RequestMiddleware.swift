@@ -13,6 +13,7 @@ struct RequestMiddleware: RouterMiddleware {
     let routes: RouteTable
     let observers: RequestObservers
     let proxies: TrustedProxies
+    var problemBase = ""
 
     func handle(
         _ request: Request, context: ServerRequestContext,
@@ -48,7 +49,7 @@ struct RequestMiddleware: RouterMiddleware {
             response =
                 request.headers.prefersPage
                 ? problem.page(requestID: context.requestID)
-                : problem.response(requestID: context.requestID)
+                : problem.response(requestID: context.requestID, base: problemBase)
             response.headers.varyByPage()
         }
         let (duration, details) = (start.duration(to: .now), context.logDetails)

@@ -13,8 +13,9 @@ final class ContractEndpoint: Sendable {
     /// Those that were asked for, because each takes long to make.
     private let responses = Mutex<[String: Response]>([:])
 
-    init(without unwritable: Set<OutputFormat>) {
-        contract = Self.document(without: unwritable)
+    /// - Parameter problemBase: precedes the types of problems; empty = they are relative.
+    init(without unwritable: Set<OutputFormat>, problemBase: String = "") {
+        contract = Self.document(without: unwritable, problemBase: problemBase)
     }
 
     var routes: [Route] {
@@ -37,12 +38,16 @@ final class ContractEndpoint: Sendable {
         }
     }
 
-    /// Takes the formats out of the values of `output`. Everything else in the document remains true without them.
-    private static func document(without unwritable: Set<OutputFormat>) -> [UInt8] {
-        guard !unwritable.isEmpty else { return PackageResources.openapi_yaml }
+    /// Takes the formats out of the values of `output`, and puts the base in front of the types of problems. Everything
+    /// else in the document remains true.
+    private static func document(without unwritable: Set<OutputFormat>, problemBase: String) -> [UInt8] {
+        guard !unwritable.isEmpty || !problemBase.isEmpty else { return PackageResources.openapi_yaml }
         let lines = String(decoding: PackageResources.openapi_yaml, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
-        let written = lines.map { line in
+        let written = lines.map { line -> String in
+            for start in ["- /problems/", "type: /problems/"] where line.contains(start) {
+                return String(line).replacing(" /problems/", with: " \(problemBase)/problems/")
+            }
             guard line.contains("enum: [auto, origin, ") else { return String(line) }
             return unwritable.reduce(String(line)) { $0.replacing(" \($1.rawValue),", with: "") }
         }

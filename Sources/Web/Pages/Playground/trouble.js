@@ -10,7 +10,8 @@ async function orTrouble(card, work) {
 }
 
 function showTrouble(card, problem) {
-  const more = problem.type?.startsWith("/problems/") ? el("a", { href: BASE + problem.type }, "Cause and remedy") : null;
+  const page = problem.type?.startsWith("/problems/") ? BASE + problem.type : problem.type;
+  const more = page?.includes("/problems/") ? el("a", { href: page }, "Cause and remedy") : null;
   const parts = [el("p", {}, problem.message), wrongLine(problem.parameter), hint(problem), more];
   card.replaceChildren(el("h3", {}, problem.title ?? "Something went wrong on this page"), ...parts.filter(Boolean));
   card.hidden = false;
