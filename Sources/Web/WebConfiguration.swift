@@ -55,6 +55,8 @@ package struct WebConfiguration: Sendable {
     package var servesIIIF: Bool
     /// Whose parameters `/image` and `/explain` read in a query that does not say.
     package var dialect: Dialect
+    /// How much of a source's URL the access log contains.
+    package var logSources: LoggedSource
     /// How the form of an image follows from header fields.
     package var negotiation: NegotiationPolicy
     /// The clock for the expiry of signatures.
@@ -71,7 +73,8 @@ package struct WebConfiguration: Sendable {
         clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
         servesPlayground: Bool = true, hasSampleImages: Bool = false, allowsRobots: Bool = false,
         servesIIIF: Bool = false,
-        negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom
+        negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom,
+        logSources: LoggedSource = .host
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -97,6 +100,7 @@ package struct WebConfiguration: Sendable {
         self.servesIIIF = servesIIIF
         self.negotiation = negotiation
         self.dialect = dialect
+        self.logSources = logSources
     }
 
     /// The sites whose scripts may read what `/iiif` serves: all, as the Image API requires.

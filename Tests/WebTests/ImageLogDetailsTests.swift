@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomTestClock
 import Foundation
@@ -27,6 +28,37 @@ struct ImageLogDetailsTests {
         let site = TestSite(configuration: configuration, observability: observability, image: image)
         _ = try await site.respond(target)
         return try #require(entries.withLock(\.self).first)
+    }
+
+    @Test(
+        arguments: [
+            ("https://u:secret@a.org:8443/b/c.jpg?w=9&x=secret-secret-secret", "path", "https://a.org:8443/b/c.jpg"),
+            (
+                "https://u:secret@a.org/b.jpg?v=2&name=red%20cat#secret", "full",
+                "https://a.org/b.jpg?v=2&name=red%20cat"
+            ),
+            (
+                "https://a.org/b?X-Amz-Signature=secret&sig=secret&s=secret&s%69g=secret&size=9", "full",
+                "https://a.org/b?X-Amz-Signature=…&sig=…&s=…&s%69g=…&size=9"
+            ),
+            ("https://a.org/b?id=secret-secret-secret&a", "full", "https://a.org/b?id=…&a"),
+            ("https://a.org/b?secret-secret-secret", "full", "https://a.org/b?…"),
+            ("local:///folder/a.png", "path", "local:///folder/a.png"), ("https://a.org/folder", "host", nil),
+        ] as [(String, String, String?)])
+    func `a source is logged as the setting says, without credentials`(
+        url: String, form: String, logged: String?
+    ) async throws {
+        var configuration = WebConfiguration.test(token: "t")
+        configuration.logSources = try #require(LoggedSource(rawValue: form))
+        let source = PercentEncoding.encode(url)
+        for fails in [false, true] {
+            let entry = try await entry("/image?url=\(source)", configuration) { _ throws(PipelineError) in
+                if fails { throw .unsupported }
+                return .stub()
+            }
+            #expect(entry.details.words.first { $0.hasPrefix("source=") } == logged.map { "source=\($0)" })
+            #expect(!entry.details.words.contains { $0.contains("secret") })
+        }
     }
 
     @Test(

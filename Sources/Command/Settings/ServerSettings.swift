@@ -165,4 +165,11 @@ struct LoggingSettings: SettingTheme {
         help: """
             Whether to log hits: requests that a fresh cached image answers. Hits of a second or more are always logged.
             """)
+    let sources = Setting(
+        "log-sources", .choice(of: LoggedSource.self), default: .host,
+        help: """
+            How much of a source's URL the access log contains: its host, the URL without its query (path), or all of \
+            it (full). User names and passwords are never logged, nor values in the query that may be credentials; \
+            choose host if paths contain signatures.
+            """)
 }

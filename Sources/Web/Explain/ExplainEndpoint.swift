@@ -43,7 +43,7 @@ struct ExplainEndpoint: Sendable {
             }
             return .json(document)
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
             throw Problem(error)
         }
     }

@@ -65,9 +65,11 @@ struct HitHeads {
     ///
     /// - Parameters:
     ///   - source: the source of the request's target.
+    ///   - form: how the log contains it.
     ///   - response: makes the response, when there is something to encode.
     mutating func head(
-        of image: ImageResponse, from source: SourceURL, notModified isNotModified: Bool, at moment: Moment,
+        of image: ImageResponse, from source: SourceURL, as form: LoggedSource, notModified isNotModified: Bool,
+        at moment: Moment,
         response: () -> ImageHTTPResponse
     ) -> Head {
         let basis = Basis(image)
@@ -77,7 +79,7 @@ struct HitHeads {
         let response = response()
         let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified)
         let head = Self.head(
-            response, lasting, details: current?.head.details ?? AccessLogDetails(source, image), at: moment)
+            response, lasting, details: current?.head.details ?? AccessLogDetails(source, as: form, image), at: moment)
         let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
         if isNotModified { notModified = new } else { full = new }
         return head

@@ -46,7 +46,9 @@ final class HitResponder: FastResponder {
         let notModified = ImageHTTPResponse.isNotModified(image, request)
         let moment = HitHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let head = target.withHeads(of: form) { heads in
-            heads.head(of: image, from: target.source, notModified: notModified, at: moment) {
+            heads.head(
+                of: image, from: target.source, as: configuration.logSources, notModified: notModified, at: moment
+            ) {
                 ImageHTTPResponse(
                     image: image, query: target.query, authorization: target.authorization,
                     configuration: configuration)

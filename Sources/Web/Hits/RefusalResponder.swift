@@ -45,7 +45,7 @@ struct RefusalResponder: FastResponder {
         imageMetrics.recordFailure()
         return response(
             with: endpoint.problem(error, of: query),
-            AccessLogDetails(imageRequest.source, error: error), to: request)
+            AccessLogDetails(imageRequest.source, as: endpoint.configuration.logSources, error: error), to: request)
     }
 
     private func query(of request: FastRequest) -> (ImageQuery, Authorization)? {

@@ -136,10 +136,10 @@ struct IIIFEndpoint: Sendable {
         let imageRequest = try endpoint.imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
             let response = try await find(imageRequest)
-            context.logDetails = AccessLogDetails(imageRequest.source, response)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, response)
             return response
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
             throw endpoint.problem(error, of: query).namingIIIFParameters
         }
     }

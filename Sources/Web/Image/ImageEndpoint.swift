@@ -79,14 +79,14 @@ struct ImageEndpoint: Sendable {
             var response = ImageHTTPResponse(
                 image: try await image(imageRequest), query: query, authorization: authorization,
                 configuration: configuration)
-            context.logDetails = AccessLogDetails(imageRequest.source, response.image)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, response.image)
             if query.includesCaching {
                 response.caching = CachingDocument(response.image, await location(imageRequest))
             }
             learn(request, at: path, query, authorization, from: response.image)
             return response.response(to: request)
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
             if let redirect = redirect(to: imageRequest.source, for: query, request, after: error) { return redirect }
             throw problem(error, of: query)
         }
@@ -121,7 +121,7 @@ struct ImageEndpoint: Sendable {
         in context: ServerRequestContext? = nil
     ) throws(Problem) -> ImageRequest {
         var imageRequest = try query.requireValidSources(configuration.sourceMap)
-        context?.logDetails = AccessLogDetails(imageRequest.source)
+        context?.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources)
         try authorization.requireAllowedSources(of: imageRequest)
         let preferences = configuration.negotiation.preferences(
             of: query, accept: fields[.accept], saveData: fields[.saveData])

@@ -8,10 +8,11 @@ extension AccessLogDetails {
     /// The details of a request for an image, or for a document about one.
     ///
     /// - Parameters:
-    ///   - source: the source that was requested. Only its host is logged, because the rest may contain tokens.
+    ///   - source: the source that was requested.
+    ///   - form: how much of it is logged besides its host.
     ///   - image: nil before there is one.
     ///   - error: nil unless the request failed.
-    init(_ source: SourceURL, _ image: ImageResponse? = nil, error: PipelineError? = nil) {
+    init(_ source: SourceURL, as form: LoggedSource, _ image: ImageResponse? = nil, error: PipelineError? = nil) {
         let failure = error ?? image?.fallbackReason ?? image?.cache.staleBecause
         let originStatus = image?.cache.originStatus ?? failure?.proxyStatus?.receivedStatus
         self.init(
@@ -20,6 +21,7 @@ extension AccessLogDetails {
                 "height": (image?.size.height).map(Value.number),
                 "origin-error": (failure?.originError).map(Value.text),
                 "origin-status": originStatus.map(Value.number),
+                "source": source.logged(as: form).map(Value.text),
                 "source-bytes": (image?.sourceBytes).map(Value.number),
                 "source-host": .text(source.loggedHost),
                 "tier": (image?.cache.detail.text).map(Value.text),

@@ -64,10 +64,10 @@ struct SrcsetEndpoint: Sendable {
         do throws(PipelineError) {
             response = try await image.image(imageRequest)
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
             throw Problem(error)
         }
-        context.logDetails = AccessLogDetails(imageRequest.source, response)
+        context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, response)
         guard let summary = try? SourceSummary(parsing: response.body) else { throw .internalError }
         return summary
     }

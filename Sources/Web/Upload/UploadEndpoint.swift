@@ -49,12 +49,12 @@ struct UploadEndpoint: Sendable {
             var made = try await image.image(imageRequest)
             made.timings.fetch = receiving
             made.timings.total += receiving
-            context.logDetails = AccessLogDetails(imageRequest.source, made)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, made)
             return ImageHTTPResponse(
                 image: made, query: query, authorization: authorization, configuration: image.configuration
             ).responseToUpload()
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, error: error)
+            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
             throw image.problem(error, of: query)
         }
     }
