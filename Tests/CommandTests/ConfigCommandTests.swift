@@ -36,6 +36,52 @@ struct ConfigCommandTests {
         #expect(check.output.isEmpty)
     }
 
+    @Test func `Every mistake is listed with its line, first of names and values, then of combinations`() throws {
+        let values = """
+            prot: 1
+            port: x
+            allow-ports:
+              - 80
+              - http
+            signing-keys:
+              k1: 0123456789abcdef0123456789-secret
+              k2:
+                secret: 0123456789abcdef0123456789-secret
+                host: a
+            queue-depth: -1
+            nothing: 1
+            """
+        let combinations = """
+            host: 0.0.0.0
+            min-fresh: 400d
+            presets:
+              good: w=1
+              bad: w=wide
+              worse: {h: tall}
+            signing-keys:
+              - {id: k1, secret: 0123456789abcdef0123456789-secret}
+              - {id: k2, secret: short}
+            """
+        for (text, lines) in [(values, [1, 2, 5, 8, 11, 12]), (combinations, [2, 5, 6, 9])] {
+            let file = try URL.temporaryFile("darkroom.yaml", text)
+            let run = try DarkroomProcess.run(["config", "check", file.path])
+            #expect(run.status == 78)
+            let found = run.errors.matches(of: #/Error: [^\n]*?darkroom\.yaml:([0-9]+): /#).compactMap { Int($0.1) }
+            #expect(Set(found) == Set(lines) && found.count == lines.count, "\(run.errors)")
+            #expect(!run.errors.contains("secret:") && !run.errors.contains("0123"))
+        }
+    }
+
+    @Test func `Combinations that are seldom intended are warned of`() throws {
+        let text = "host: 0.0.0.0\nopen-proxy: true\nisolation: none\ntrusted-proxies: ['0.0.0.0/0']\niiif: true\n"
+        let file = try URL.temporaryFile("darkroom.yaml", text)
+        let run = try DarkroomProcess.run(["config", "check", file.path])
+        #expect(run.status == 0 && run.errors.isEmpty)
+        let lines = run.output.matches(of: #/Warning: [^\n]*?darkroom\.yaml:([0-9]+): /#).compactMap { Int($0.1) }
+        #expect(lines == [2, 3, 4, 5], "\(run.output)")
+        #expect(run.output.hasSuffix("\(file.path) is valid.\n"))
+    }
+
     @Test func `Each setting is printed with the source that decides`() throws {
         let file = try URL.temporaryFile(
             "darkroom.yaml", "# ports\nport: 1\nqueue-depth: 2\nallow-hosts: ['*.a.org']\n")

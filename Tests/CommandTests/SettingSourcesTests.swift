@@ -78,7 +78,11 @@ struct SettingSourcesTests {
         ("port: 1\n\tsigning-keys: hidden-text\n", "darkroom.yaml:2:1 is not valid YAML: "),
         ("host: a\n  port: hidden-text\n", "darkroom.yaml:2:7 is not valid YAML: mapping values are not allowed"),
         ("host: 'hidden-text\n", "darkroom.yaml:2:1 is not valid YAML: found unexpected end of stream."),
-        ("port: 1\nport: 2\n", "is not valid YAML: the key 'port' is given twice."),
+        ("host: a\nport: 1\nport: 2\n", "darkroom.yaml:3:1 is not valid YAML: the key 'port' is given twice."),
+        (
+            "presets:\n  a: w=1\n  b: w=1\n  a: w=2\n",
+            "darkroom.yaml:4:3 is not valid YAML: the key 'a' is given twice."
+        ),
         ("port:\n", "darkroom.yaml:1: port has no value; remove the line or add a value."),
         ("# a comment\nport: [1, 2]\n", "darkroom.yaml:2: port must be an integer from 0 to 65535, got 'a list'."),
         ("signing-keys: {k1: hidden-text}\n", "darkroom.yaml:1: signing-keys.k1: the secret of a key must be"),

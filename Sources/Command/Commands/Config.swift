@@ -13,14 +13,16 @@ struct CheckConfig: ParsableCommand {
         commandName: "check", abstract: "Check a file of settings without starting a server.",
         discussion: """
             Reads the file and the environment as 'darkroom serve --config FILE' does. Exits with 0 if the settings \
-            are valid; otherwise prints what startup would print and exits with 78.
+            are valid, with warnings about combinations that are seldom intended; otherwise prints every mistake, as \
+            startup would, and exits with 78.
             """)
 
     @Argument(help: "YAML file of settings.") var file: String
 
     func run() throws {
         do throws(SettingError) {
-            _ = try Settings(SettingSources(SettingFlags(config: file)))
+            let sources = try SettingSources(SettingFlags(config: file))
+            for warning in try Settings(sources).warnings(sources) { print("Warning: \(warning)") }
             print("\(file) is valid.")
         } catch {
             throw error.report()

@@ -33,10 +33,10 @@ extension SettingSources {
 }
 
 extension SettingError {
-    /// Reports the error on standard error.
+    /// Reports each mistake on standard error.
     /// - Returns: the exit status for it.
     func report() -> ExitCode {
-        StandardError.write(description)
+        for sentence in sentences { StandardError.write(sentence) }
         return ExitCode(EX_CONFIG)
     }
 }

@@ -43,8 +43,7 @@ struct Sign: AsyncParsableCommand {
             let signer = URLSigner(settings.webConfiguration)
             print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path, isUpload: upload))
         } catch let error as SettingError {
-            StandardError.write(error.description)
-            throw ExitCode(EX_CONFIG)
+            throw error.report()
         } catch let error as URLSigner.Refusal {
             StandardError.write(error.description)
             throw ExitCode.failure

@@ -11,50 +11,57 @@ struct PresetDefinition: Equatable, Sendable {
 
 extension Access {
     /// The rules of these settings. Messages about signing keys never repeat a secret.
-    init(_ settings: Settings, _ sources: SettingSources) throws(SettingError) {
+    init(_ settings: Settings, _ sources: SettingSources, _ mistakes: inout SettingMistakes) {
         self.init()
-        presets = try Self.presets(settings, spelling: sources.spelling(of: \.access.presets))
-        presetsOnly = settings.access.presetsOnly
-        guard !presetsOnly || !presets.isEmpty else {
-            throw SettingError("\(sources.spelling(of: \.access.presetsOnly)) needs at least one of presets.")
+        for preset in settings.access.presets {
+            mistakes.collect { () throws(SettingError) in try presets.add(preset, settings, sources) }
         }
-        let keys = try Self.signingKeys(settings, sources, presets)
+        presetsOnly = settings.access.presetsOnly
+        if presetsOnly, settings.access.presets.isEmpty {
+            mistakes.add("\(sources.spelling(of: \.access.presetsOnly)) needs at least one of presets.")
+        }
+        let keys = Self.signingKeys(settings, sources, presets, &mistakes)
         signingKeys = keys.map(\.key)
         for case (let key, let rate?) in keys { keyRates[key.id] = rate }
         origins = settings.access.corsOrigins
     }
 
-    private static func presets(_ settings: Settings, spelling: String) throws(SettingError) -> Presets {
-        var presets = Presets()
-        for preset in settings.access.presets {
-            do throws(Presets.Flaw) {
-                try presets.add(
-                    preset.name, preset.query, limits: settings.grammarLimits, sources: settings.sourceNames)
-            } catch {
-                throw SettingError("\(spelling): \(error)")
-            }
-        }
-        return presets
-    }
-
     /// The keys of both settings.
     private static func signingKeys(
-        _ settings: Settings, _ sources: SettingSources, _ presets: Presets
-    ) throws(SettingError) -> [(key: SigningKey, rate: Rate?)] {
-        let spelling = sources.spelling(of: \.access.signingKeys)
-        var keys: [(key: SigningKey, rate: Rate?)] = []
-        for definition in settings.access.signingKeys { keys.append(try definition.key(presets, in: spelling)) }
+        _ settings: Settings, _ sources: SettingSources, _ presets: Presets, _ mistakes: inout SettingMistakes
+    ) -> [(key: SigningKey, rate: Rate?)] {
+        var definitions = settings.access.signingKeys.map { definition in
+            (definition, sources.spelling(of: \.access.signingKeys, for: definition.place))
+        }
         if let path = settings.access.signingKeysFile {
             let spelling = "\(sources.spelling(of: \.access.signingKeysFile)): \(path)"
-            for definition in try SigningKeyDefinition.definitions(inFile: path, spelling: spelling) {
-                keys.append(try definition.key(presets, in: spelling))
+            let keys = mistakes.collect { () throws(SettingError) in
+                try SigningKeyDefinition.definitions(inFile: path, spelling: spelling)
             }
+            definitions += (keys ?? []).map { ($0, spelling) }
         }
         var ids: Set<String> = []
-        for (key, _) in keys where !ids.insert(key.id).inserted {
-            throw SettingError("\(spelling): the key '\(key.id)' is given twice.")
+        return definitions.compactMap { definition, spelling in
+            let key = mistakes.collect { () throws(SettingError) in try definition.key(presets, in: spelling) }
+            guard let key, !ids.insert(key.key.id).inserted else { return key }
+            mistakes.add("\(spelling): the key '\(key.key.id)' is given twice.")
+            return nil
         }
-        return keys
+    }
+}
+
+extension Presets {
+    fileprivate mutating func add(
+        _ preset: PresetDefinition, _ settings: Settings, _ sources: SettingSources
+    ) throws(SettingError) {
+        do throws(Flaw) {
+            try add(preset.name, preset.query, limits: settings.grammarLimits, sources: settings.sourceNames)
+        } catch {
+            let reason = "\(error)"
+            // A reason need not name the preset.
+            let spelling = sources.spelling(of: \.access.presets, for: "'\(preset.name)' \(reason)")
+            throw SettingError("\(spelling): \(reason)")
+        }
     }
 }
 

@@ -40,7 +40,8 @@ struct Setting<Value: Sendable>: SettingRow {
         do throws(SettingRefusal) {
             return try kind.parse(given.value)
         } catch {
-            throw SettingError(error.sentence(about: given.spelling, isSecret: isSecret))
+            let reason = error.sentence(about: "", isSecret: isSecret)
+            throw SettingError(error.sentence(about: given.spelling(for: reason), isSecret: isSecret))
         }
     }
 }
@@ -82,12 +83,45 @@ enum EnvironmentName {
     static let prefix = "DARKROOM_"
 }
 
-/// A setting that stops startup: one sentence with the key as the user spelled it, the reason and the accepted values.
+/// Settings that stop startup: for each mistake a sentence with the key as the user spelled it, the reason and the
+/// accepted values.
 struct SettingError: Error, Equatable, CustomStringConvertible {
-    let description: String
+    /// One for each mistake.
+    let sentences: [String]
 
-    init(_ description: String) {
-        self.description = description
+    init(_ sentence: String) {
+        sentences = [sentence]
+    }
+
+    fileprivate init(_ mistakes: SettingMistakes) {
+        sentences = mistakes.sentences
+    }
+
+    var description: String { sentences.joined(separator: "\n") }
+}
+
+/// The mistakes found so far, so that all are reported at once.
+struct SettingMistakes: Sendable {
+    private(set) var sentences: [String] = []
+
+    mutating func add(_ sentence: String) { sentences.append(sentence) }
+
+    /// Adds the mistakes of a check.
+    ///
+    /// - Returns: what the check returns; nil if it found mistakes.
+    @discardableResult
+    mutating func collect<Value>(_ check: () throws(SettingError) -> Value) -> Value? {
+        do throws(SettingError) {
+            return try check()
+        } catch {
+            sentences += error.sentences
+            return nil
+        }
+    }
+
+    /// Throws if there are any.
+    func report() throws(SettingError) {
+        if !sentences.isEmpty { throw SettingError(self) }
     }
 }
 

@@ -43,6 +43,59 @@ struct GivenSetting: Sendable {
     /// The flag, the variable, or the line of the file: `darkroom.yaml:3`.
     let source: String
     let value: SettingValue
+    /// What ``spelling(for:)`` looks for in a file.
+    fileprivate var lines = FileLines()
+
+    /// The key with the line that a reason is about: the line of the first member or value that the reason names, else
+    /// the line of the key.
+    func spelling(for reason: String) -> String { lines.spelling(for: reason) ?? spelling }
+}
+
+/// The lines of a setting's members and values.
+private struct FileLines: Sendable {
+    private var path = ""
+    private var name = ""
+    /// By how reasons name them: `'avatar'`, `.k1` or `[0]`.
+    private var lines: [String: Int] = [:]
+
+    init() {}
+
+    init(of node: Node, path: String, name: String) {
+        (self.path, self.name) = (path, name)
+        add(node)
+        guard case .sequence(let members) = node else { return }
+        for (index, member) in members.enumerated() { lines["[\(index)]"] = member.mark?.line }
+    }
+
+    private mutating func add(_ node: Node) {
+        switch node {
+        case .mapping(let members):
+            for (key, value) in members {
+                if let text = key.string { record("." + text, key) }
+                add(key)
+                add(value)
+            }
+        case .sequence(let members):
+            for member in members { add(member) }
+        case .scalar(let scalar):
+            record("'\(scalar.string)'", node)
+            // A member such as `NAME=VALUE` is named by its beginning.
+            if let equals = scalar.string.firstIndex(of: "=") { record("'\(scalar.string[..<equals])'", node) }
+        case .alias: break
+        }
+    }
+
+    private mutating func record(_ text: String, _ node: Node) {
+        if lines[text] == nil, text.utf8.count > 2 || text.hasPrefix(".") { lines[text] = node.mark?.line }
+    }
+
+    func spelling(for reason: String) -> String? {
+        let found = lines.compactMap { text, line in
+            reason.range(of: text).map { (start: $0.lowerBound, length: text.utf8.count, line: line) }
+        }
+        let first = found.min { ($0.start, -$0.length) < ($1.start, -$1.length) }
+        return first.map { "\(path):\($0.line): \(name)" }
+    }
 }
 
 /// The given settings. A flag takes precedence over the environment, and the environment over the file.
@@ -50,6 +103,8 @@ struct SettingSources {
     private let given: [String: GivenSetting]
     /// The variables that are ignored because Kubernetes sets them, in alphabetical order; see ``ServiceLink``.
     let serviceLinks: [String]
+    /// Names that are no settings.
+    private(set) var mistakes = SettingMistakes()
 
     /// - Parameters:
     ///   - flags: values by setting name.
@@ -60,8 +115,10 @@ struct SettingSources {
         let environment = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) }
         let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
         serviceLinks = links.keys.sorted()
-        var given = try file.map { path throws(SettingError) in try Self.settings(inFile: path) } ?? [:]
-        for setting in try Self.settings(in: environment.filter { links[$0.key] == nil }) {
+        var mistakes = SettingMistakes()
+        var given: [String: GivenSetting] = [:]
+        if let file { given = try Self.settings(inFile: file, &mistakes) }
+        for setting in Self.settings(in: environment.filter { links[$0.key] == nil }, &mistakes) {
             given[setting.name] = setting.given
         }
         for row in SettingsTable.rows {
@@ -69,13 +126,14 @@ struct SettingSources {
             given[row.name] = GivenSetting(spelling: row.flag, source: row.flag, value: .text(text))
         }
         self.given = given
+        self.mistakes = mistakes
     }
 
     subscript(name: String) -> GivenSetting? { given[name] }
 
     private static func settings(
-        in environment: [String: String]
-    ) throws(SettingError) -> [(name: String, given: GivenSetting)] {
+        in environment: [String: String], _ mistakes: inout SettingMistakes
+    ) -> [(name: String, given: GivenSetting)] {
         let names = Dictionary(uniqueKeysWithValues: SettingsTable.rows.map { ($0.environmentName, $0.name) })
         var settings: [(name: String, given: GivenSetting)] = []
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) {
@@ -84,14 +142,17 @@ struct SettingSources {
                 let hint = SettingsTable.suggestion(for: suffix.split(separator: "_").joined(separator: "-")) {
                     $0.environmentName
                 }
-                throw SettingError("\(variable.prefix(100)) is not a setting.\(hint)")
+                mistakes.add("\(variable.prefix(100)) is not a setting.\(hint)")
+                continue
             }
             settings.append((name, GivenSetting(spelling: variable, source: variable, value: .text(value))))
         }
         return settings
     }
 
-    private static func settings(inFile path: String) throws(SettingError) -> [String: GivenSetting] {
+    private static func settings(
+        inFile path: String, _ mistakes: inout SettingMistakes
+    ) throws(SettingError) -> [String: GivenSetting] {
         // A file of comments alone has no root and no settings.
         guard let root = try root(ofFile: path) else { return [:] }
         guard let mapping = root.mapping else {
@@ -104,9 +165,12 @@ struct SettingSources {
             guard let name = key.string, names.contains(name) else {
                 let name = key.string ?? ""
                 let hint = SettingsTable.suggestion(for: name, \.name)
-                throw SettingError("\(place): '\(name.prefix(100))' is not a setting.\(hint)")
+                mistakes.add("\(place): '\(name.prefix(100))' is not a setting.\(hint)")
+                continue
             }
-            given[name] = GivenSetting(spelling: "\(place): \(name)", source: place, value: SettingValue(node))
+            given[name] = GivenSetting(
+                spelling: "\(place): \(name)", source: place, value: SettingValue(node),
+                lines: FileLines(of: node, path: path, name: name))
         }
         return given
     }
@@ -117,8 +181,8 @@ struct SettingSources {
         do {
             return try Yams.compose(yaml: text)
         } catch {
-            let (mark, reason) = (error as? YamlError)?.markAndReason ?? (nil, "unknown reason")
-            throw SettingError("--config: \(path)\(mark.map { ":\($0)" } ?? "") is not valid YAML: \(reason).")
+            let (place, reason) = (error as? YamlError)?.placeAndReason(in: text) ?? (nil, "unknown reason")
+            throw SettingError("--config: \(path)\(place.map { ":\($0)" } ?? "") is not valid YAML: \(reason).")
         }
     }
 }
@@ -140,16 +204,30 @@ extension SettingValue {
 
 extension YamlError {
     /// Where the file is wrong, by line and column, and how, without its text, which may hold secrets.
-    fileprivate var markAndReason: (mark: Mark?, reason: String) {
+    fileprivate func placeAndReason(in text: String) -> (place: String?, reason: String) {
         switch self {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            (mark, problem)
+            return ("\(mark)", problem)
         case .duplicatedKeysInMapping(let names, let context):
-            (context.mark, "the key '\(names.sorted().first ?? "")' is given twice")
+            let name = names.sorted().first ?? ""
+            return (
+                Self.repetition(of: name, from: context.mark, in: text) ?? "\(context.mark)",
+                "the key '\(name)' is given twice"
+            )
         case .reader(let problem, _, _, _), .writer(let problem), .emitter(let problem), .representer(let problem):
-            (nil, problem)
-        case .no, .memory, .dataCouldNotBeDecoded: (nil, "it cannot be read")
+            return (nil, problem)
+        case .no, .memory, .dataCouldNotBeDecoded: return (nil, "it cannot be read")
         }
+    }
+
+    /// The second line with a key in the mapping that begins at a mark, which is all that the parser reports; nil if
+    /// the mapping is not in block style.
+    private static func repetition(of name: String, from mark: Mark, in text: String) -> String? {
+        let keys = [name, "'\(name)'", "\"\(name)\""].map { String(repeating: " ", count: mark.column - 1) + $0 + ":" }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().filter { line in
+            line.offset >= mark.line - 1 && keys.contains { line.element.hasPrefix($0) }
+        }
+        return lines.dropFirst().first.map { "\($0.offset + 1):\(mark.column)" }
     }
 }

@@ -20,9 +20,12 @@ struct Settings: Sendable {
     /// Values that each follow their grammar, but whose combination may be impossible.
     init(unchecked sources: SettingSources) throws(SettingError) {
         var values: [String: any Sendable] = [:]
+        var mistakes = sources.mistakes
         for row in SettingsTable.rows {
-            if let given = sources[row.name] { values[row.name] = try row.read(given) }
+            guard let given = sources[row.name] else { continue }
+            values[row.name] = mistakes.collect { () throws(SettingError) in try row.read(given) }
         }
+        try mistakes.report()
         self.values = values
         serviceLinks = sources.serviceLinks
     }
@@ -31,10 +34,14 @@ struct Settings: Sendable {
     init(_ sources: SettingSources, sockets: InheritedSockets = InheritedSockets()) throws(SettingError) {
         try self.init(unchecked: sources)
         self.sockets = sockets
-        accessRules = try Access(self, sources)
-        try checkCombinations(sources)
-        try checkSources(sources)
-        try checkExposure(sources)
+        var mistakes = SettingMistakes()
+        accessRules = Access(self, sources, &mistakes)
+        let hasAccessRules = mistakes.sentences.isEmpty
+        checkCombinations(sources, &mistakes)
+        checkSources(sources, &mistakes)
+        // Without the keys that were refused, any server may look exposed.
+        if hasAccessRules { checkExposure(sources, &mistakes) }
+        try mistakes.report()
     }
 
     subscript<Theme>(dynamicMember theme: KeyPath<SettingsTable, Theme>) -> SettingGroup<Theme> {
@@ -43,35 +50,35 @@ struct Settings: Sendable {
 
     // MARK: Combinations
 
-    private func checkCombinations(_ sources: SettingSources) throws(SettingError) {
-        try check(\.origins.connectTimeout, atMost: \.origins.downloadTimeout, sources)
-        try check(\.origins.downloadTimeout, atMost: \.limits.requestTimeout, sources)
-        try check(\.listeners.maxConnectionsPerClient, atMost: \.listeners.maxConnections, sources)
-        try check(\.freshness.minFresh, atMost: \.freshness.maxFresh, sources)
-        try check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources)
-        try check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources)
-        try check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources)
+    private func checkCombinations(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
+        check(\.origins.connectTimeout, atMost: \.origins.downloadTimeout, sources, &mistakes)
+        check(\.origins.downloadTimeout, atMost: \.limits.requestTimeout, sources, &mistakes)
+        check(\.listeners.maxConnectionsPerClient, atMost: \.listeners.maxConnections, sources, &mistakes)
+        check(\.freshness.minFresh, atMost: \.freshness.maxFresh, sources, &mistakes)
+        check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources, &mistakes)
+        check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources, &mistakes)
+        check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources, &mistakes)
         if case .host(_, let port) = address, port != 0, address == adminAddress {
             let spellings =
                 "\(sources.spelling(of: \.listeners.port)) and \(sources.spelling(of: \.listeners.adminPort))"
-            throw SettingError("\(spellings): both are \(port); each listener needs a port of its own.")
+            mistakes.add("\(spellings): both are \(port); each listener needs a port of its own.")
         }
         if let root = self.origins.localRoot {
             var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder), isFolder.boolValue else {
-                throw SettingError("\(sources.spelling(of: \.origins.localRoot)) must be a folder, got '\(root)'.")
+            if !FileManager.default.fileExists(atPath: root, isDirectory: &isFolder) || !isFolder.boolValue {
+                mistakes.add("\(sources.spelling(of: \.origins.localRoot)) must be a folder, got '\(root)'.")
             }
         }
     }
 
     private func check<Value: Comparable>(
         _ lesser: KeyPath<SettingsTable, Setting<Value>>, atMost greater: KeyPath<SettingsTable, Setting<Value>>,
-        _ sources: SettingSources
-    ) throws(SettingError) {
+        _ sources: SettingSources, _ mistakes: inout SettingMistakes
+    ) {
         let (less, more) = (SettingsTable.all[keyPath: lesser], SettingsTable.all[keyPath: greater])
         let (value, bound) = (less.value(in: values), more.value(in: values))
         guard value > bound else { return }
-        throw SettingError(
+        mistakes.add(
             "\(sources.spelling(of: lesser)) and \(sources.spelling(of: greater)): \(less.name) is "
                 + "\(less.text(of: value)) and must not exceed \(more.name), which is \(more.text(of: bound)).")
     }
@@ -92,18 +99,18 @@ struct Settings: Sendable {
     }
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
-    private func checkExposure(_ sources: SettingSources) throws(SettingError) {
+    private func checkExposure(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
         let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !self.access.openProxy
         if isOpen, let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host)) {
-            throw SettingError(
+            mistakes.add(
                 "\(key): anyone who can reach \(place) could have this server fetch from any public host. Set "
                     + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
                     + "open-proxy=true if this is intended, or bind 127.0.0.1.")
         }
-        if self.access.uploads, accessRules.signingKeys.isEmpty, !self.access.openProxy,
+        if !isOpen, self.access.uploads, accessRules.signingKeys.isEmpty, !self.access.openProxy,
             let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
         {
-            throw SettingError(
+            mistakes.add(
                 "\(key): anyone who can reach \(place) could have this server transform any image, as uploads=true "
                     + "says. Set signing-keys to require signed requests, set open-proxy=true if this is intended, or "
                     + "bind 127.0.0.1.")
@@ -111,7 +118,7 @@ struct Settings: Sendable {
         if self.access.adminToken == nil, let adminAddress,
             let (key, place) = exposure(of: adminAddress, sources.spelling(of: \.listeners.adminHost))
         {
-            throw SettingError(
+            mistakes.add(
                 "\(key): anyone who can reach admin-port at \(place) could purge the caches. "
                     + "Set admin-token, or bind admin-host to 127.0.0.1.")
         }
@@ -164,5 +171,11 @@ extension SettingSources {
     func spelling<Value>(of row: KeyPath<SettingsTable, Setting<Value>>) -> String {
         let name = SettingsTable.all[keyPath: row].name
         return self[name]?.spelling ?? name
+    }
+
+    /// The same, with the line that the reason is about; see ``GivenSetting/spelling(for:)``.
+    func spelling<Value>(of row: KeyPath<SettingsTable, Setting<Value>>, for reason: String) -> String {
+        let name = SettingsTable.all[keyPath: row].name
+        return self[name]?.spelling(for: reason) ?? name
     }
 }

@@ -19,8 +19,8 @@ extension Settings {
         return map
     }
 
-    /// Throws where sources name each other wrongly, as far as that is known without a request.
-    func checkSources(_ sources: SettingSources) throws(SettingError) {
+    /// Finds sources that name each other wrongly, as far as that is known without a request.
+    func checkSources(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
         for source in self.sources.s3Sources {
             do throws(SettingError) {
                 let store = try objectStore(of: source)
@@ -30,7 +30,7 @@ extension Settings {
                             + "s3-path-style=true, or use 3 to 63 lower-case letters, digits, '-' and '.'.")
                 }
             } catch {
-                throw SettingError("\(sources.spelling(of: \.sources.s3Sources)): \(error)")
+                mistakes.add("\(sources.spelling(of: \.sources.s3Sources, for: "\(error)")): \(error)")
             }
         }
         var map = self.sources.sourceMap
@@ -41,11 +41,12 @@ extension Settings {
                 guard let flaw = map.marks[mark.name].flatMap({ reasonAgainst($0.url) }) else { continue }
                 reason = "'\(mark.name)' \(flaw)"
             } catch { reason = "\(error)" }
-            throw SettingError("\(sources.spelling(of: \.sources.marks)): \(reason)")
+            mistakes.add("\(sources.spelling(of: \.sources.marks, for: reason)): \(reason)")
         }
         for (name, target) in self.sources.sourceMap.targets.sorted(by: { $0.key < $1.key }) {
-            guard let reason = reasonAgainst(target) else { continue }
-            throw SettingError("\(sources.spelling(of: \.sources.sourceMap)): '\(name)' \(reason)")
+            guard let flaw = reasonAgainst(target) else { continue }
+            let reason = "'\(name)' \(flaw)"
+            mistakes.add("\(sources.spelling(of: \.sources.sourceMap, for: reason)): \(reason)")
         }
     }
 

@@ -1,0 +1,38 @@
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomWeb
+import DarkroomWorkers
+
+extension Settings {
+    /// What is allowed but seldom intended: one sentence each.
+    func warnings(_ sources: SettingSources) -> [String] {
+        var warnings: [String] = []
+        if self.access.openProxy, isReachable, accessRules.signingKeys.isEmpty, self.access.rateLimit == nil {
+            warnings.append(
+                "\(sources.spelling(of: \.access.openProxy)): any client may send any number of requests to any host. "
+                    + "Set rate-limit, unless a proxy in front limits them.")
+        }
+        if isReachable, self.processing.isolation == .none {
+            warnings.append(
+                "\(sources.spelling(of: \.processing.isolation)): a flaw in a decoder would expose this process and its "
+                    + "secrets to images from outside. Use auto or strict.")
+        }
+        if self.listeners.trustedProxies.contains(where: { $0.prefixBits == 0 }) {
+            warnings.append(
+                "\(sources.spelling(of: \.listeners.trustedProxies)): any client may claim any address and so avoid "
+                    + "limits per client. List the networks of the proxies only.")
+        }
+        if self.access.iiif, self.listeners.publicURL == nil, !self.listeners.trustedProxies.isEmpty {
+            warnings.append(
+                "\(sources.spelling(of: \.access.iiif)): behind a proxy, the ids of /iiif have the wrong scheme or host "
+                    + "and are not cached. Set public-url.")
+        }
+        return warnings
+    }
+
+    /// Whether other machines can reach the main listener, as far as the settings show.
+    private var isReachable: Bool {
+        guard case .host(let host, _) = address else { return false }
+        return !(IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost"))
+    }
+}
