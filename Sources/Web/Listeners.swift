@@ -14,23 +14,42 @@ package enum Listener: Hashable, Sendable {
     case admin
 }
 
-/// Creates a service for each listener of the configuration.
-///
-/// - Parameters:
-///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the listeners.
-///   - logger: takes what is not an entry of the access log.
-///   - onListening: called for each listener with its channel, whose local address has the port.
-package func makeListeners(
-    configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
-    logger: Logger, onListening: @escaping @Sendable (Listener, any Channel) async -> Void
-) -> [(listener: Listener, service: ListenerService)] {
-    let observers = observability.observers(logger: logger)
-    var endpoints = Endpoints(configuration, pipeline, prefetcher, observability, metrics: observers.metrics)
-    endpoints.image.refusalOfUpload = { pipeline.refusalOfUpload($0) }
-    return configuration.listeners.map { [endpoints] listener in
-        let service = endpoints.configuration(of: listener, configuration, observers: observers)
-            .makeService { await onListening(listener, $0) }
-        return (listener, service)
+/// The listeners of a server, whose configuration may change while connections stay open.
+package struct Listeners: Sendable {
+    package let services: [(listener: Listener, service: ListenerService)]
+    private let configure: @Sendable (WebConfiguration) -> (Listener) -> ListenerConfiguration
+
+    /// Creates a service for each listener of the configuration.
+    ///
+    /// - Parameters:
+    ///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the
+    ///     listeners.
+    ///   - logger: takes what is not an entry of the access log.
+    ///   - onListening: called for each listener with its channel, whose local address has the port.
+    package init(
+        configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
+        logger: Logger, onListening: @escaping @Sendable (Listener, any Channel) async -> Void
+    ) {
+        let observers = observability.observers(logger: logger)
+        let rateLimiter = RateLimiter()
+        configure = { configuration in
+            var endpoints = Endpoints(
+                configuration, pipeline, prefetcher, observability, metrics: observers.metrics,
+                rateLimiter: rateLimiter)
+            endpoints.image.refusalOfUpload = { pipeline.refusalOfUpload($0) }
+            return { [endpoints] in endpoints.configuration(of: $0, configuration, observers: observers) }
+        }
+        let configured = configure(configuration)
+        services = configuration.listeners.map { listener in
+            (listener, configured(listener).makeService { await onListening(listener, $0) })
+        }
+    }
+
+    /// Answers later requests by another configuration. Known targets are forgotten. The buckets of the rate limit, the
+    /// addresses, the base path, trusted proxies and the limits of connections stay.
+    package func answer(by configuration: WebConfiguration) {
+        let configured = configure(configuration)
+        for (listener, service) in services { service.answer(by: configured(listener)) }
     }
 }
 
@@ -133,8 +152,9 @@ extension Endpoints {
     /// - Parameter metrics: those of the listeners.
     init(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
-        _ observability: Observability, metrics: RequestMetrics
+        _ observability: Observability, metrics: RequestMetrics, rateLimiter: RateLimiter = RateLimiter()
     ) {
+        (self.rateLimiter, self.observability) = (rateLimiter, observability)
         let imageMetrics = ImageMetrics(observability.metrics)
         let rateLimit = RateLimit(configuration, limiter: rateLimiter)
         let hits = HitResponder(
@@ -164,7 +184,6 @@ extension Endpoints {
         playground = PlaygroundEndpoint(configuration)
         contract = ContractEndpoint(
             without: configuration.limits.unwritable, problemBase: configuration.publicURL ?? "")
-        self.observability = observability
         fastResponders = [
             hits,
             RefusalResponder(
@@ -188,7 +207,8 @@ extension Observability {
             metrics: RequestMetrics(metrics, kinds: ProblemKind.all, mainRoute: ImageEndpoint.path), state: serverState,
             // The rest of these paths is, or begins with, what other paths have in their query.
             log: AccessLog(
-                redactedPrefixes: [SignedPath.prefix, IIIFPath.prefix], logsHits: logsHits, write: logRequest),
+                redactedPrefixes: [SignedPath.prefix, IIIFPath.prefix], logsHits: logsHits, isEnabled: logsRequests,
+                write: logRequest),
             logger: logger, instrument: instrument, tracing: tracing)
     }
 }

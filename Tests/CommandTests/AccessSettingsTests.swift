@@ -117,5 +117,35 @@ struct AccessSettingsTests {
         #expect(sentence.contains("admin-host") && sentence.contains("admin-token"))
         #expect(try Settings.refusal(open.merging(["admin-token": "correct-horse-battery"]) { $1 }) == "")
         #expect(try Settings.refusal(["admin-host": "0.0.0.0"]) == "")
+        let file = try file("correct-horse-battery\n")
+        #expect(try Settings.refusal(open.merging(["admin-token-file": file]) { $1 }) == "")
+    }
+
+    @Test func `the admin token may be the text of a file`() throws {
+        let path = try file(" correct-horse-battery\n")
+        let settings = try Settings.reading(["admin-token-file": path])
+        #expect(settings.adminToken == "correct-horse-battery")
+        #expect(settings.webConfiguration.adminToken == "correct-horse-battery")
+        for (flags, words) in [
+            (["admin-token-file": try file("short-secret\n")], "at least 16"),
+            (["admin-token-file": path, "admin-token": "another-horse-battery"], "give one of the two"),
+            (["admin-token-file": "/no/such/token"], "/no/such/token"),
+        ] {
+            let sentence = try Settings.refusal(flags)
+            #expect(sentence.contains("admin-token-file") && sentence.contains(words), "\(sentence)")
+            #expect(!sentence.contains("secret") && !sentence.contains("battery"))
+        }
+    }
+
+    @Test func `a reload takes what a running server can change, and names the rest`() throws {
+        let settings = try Settings.reading(file: "rate-limit: 9/h\nqueue-depth: 5\notlp-headers: a=1\n")
+        let sources = { (text: String) in
+            try SettingSources(flags: [:], environment: [:], file: try URL.temporaryFile("new.yaml", text).path)
+        }
+        let text = "rate-limit: 8/h\nqueue-depth: 6\notlp-headers: a=2\nallow-hosts: a.org\n"
+        let (new, unchanged) = try settings.reloaded(from: sources(text))
+        #expect(new.access.rateLimit == Rate("8/h") && new.origins.allowHosts == ["a.org"])
+        #expect(new.processing.queueDepth == 5 && unchanged == ["queue-depth", "otlp-headers"])
+        #expect(throws: SettingError.self) { try settings.reloaded(from: sources("queue-depth: x\n")) }
     }
 }

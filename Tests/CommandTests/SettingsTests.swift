@@ -64,6 +64,12 @@ struct SettingsTests {
         return file.path
     }()
 
+    private static let tokenFile: String = {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
+        try? Data("correct-horse-battery\n".utf8).write(to: file)
+        return file.path
+    }()
+
     /// A value for each key that differs from its default.
     static let others: [String: String] = [
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
@@ -77,7 +83,7 @@ struct SettingsTests {
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-max-age": "5m", "failure-memory": "false",
         "allow-longer-maxage": "true", "allow-forced-refresh": "1", "allow-gps": "true", "uploads": "true",
-        "admin-token": "correct-horse-battery",
+        "admin-token": "correct-horse-battery", "admin-token-file": tokenFile,
         "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",
         "otlp-sample-ratio": "0.5",
         "signing-keys": "k1:0123456789abcdef0123456789abcdef", "signing-keys-file": keysFile,

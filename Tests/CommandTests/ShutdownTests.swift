@@ -87,11 +87,27 @@ struct ShutdownTests {
         async let answer = try? server.image(origin.url(), "w=20")
         await origin.nextRequest()
         kill(server.identifier, SIGTERM)
-        await refused(server)
-        kill(server.identifier, SIGTERM)
+        // Until a second has passed, further signals are the same one.
+        while server.isRunning {
+            kill(server.identifier, SIGTERM)
+            await Task.yield()
+        }
         #expect(await server.wait() == 128 + SIGTERM)
         #expect(await answer == nil)
         #expect(server.log.contains("second signal"))
+    }
+
+    @Test func `A signal that is repeated at once counts once`() async throws {
+        let (origin, held) = (try await origin(), gate())
+        origin.hold(until: held.futureResult)
+        let server = try await server("--shutdown-grace", "60s")
+        async let answer = server.image(origin.url(), "w=20")
+        await origin.nextRequest()
+        for signal in [SIGTERM, SIGINT, SIGTERM] { kill(server.identifier, signal) }
+        await refused(server)
+        held.succeed()
+        #expect(try await answer.status == 200)
+        #expect(await server.wait() == 0)
     }
 
     @Test func `Idle connections on either port do not delay the exit`() async throws {

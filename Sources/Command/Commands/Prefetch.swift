@@ -102,25 +102,11 @@ struct Prefetch: AsyncParsableCommand {
 
     /// The admin token; nil = none.
     private func token() throws(SettingError) -> String? {
-        let text: String
-        let source: String
-        if let tokenFile {
-            let bytes: ByteBuffer
-            do throws(FileError) { bytes = try FileBytes.read(tokenFile, upTo: 4 << 10) } catch {
-                throw SettingError("--token-file: \(error.sentence)")
-            }
-            (text, source) = (String(buffer: bytes), "--token-file")
-        } else {
-            guard let variable = ProcessInfo.processInfo.environment["DARKROOM_ADMIN_TOKEN"], !variable.isEmpty else {
-                return nil
-            }
-            (text, source) = (variable, "DARKROOM_ADMIN_TOKEN")
+        if let tokenFile { return try AdminTokenFile.token(inFile: tokenFile, spelling: "--token-file") }
+        guard let variable = ProcessInfo.processInfo.environment["DARKROOM_ADMIN_TOKEN"], !variable.isEmpty else {
+            return nil
         }
-        do throws(SettingRefusal) {
-            return try SettingKind<String>.token.parse(.text(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-        } catch {
-            throw SettingError(error.sentence(about: source, isSecret: true))
-        }
+        return try AdminTokenFile.token(variable, spelling: "DARKROOM_ADMIN_TOKEN")
     }
 }
 

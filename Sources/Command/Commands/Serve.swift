@@ -30,7 +30,7 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
         }
         let fault = InstalledCodecs.current.fault ?? DescriptorLimit.fault
         if let fault { throw SettingError(fault).report() }
-        let server = ImageServer(settings)
+        let server = ImageServer(settings) { () throws(SettingError) in try SettingSources(flags) }
         InstrumentationSystem.bootstrap(server.instrument)
         do {
             try await server.run()

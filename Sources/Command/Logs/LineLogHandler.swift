@@ -4,12 +4,18 @@ import Logging
 /// Sends each event to the ``LogWriter`` as one line.
 struct LineLogHandler: LogHandler {
     let writer: LogWriter
-    var logLevel = Logger.Level.info
+    /// The level of this handler alone; nil = the level of the writer.
+    private var ownLevel: Logger.Level?
     var metadata = Logger.Metadata()
     var metadataProvider: Logger.MetadataProvider?
 
     init(writer: LogWriter) {
         self.writer = writer
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? writer.level }
+        set { ownLevel = newValue }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -11,17 +11,29 @@ import Synchronization
 /// own once writing continues. The thread lives as long as the process.
 final class LogWriter: Sendable {
     let format: LogFormat
+    /// The lowest level of events that are logged.
+    private let minimum: Mutex<Logger.Level>
     private let descriptor: Int32
     private let queue: Mutex<LogQueue>
     private let wake = DispatchSemaphore(value: 0)
 
-    init(format: LogFormat, descriptor: Int32 = STDERR_FILENO, limits: LogQueue.Limits = LogQueue.Limits()) {
+    init(
+        format: LogFormat, level: Logger.Level = .info, descriptor: Int32 = STDERR_FILENO,
+        limits: LogQueue.Limits = LogQueue.Limits()
+    ) {
         self.format = format
+        minimum = Mutex(level)
         self.descriptor = descriptor
         queue = Mutex(LogQueue(limits: limits))
         let thread = Thread { [self] in run() }
         thread.name = "darkroom.log"
         thread.start()
+    }
+
+    /// The lowest level of events that are logged, which may change at any time.
+    var level: Logger.Level {
+        get { minimum.withLock(\.self) }
+        set { minimum.withLock { $0 = newValue } }
     }
 
     /// The number of lines that were not written, for lack of room or because writing failed.

@@ -21,6 +21,8 @@ import UnixSignals
 /// The composition root: assembles the server from its settings, runs it, and shuts it down in order.
 struct ImageServer {
     private let settings: Settings
+    /// Reads the sources of the settings again.
+    private let sources: @Sendable () throws(SettingError) -> SettingSources
     private let log: LogWriter
     private let logger: Logger
     private let startedAt = Date()
@@ -31,14 +33,17 @@ struct ImageServer {
             $0.merge($1) { first, _ in first }
         })
 
-    init(_ settings: Settings) {
+    /// - Parameter sources: reads the sources of the settings again, for a reload.
+    init(_ settings: Settings, sources: @escaping @Sendable () throws(SettingError) -> SettingSources) {
         self.settings = settings
-        log = LogWriter(format: settings.logging.format)
+        self.sources = sources
+        log = LogWriter(format: settings.logging.format, level: settings.logging.level)
         var handler = LineLogHandler(writer: log)
         handler.metadataProvider = .request
-        var logger = Logger(label: "darkroom") { [handler] _ in handler }
-        logger.logLevel = settings.logging.level
-        self.logger = logger
+        logger = Logger(label: "darkroom") { [handler] _ in handler }
+        logger.info(
+            "starting",
+            metadata: ["version": "\(Darkroom.release)", "pid": .stringConvertible(Int(getpid()))])
         traces = TraceExport(settings, logger: logger)
         logSurroundings()
     }
@@ -54,7 +59,7 @@ struct ImageServer {
     func run() async throws {
         defer { log.flush() }
         let secondSignal = await SecondSignal.watch(logger: logger) { [log] in log.flush() }
-        defer { secondSignal.cancel() }
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
 
         // Pixels: worker processes or this process.
         let pixels = try await PixelBackend(settings, logger: logger)
@@ -83,9 +88,9 @@ struct ImageServer {
         ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
         let listeners = listeners(web, pipeline, prefetcher, observability)
-        // Services shut down from the last to the first: the admin listener reports the drain until it is over.
-        let drain = DrainService(serverState: serverState, prefetcher: prefetcher)
-        let failure = await run(upkeep(pipeline, caches) + listeners.reversed() + [drain])
+        let reloads = reloader(web, client, listeners).follow(hangups)
+        defer { for watch in [secondSignal, reloads] { watch.cancel() } }
+        let failure = await run(upkeep(pipeline, caches) + services(of: listeners, serverState, prefetcher))
 
         prefetcher.shutdown()
         pipeline.shutdown()
@@ -94,7 +99,31 @@ struct ImageServer {
         await stores.shutdown()
         await disk?.close()
         await shared?.shutdown()
+        try finish(failure)
+    }
+
+    /// Services shut down from the last to the first: the admin listener reports the drain until it is over.
+    private func services(
+        of listeners: Listeners, _ serverState: ServerState, _ prefetcher: Prefetcher
+    ) -> [any Service] {
+        let drain = DrainService(
+            serverState: serverState, prefetcher: prefetcher, grace: settings.listeners.shutdownGrace, logger: logger)
+        return listeners.services.reversed().map { NamedListener(listener: $0, service: $1) } + [drain]
+    }
+
+    private func reloader(
+        _ web: WebConfiguration, _ client: GuardedHTTPClient, _ listeners: Listeners
+    ) -> SettingsReloader {
+        SettingsReloader(
+            settings: settings, sources: sources, web: web, client: client, listeners: listeners, log: log,
+            logger: logger)
+    }
+
+    /// The last event, unless a failure ended the services.
+    private func finish(_ failure: (any Error)?) throws {
         if let failure { throw failure }
+        let uptime = Date().timeIntervalSince(startedAt).rounded()
+        logger.info("stopped", metadata: ["uptime-seconds": .stringConvertible(Int(uptime))])
     }
 
     /// Logs what the environment decides besides the settings.
@@ -185,9 +214,9 @@ struct ImageServer {
     private func listeners(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
         _ observability: Observability
-    ) -> [NamedListener] {
-        let startup = StartupMessage(settings)
-        return makeListeners(
+    ) -> Listeners {
+        let startup = StartupMessage(settings, logger: logger)
+        return Listeners(
             configuration: configuration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             logger: logger
         ) { listener, channel in
@@ -195,16 +224,13 @@ struct ImageServer {
             observability.serverState.finishStarting()
             ProcessMemory.releaseCode()
             startup.print()
-        }.map { NamedListener(listener: $0, service: $1) }
+        }
     }
 
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
     private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
-        let unwritable = InstalledCodecs.current.unwritable
-        configuration.limits.unwritable = unwritable
-        configuration.negotiation.unwritable =
-            FormatList(FormatList.candidates.filter(unwritable.contains)) ?? FormatList()
+        configuration.unwritable = InstalledCodecs.current.unwritable
         configuration.clientLimits.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
             settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)
         return configuration
@@ -224,7 +250,8 @@ struct ImageServer {
             registry.exposition(with: readings.families(isReady: observability.isReady))
         }
         observability.tracing = traces?.requests
-        if logger.logLevel <= .info { observability.logRequest = { [log] in log.append($0) } }
+        observability.logsRequests = { [log] in log.level <= .info }
+        observability.logRequest = { [log] in log.append($0) }
         return observability
     }
 

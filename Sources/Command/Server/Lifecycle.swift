@@ -9,6 +9,9 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Ends the process at once on a second SIGTERM or SIGINT. Entries on disk stay intact; pending disk writes are lost.
+///
+/// Signals within a second of the first one are the same request to stop: supervisors and terminals signal the process
+/// and its whole group.
 enum SecondSignal {
     /// Counts signals until the task is canceled.
     ///
@@ -16,10 +19,11 @@ enum SecondSignal {
     static func watch(logger: Logger, flushLog: @escaping @Sendable () -> Void) async -> Task<Void, Never> {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         return Task {
-            var count = 0
+            var first: ContinuousClock.Instant?
             for await signal in signals {
-                count += 1
-                guard count > 1 else { continue }
+                let start = first ?? .now
+                first = start
+                guard start.duration(to: .now) >= .seconds(1) else { continue }
                 logger.warning("second signal: exiting without finishing requests", metadata: ["signal": "\(signal)"])
                 flushLog()
                 _exit(128 + signal.rawValue)
@@ -36,9 +40,17 @@ enum SecondSignal {
 struct DrainService: Service {
     let serverState: ServerState
     let prefetcher: Prefetcher
+    let grace: Duration
+    let logger: Logger
 
     func run() async throws {
         guard (try? await gracefulShutdown()) != nil else { return }
+        logger.info(
+            "draining",
+            metadata: [
+                "in-flight": .stringConvertible(serverState.inFlightRequests),
+                "grace-seconds": .stringConvertible(grace / .seconds(1)),
+            ])
         serverState.startDraining()
         prefetcher.shutdown()
     }

@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomWeb
 import Foundation
+import Logging
 import NIOCore
 import ServiceLifecycle
 import Synchronization
@@ -44,13 +45,16 @@ struct ListenerFailure: Error {
     }
 }
 
-/// The message on standard output once the server is up: its URLs, and a command to try.
+/// The message on standard output once the server is up: its URLs, and a command to try. In a format for machines it is
+/// the event `listening`, which is in the log otherwise.
 final class StartupMessage: Sendable {
     private let settings: Settings
+    private let logger: Logger
     private let ports = Mutex<[Listener: Int]>([:])
 
-    init(_ settings: Settings) {
+    init(_ settings: Settings, logger: Logger) {
         self.settings = settings
+        self.logger = logger
     }
 
     /// Records the port of an open listener.
@@ -64,6 +68,19 @@ final class StartupMessage: Sendable {
 
     func print() {
         let main = place(of: settings.address, .main)
+        var fields: Logger.Metadata = ["address": "\(main.address)"]
+        if let admin = settings.adminAddress { fields["admin-address"] = "\(place(of: admin, .admin).address)" }
+        if settings.logging.format == .text {
+            logger.info("listening", metadata: fields)
+            printText(main)
+        } else {
+            var line = LineFormatter(settings.logging.format)
+            line.append(.info, "listening", fields, at: Date())
+            FileHandle.standardOutput.write(Data(line.bytes))
+        }
+    }
+
+    private func printText(_ main: Place) {
         var text = "Darkroom listens on \(main.address)\n"
         if let admin = settings.adminAddress { text += "Admin endpoints: \(place(of: admin, .admin).address)\n" }
         if let sample {

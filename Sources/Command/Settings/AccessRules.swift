@@ -2,6 +2,7 @@ import DarkroomHTTPServer
 import DarkroomQuery
 import DarkroomWeb
 import Foundation
+import NIOCore
 
 /// A preset as configured: its query is checked against the grammar once the limits are known.
 struct PresetDefinition: Equatable, Sendable {
@@ -61,6 +62,37 @@ extension Presets {
             // A reason need not name the preset.
             let spelling = sources.spelling(of: \.access.presets, for: "'\(preset.name)' \(reason)")
             throw SettingError("\(spelling): \(reason)")
+        }
+    }
+}
+
+/// The admin token, which a file may hold.
+enum AdminTokenFile {
+    /// The token of either setting; nil without one. Messages never repeat it.
+    static func token(_ settings: Settings, _ sources: SettingSources) throws(SettingError) -> String? {
+        guard let path = settings.access.adminTokenFile else { return settings.access.adminToken }
+        let spelling = "\(sources.spelling(of: \.access.adminTokenFile)): \(path)"
+        let token = try token(inFile: path, spelling: spelling)
+        guard settings.access.adminToken.map({ $0 == token }) != false else {
+            throw SettingError("\(spelling): admin-token is another token; give one of the two.")
+        }
+        return token
+    }
+
+    /// The token that is the text of a file, apart from white space at both ends.
+    static func token(inFile path: String, spelling: String) throws(SettingError) -> String {
+        let bytes: ByteBuffer
+        do throws(FileError) { bytes = try FileBytes.read(path, upTo: 4 << 10) } catch {
+            throw SettingError("\(spelling): \(error.sentence)")
+        }
+        return try token(String(buffer: bytes), spelling: spelling)
+    }
+
+    static func token(_ text: String, spelling: String) throws(SettingError) -> String {
+        do throws(SettingRefusal) {
+            return try SettingKind<String>.token.parse(.text(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        } catch {
+            throw SettingError(error.sentence(about: spelling, isSecret: true))
         }
     }
 }

@@ -89,10 +89,10 @@ struct FreshnessSettings: SettingTheme {
             to 60 seconds, or Retry-After. With false, each request contacts the origin, as in RFC 9111.
             """)
     let variantMaxAge = Setting(
-        "variant-max-age", .duration(allowsZero: true), default: .seconds(365 * 86_400),
+        "variant-max-age", .duration(allowsZero: true), default: .seconds(365 * 86_400), isReloadable: true,
         help: "Maximum max-age of responses to clients.")
     let allowLongerMaxAge = Setting(
-        "allow-longer-maxage", .boolean, default: false,
+        "allow-longer-maxage", .boolean, default: false, isReloadable: true,
         help: """
             Whether the parameter 'maxage' may exceed the freshness lifetime that the origin gives, up to \
             variant-max-age.

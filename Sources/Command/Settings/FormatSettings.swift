@@ -5,7 +5,7 @@ struct FormatSettings: SettingTheme {
     static let title = "Formats"
 
     let formats = Setting(
-        "formats", .formats, default: NegotiationPolicy().formats,
+        "formats", .formats, default: NegotiationPolicy().formats, isReloadable: true,
         help: """
             Formats that output=auto chooses from, the preferred one first: \(FormatList.names), to clients whose \
             Accept field names them.
@@ -18,10 +18,10 @@ struct FormatSettings: SettingTheme {
             requests wait.
             """)
     let saveDataQuality = Setting(
-        "save-data-quality", .optional(.integer(1...100)), default: nil,
+        "save-data-quality", .optional(.integer(1...100)), default: nil, isReloadable: true,
         help: "Maximum default quality for clients that send 'Save-Data: on'. Vary then includes Save-Data.")
     let clientHints = Setting(
-        "client-hints", .boolean, default: NegotiationPolicy().usesClientHints,
+        "client-hints", .boolean, default: NegotiationPolicy().usesClientHints, isReloadable: true,
         help: """
             Whether the fields Sec-CH-Width and Sec-CH-DPR give the size of images whose URL has no width and height, \
             or no dpr. They become part of Accept-CH and Vary, so each size is cached separately.

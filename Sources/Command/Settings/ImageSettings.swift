@@ -88,6 +88,6 @@ struct ProcessingSettings: SettingTheme {
         "png-effort", .integer(EncoderEfforts.pngRange), default: EncoderEfforts().png,
         help: "Compression level of PNG.")
     let fallbackStatus = Setting(
-        "fallback-status", .statusWithContent, default: 200,
+        "fallback-status", .statusWithContent, default: 200, isReloadable: true,
         help: "Status of responses that carry the fallback image of the query parameter 'default'.")
 }

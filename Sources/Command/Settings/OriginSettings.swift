@@ -4,13 +4,13 @@ struct OriginSettings: SettingTheme {
     static let title = "Origins and downloads"
 
     let allowHosts = Setting(
-        "allow-hosts", .list(of: .hostGlob), default: [],
+        "allow-hosts", .list(of: .hostGlob), default: [], isReloadable: true,
         help: "Hosts that sources may be fetched from. By default, any public host.")
     let allowNetworks = Setting(
-        "allow-networks", .list(of: .network), default: [],
+        "allow-networks", .list(of: .network), default: [], isReloadable: true,
         help: "Non-public networks that sources may be fetched from, on any port.")
     let allowPorts = Setting(
-        "allow-ports", .list(of: .integer(1...65_535)), default: [80, 443],
+        "allow-ports", .list(of: .integer(1...65_535)), default: [80, 443], isReloadable: true,
         help: "Ports that sources may be fetched from.")
     let insecureTLSHosts = Setting(
         "insecure-tls-hosts", .list(of: .hostGlob), default: [],

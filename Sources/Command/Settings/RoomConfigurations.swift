@@ -16,7 +16,7 @@ extension Settings {
             address: address, adminAddress: adminAddress, basePath: self.listeners.basePath,
             variantMaxAge: self.freshness.variantMaxAge, allowLongerMaxAge: self.freshness.allowLongerMaxAge,
             allowForcedRefresh: self.access.allowForcedRefresh, allowGPS: self.access.allowGPS,
-            uploads: uploadBudget, adminToken: self.access.adminToken,
+            uploads: uploadBudget, adminToken: adminToken,
             fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
             viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
             pixelLimits: pixelLimits, maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits,

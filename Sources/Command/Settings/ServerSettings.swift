@@ -33,7 +33,7 @@ struct ListenerSettings: SettingTheme {
             admin-token, anyone who can reach this port may use them. 0 picks a free port.
             """)
     let publicURL = Setting(
-        "public-url", .optional(.webURL), default: nil,
+        "public-url", .optional(.webURL), default: nil, isReloadable: true,
         help: """
             Public base URL of this server, including the path of a proxy, for URLs in /srcset, from the sign command \
             and in the 'type' of problems. By default, URLs have no host and begin with base-path, and types are as in \
@@ -75,40 +75,44 @@ struct AccessSettings: SettingTheme {
     static let title = "Access"
 
     let adminToken = Setting(
-        "admin-token", .optional(.token), default: nil, isSecret: true,
+        "admin-token", .optional(.token), default: nil, isSecret: true, isReloadable: true,
         help: """
             Bearer token for /cache, /prefetch, /metrics and forced refreshes. Prefer the environment or the file: \
             flags are visible in the process list.
             """)
+    let adminTokenFile = Setting(
+        "admin-token-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
+        help: "File whose text is the admin token, in place of admin-token.")
     let signingKeys = Setting(
-        "signing-keys", .signingKeys, default: [], isSecret: true,
+        "signing-keys", .signingKeys, default: [], isSecret: true, isReloadable: true,
         help: """
             Keys for signed URLs as ID:SECRET, with secrets of at least 32 characters. If any key is set, images \
             require a signature or the admin token. Prefer the environment or the file: flags are visible in the \
             process list.
             """)
     let signingKeysFile = Setting(
-        "signing-keys-file", .optional(.text("PATH", "the path of a JSON file")), default: nil,
+        "signing-keys-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
         help: "JSON file of additional signing keys, each optionally limited to hosts, presets and a rate.")
     let presets = Setting(
-        "presets", .presets, default: [],
+        "presets", .presets, default: [], isReloadable: true,
         help: """
             Named queries for the parameter 'preset', as NAME=QUERY such as avatar=w=96&h=96&fit=cover. In the \
             comma-separated form, write a comma within a query as %2C.
             """)
     let presetsOnly = Setting(
-        "presets-only", .boolean, default: false, help: "Whether to accept only image requests that use a preset.")
+        "presets-only", .boolean, default: false, isReloadable: true,
+        help: "Whether to accept only image requests that use a preset.")
     let openProxy = Setting(
-        "open-proxy", .boolean, default: false,
+        "open-proxy", .boolean, default: false, isReloadable: true,
         help: """
             Whether any client may have this server fetch from any public host. Required to bind a non-loopback \
             address without signing-keys or allow-hosts.
             """)
     let corsOrigins = Setting(
-        "cors-origins", .corsOrigins, default: .none,
+        "cors-origins", .corsOrigins, default: .none, isReloadable: true,
         help: "Origins whose scripts may read responses, such as https://www.example.com, or * for all (CORS).")
     let rateLimit = Setting(
-        "rate-limit", .optional(.rate), default: nil,
+        "rate-limit", .optional(.rate), default: nil, isReloadable: true,
         help: """
             Image requests per client as a token bucket: 20/s allows a burst of 20 and refills at 20 per second. \
             Excess requests without the admin token are refused with 429.
@@ -126,20 +130,20 @@ struct AccessSettings: SettingTheme {
             true for the host that serves them.
             """)
     let iiif = Setting(
-        "iiif", .boolean, default: false,
+        "iiif", .boolean, default: false, isReloadable: true,
         help: """
             Whether /iiif serves the IIIF Image API, which scripts of all sites may read. If images require a \
             signature, /iiif serves sources with a short name of source-map without a signature. Behind a proxy, set \
             public-url.
             """)
     let compat = Setting(
-        "compat", .choice(of: Dialect.self), default: .darkroom,
+        "compat", .choice(of: Dialect.self), default: .darkroom, isReloadable: true,
         help: """
             Query language of /image, /signed and /explain for queries without 'compat' and 'preset': Darkroom's \
             parameters, or the parameters of wsrv.nl, which / always reads.
             """)
     let allowForcedRefresh = Setting(
-        "allow-forced-refresh", .boolean, default: false,
+        "allow-forced-refresh", .boolean, default: false, isReloadable: true,
         help: "Whether clients without the admin token may force revalidation of a fresh response.")
     let uploads = Setting(
         "uploads", .boolean, default: false,
@@ -148,7 +152,7 @@ struct AccessSettings: SettingTheme {
             not limit them: a non-loopback address also requires signing-keys or open-proxy.
             """)
     let allowGPS = Setting(
-        "allow-gps", .boolean, default: false,
+        "allow-gps", .boolean, default: false, isReloadable: true,
         help: "Whether /info reports the GPS position of an image to any client that requests it with gps=true.")
 }
 
@@ -156,7 +160,8 @@ struct LoggingSettings: SettingTheme {
     static let title = "Logging"
 
     let level = Setting(
-        "log-level", .choice(of: Logger.Level.self), default: .info, help: "Minimum level of logged events.")
+        "log-level", .choice(of: Logger.Level.self), default: .info, isReloadable: true,
+        help: "Minimum level of logged events.")
     let format = Setting(
         "log-format", .choice(of: LogFormat.self), default: .text,
         help: "Format of log lines: text for people, one JSON object per line, or logfmt.")

@@ -5,6 +5,7 @@ struct Setting<Value: Sendable>: SettingRow {
     let name: String
     let help: String
     let isSecret: Bool
+    let isReloadable: Bool
     let defaultText: String
     let defaultValue: Value
     private let kind: SettingKind<Value>
@@ -14,16 +15,18 @@ struct Setting<Value: Sendable>: SettingRow {
     ///   - kind: the grammar and bounds of values.
     ///   - defaultText: the default in words, where the value depends on the machine.
     ///   - isSecret: whether error messages must not repeat the value.
+    ///   - isReloadable: whether a running server can take another value.
     ///   - help: what the setting does, in full sentences.
     init(
         _ name: String, _ kind: SettingKind<Value>, default defaultValue: Value, shownAs defaultText: String? = nil,
-        isSecret: Bool = false, help: String
+        isSecret: Bool = false, isReloadable: Bool = false, help: String
     ) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
         self.defaultText = defaultText ?? kind.format(defaultValue)
         self.isSecret = isSecret
+        self.isReloadable = isReloadable
         self.help = help
     }
 
@@ -54,6 +57,8 @@ protocol SettingRow: Sendable {
     var name: String { get }
     var help: String { get }
     var isSecret: Bool { get }
+    /// Whether a running server can take another value; see ``Settings/reloaded(from:)``.
+    var isReloadable: Bool { get }
     /// The value where no source gives one.
     var defaultValue: Value { get }
     /// The default as users write it; `none` for no value.

@@ -9,9 +9,11 @@ import Foundation
 @dynamicMemberLookup
 struct Settings: Sendable {
     /// Values by setting name; only those that a source gives.
-    let values: [String: any Sendable]
+    private(set) var values: [String: any Sendable]
     /// Presets, signing keys and CORS origins, checked against the other settings.
     private(set) var accessRules = Access()
+    /// The token of `admin-token` or `admin-token-file`.
+    private(set) var adminToken: String?
     /// The variables that are ignored because Kubernetes sets them.
     let serviceLinks: [String]
     /// The sockets that systemd opened, which take the place of the addresses in the settings.
@@ -34,8 +36,36 @@ struct Settings: Sendable {
     init(_ sources: SettingSources, sockets: InheritedSockets = InheritedSockets()) throws(SettingError) {
         try self.init(unchecked: sources)
         self.sockets = sockets
+        try check(sources)
+    }
+
+    /// These settings with other values, as far as a running server can take them.
+    ///
+    /// Throws what stops startup with these sources, or with what they would change here.
+    ///
+    /// - Returns: the settings, and the names of the settings whose new value needs a restart.
+    func reloaded(from sources: SettingSources) throws(SettingError) -> (settings: Settings, unchanged: [String]) {
+        let new = try Settings(sources, sockets: sockets)
+        var merged = self
+        var unchanged: [String] = []
+        for row in SettingsTable.rows {
+            if row.isReloadable {
+                merged.values[row.name] = new.values[row.name]
+            } else if row.differs(in: values, new.values) {
+                unchanged.append(row.name)
+            }
+        }
+        try merged.check(sources)
+        return (merged, unchanged)
+    }
+
+    /// Reads what the values refer to, and throws where they do not fit together.
+    private mutating func check(_ sources: SettingSources) throws(SettingError) {
+        let settings = self
         var mistakes = SettingMistakes()
-        accessRules = Access(self, sources, &mistakes)
+        let token = mistakes.collect { () throws(SettingError) in try AdminTokenFile.token(settings, sources) }
+        adminToken = token ?? nil
+        accessRules = Access(settings, sources, &mistakes)
         let hasAccessRules = mistakes.sentences.isEmpty
         checkCombinations(sources, &mistakes)
         checkSources(sources, &mistakes)
@@ -115,12 +145,12 @@ struct Settings: Sendable {
                     + "says. Set signing-keys to require signed requests, set open-proxy=true if this is intended, or "
                     + "bind 127.0.0.1.")
         }
-        if self.access.adminToken == nil, let adminAddress,
+        if adminToken == nil, let adminAddress,
             let (key, place) = exposure(of: adminAddress, sources.spelling(of: \.listeners.adminHost))
         {
             mistakes.add(
                 "\(key): anyone who can reach admin-port at \(place) could purge the caches. "
-                    + "Set admin-token, or bind admin-host to 127.0.0.1.")
+                    + "Set admin-token or admin-token-file, or bind admin-host to 127.0.0.1.")
         }
     }
 
@@ -163,6 +193,15 @@ extension Setting {
         // The key is looked up first: a missing value must not count as a given `nil` of an optional setting.
         guard let given = values[name] else { return defaultValue }
         return given as? Value ?? defaultValue
+    }
+}
+
+extension SettingRow {
+    /// Whether the values of two servers differ.
+    func differs(in values: [String: any Sendable], _ others: [String: any Sendable]) -> Bool {
+        // The text of a secret only says whether there is one.
+        text(in: values) != text(in: others)
+            || isSecret && String(describing: values[name]) != String(describing: others[name])
     }
 }
 

@@ -36,6 +36,9 @@ enum SettingsReference {
         group (cgroup v1 or v2) or a parent of it has a CPU quota, which is rounded up. Usable memory is the memory of the
         machine, or the lowest memory limit of these groups.
 
+        A running server takes new values of these settings from its file [after SIGHUP](running.md#reload):
+        \(reloadable). All others need a restart.
+
         The file also takes YAML lists, maps for `presets`, `signing-keys` and
         `cache-key-drop-query`, and the booleans `yes`, `no`, `on` and `off`:
 
@@ -44,6 +47,11 @@ enum SettingsReference {
         ```
 
         """
+
+    private static var reloadable: String {
+        let names = SettingsTable.rows.filter(\.isReloadable).map { "`\($0.name)`" }
+        return wrapped(names.joined(separator: ", "), to: 115).joined(separator: "\n")
+    }
 
     /// The file that the page shows.
     static let exampleFile = """

@@ -5,14 +5,14 @@ struct SourceSettings: SettingTheme {
     static let title = "Sources from object stores, and short names"
 
     let sourceMap = Setting(
-        "source-map", .sourceMap, default: SourceMap(),
+        "source-map", .sourceMap, default: SourceMap(), isReloadable: true,
         help: """
             Short names for the beginnings of source URLs, as name=URL. With shop=s3://media/products/, the source \
             shop:shoes/1.jpg is s3://media/products/shoes/1.jpg. Clients do not learn the URL. Sources below these \
             URLs need not be in allow-hosts and allow-ports.
             """)
     let marks = Setting(
-        "marks", .marks, default: [],
+        "marks", .marks, default: [], isReloadable: true,
         help: """
             Names of watermarks for the parameter mark, as name=URL, such as logo=local:///logo.png. The URL may begin \
             with a name of source-map. Clients do not learn it, and it need not be in allow-hosts and allow-ports. By \

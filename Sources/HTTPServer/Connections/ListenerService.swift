@@ -16,14 +16,27 @@ import Synchronization
 package struct ListenerService: Service {
     let configuration: ListenerConfiguration
     /// Called with the listening channel, whose local address has the port.
-    let onListening: @Sendable (any Channel) async -> Void
+    private let onListening: @Sendable (any Channel) async -> Void
+    private let handlers: CurrentHandlers
+
+    init(configuration: ListenerConfiguration, onListening: @escaping @Sendable (any Channel) async -> Void) {
+        self.configuration = configuration
+        self.onListening = onListening
+        handlers = CurrentHandlers(configuration)
+    }
+
+    /// Answers later requests by the routes, middleware and fast responders of another configuration, also on open
+    /// connections. Everything else stays as it is, and requests in flight finish as they began.
+    package func answer(by configuration: ListenerConfiguration) { handlers.replace(by: configuration) }
 
     private var logger: Logger { configuration.observers.logger }
 
     /// Throws an `IOError` if the address cannot be bound, for example because it is in use.
     package func run() async throws {
         let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-        let connections = configuration.connections(responder: responder)
+        let connections = configuration.connections(responder: responder) { [handlers] in
+            handlers.value.fastResponders
+        }
         let listening = try await listen(connections, quiescing)
         await withGracefulShutdownHandler {
             await onListening(listening.channel)
@@ -92,11 +105,11 @@ package struct ListenerService: Service {
     }
 
     private var responder: HTTPChannelHandler.Responder {
-        let (router, date, logger) = (configuration.makeRouter().buildResponder(), DateText(), logger)
+        let (handlers, date, logger) = (handlers, DateText(), logger)
         return { request, writer, channel in
             let context = ServerRequestContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: logger))
-            var response = try await router.respond(to: request, context: context)
+            var response = try await handlers.value.router.respond(to: request, context: context)
             response.headers[.date] = date.now
             response.headers[.server] = ListenerConfiguration.serverName
             try await writer.write(response: response.head, body: response.body)
@@ -107,6 +120,32 @@ package struct ListenerService: Service {
 extension ListenerService: CustomStringConvertible {
     /// Without the configuration, which contains secrets: service groups log the services that they run.
     package var description: String { "listener" }
+}
+
+/// What answers requests: each request reads it once, so that no request meets two configurations.
+private final class CurrentHandlers: Sendable {
+    struct Value: Sendable {
+        let router: any HTTPResponder<ServerRequestContext>
+        let fastResponders: [any FastResponder]
+
+        init(_ configuration: ListenerConfiguration) {
+            router = configuration.makeRouter().buildResponder()
+            fastResponders = configuration.fastResponders
+        }
+    }
+
+    private let storage: Mutex<Value>
+
+    init(_ configuration: ListenerConfiguration) {
+        storage = Mutex(Value(configuration))
+    }
+
+    var value: Value { storage.withLock(\.self) }
+
+    func replace(by configuration: ListenerConfiguration) {
+        let new = Value(configuration)
+        storage.withLock { $0 = new }
+    }
 }
 
 /// The value of `Date`, formatted once a second.

@@ -61,7 +61,7 @@ final class FastPathHandler: ChannelInboundHandler {
     private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Pending? {
         let now = NIODeadline.now()
         guard limits.awaitsOneResponse, context.channel.isWritable, let request = FastRequest(head, from: peer),
-            let response = path.responders.response(to: request)
+            let response = path.responders().response(to: request)
         else { return nil }
         return Pending(request: request, response: response, receivedAt: now)
     }

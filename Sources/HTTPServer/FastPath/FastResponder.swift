@@ -67,7 +67,10 @@ extension FastResponse {
 
 /// What the connections of a listener share to answer requests in front of the framework.
 struct FastPath: Sendable {
-    let responders: [any FastResponder]
+    typealias Responders = @Sendable () -> [any FastResponder]
+
+    /// Returns the responders in force. Each request calls it once.
+    let responders: Responders
     let observers: RequestObservers
     let proxies: TrustedProxies
     var problemBase = ""

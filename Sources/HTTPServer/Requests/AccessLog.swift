@@ -49,17 +49,21 @@ package struct AccessLogEntry: Sendable {
 package struct AccessLog: Sendable {
     private let redactedPrefixes: [String]
     private let logsHits: Bool
+    private let isEnabled: @Sendable () -> Bool
     private let write: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
     ///   - redactedPrefixes: paths that begin with one are logged without the rest.
     ///   - logsHits: whether hits are logged too. Slow ones, of a second or more, always are.
+    ///   - isEnabled: whether requests are logged at the moment.
     ///   - write: called on event loops, so it must not block; nil = requests are not logged.
     package init(
-        redactedPrefixes: [String] = [], logsHits: Bool = true, write: (@Sendable (AccessLogEntry) -> Void)?
+        redactedPrefixes: [String] = [], logsHits: Bool = true,
+        isEnabled: @escaping @Sendable () -> Bool = { true }, write: (@Sendable (AccessLogEntry) -> Void)?
     ) {
         self.redactedPrefixes = redactedPrefixes
         self.logsHits = logsHits
+        self.isEnabled = isEnabled
         self.write = write
     }
 
@@ -68,7 +72,7 @@ package struct AccessLog: Sendable {
     ///   - duration: the duration in the entry.
     ///   - entry: evaluated only if the request is logged.
     package func record(isHit: Bool, took duration: Duration, _ entry: @autoclosure () -> AccessLogEntry) {
-        guard let write, logsHits || !isHit || duration >= .seconds(1) else { return }
+        guard let write, logsHits || !isHit || duration >= .seconds(1), isEnabled() else { return }
         var entry = entry()
         entry.method = entry.method.truncated(to: 100)
         entry.path = redacted(entry.path)

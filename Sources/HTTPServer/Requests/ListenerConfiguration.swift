@@ -54,12 +54,15 @@ package struct ListenerConfiguration: Sendable {
     }
 
     /// The connections of the listener, whose requests the responder answers.
-    func connections(responder: @escaping HTTPChannelHandler.Responder) -> LimitedHTTP1Channel {
+    ///
+    /// - Parameter responders: the current answers in front of the responder.
+    func connections(
+        responder: @escaping HTTPChannelHandler.Responder, fastResponders current: @escaping FastPath.Responders
+    ) -> LimitedHTTP1Channel {
         let fastPath =
             fastResponders.isEmpty
             ? nil
-            : FastPath(
-                responders: fastResponders, observers: observers, proxies: proxies, problemBase: problemBase)
+            : FastPath(responders: current, observers: observers, proxies: proxies, problemBase: problemBase)
         return LimitedHTTP1Channel(
             responder: responder, limits: limits, proxies: proxies, metrics: observers.metrics, basePath: basePath,
             problemBase: problemBase, fastPath: fastPath)

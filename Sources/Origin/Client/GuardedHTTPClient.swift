@@ -20,7 +20,7 @@ import NIOHTTP1
 ///                                          └─ next hop
 public struct GuardedHTTPClient: OriginFetching {
     private let settings: Settings
-    private let sourceGuard: SourceGuard
+    private let currentGuard: CurrentSourceGuard
     /// Shared with the fetchers of other protocols.
     let limits: DownloadLimits
     private let transport: PinnedTransport
@@ -55,9 +55,10 @@ public struct GuardedHTTPClient: OriginFetching {
         self.clock = clock
         self.jitter = jitter
         self.logger = logger
-        sourceGuard = SourceGuard(
-            hosts: settings.hosts, addresses: settings.addresses, resolver: resolver, mapped: settings.mappedSources,
-            logger: logger)
+        currentGuard = CurrentSourceGuard(
+            SourceGuard(
+                hosts: settings.hosts, addresses: settings.addresses, resolver: resolver,
+                mapped: settings.mappedSources, logger: logger))
         limits = DownloadLimits(settings, circuits: circuits, clock: clock)
         transport = PinnedTransport(settings: settings, budget: limits.budget, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
@@ -94,7 +95,18 @@ public struct GuardedHTTPClient: OriginFetching {
         RequestHeaders(request, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym).selecting
     }
 
-    public func refusal(of source: SourceURL) -> OriginError? { sourceGuard.refusal(of: source) }
+    public func refusal(of source: SourceURL) -> OriginError? {
+        currentGuard.value.refusal(of: source)
+    }
+
+    /// Vets later hops by the hosts, addresses and mapped sources of other settings.
+    package func vet(by settings: Settings) {
+        currentGuard.replace { old in
+            SourceGuard(
+                hosts: settings.hosts, addresses: settings.addresses, resolver: old.resolver,
+                mapped: settings.mappedSources, logger: old.logger)
+        }
+    }
 
     private func follow(_ request: OriginRequest, progress: DownloadProgress) async throws(OriginError)
         -> OriginResponse
@@ -129,7 +141,7 @@ public struct GuardedHTTPClient: OriginFetching {
         -> PinnedTransport.Reply
     {
         progress.enter(.resolving)
-        let addresses = try await sourceGuard.vet(hop.url, for: hop.client, deadline: progress.deadline)
+        let addresses = try await currentGuard.value.vet(hop.url, for: hop.client, deadline: progress.deadline)
         var failure = OriginError.unreachable(.connect)
         for address in addresses.prefix(Self.maxAddressesTried) {
             do throws(ExchangeFailure) {

@@ -1,6 +1,7 @@
 import DarkroomNetwork
 import DarkroomWaiting
 import Logging
+import Synchronization
 
 /// Decides for each hop whether a source may be requested and at which addresses.
 struct SourceGuard: Sendable {
@@ -66,6 +67,21 @@ struct SourceGuard: Sendable {
                 try await resolver.addresses(of: name, for: client)
             }
         }
+    }
+}
+
+/// The guard in force: each hop is vetted by one, also while it is replaced.
+final class CurrentSourceGuard: Sendable {
+    private let storage: Mutex<SourceGuard>
+
+    init(_ value: SourceGuard) {
+        storage = Mutex(value)
+    }
+
+    var value: SourceGuard { storage.withLock(\.self) }
+
+    func replace(_ next: (SourceGuard) -> SourceGuard) {
+        storage.withLock { $0 = next($0) }
     }
 }
 

@@ -18,6 +18,8 @@ package struct Observability: Sendable {
     package var isHealthy: @Sendable () -> Bool = { true }
     /// Takes the access log's entry of each request, without blocking; nil = requests are not logged.
     package var logRequest: (@Sendable (AccessLogEntry) -> Void)?
+    /// Whether requests are logged at the moment.
+    package var logsRequests: @Sendable () -> Bool = { true }
     /// Whether hits are logged too.
     package var logsHits = true
     /// Records spans of requests; nil = none are recorded.

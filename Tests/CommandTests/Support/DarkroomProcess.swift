@@ -54,6 +54,8 @@ final class DarkroomProcess: Sendable {
 
     var identifier: Int32 { process.processIdentifier }
 
+    var isRunning: Bool { process.isRunning }
+
     /// Sends SIGTERM and returns the exit status.
     func stop() async -> Int32 {
         process.terminate()

@@ -1,0 +1,82 @@
+import DarkroomOrigin
+import DarkroomQuery
+import DarkroomTransforms
+import DarkroomWeb
+import Foundation
+import Logging
+import UnixSignals
+
+/// Applies changed settings to a running server, whose connections stay open.
+///
+/// Routes, fast responders and the guard of sources are built anew from the settings, and each request uses those that
+/// it began with. So no part of the server has to watch a setting.
+struct SettingsReloader: Sendable {
+    /// The settings in force.
+    private(set) var settings: Settings
+    let sources: @Sendable () throws(SettingError) -> SettingSources
+    /// The configuration at startup.
+    let web: WebConfiguration
+    let client: GuardedHTTPClient
+    let listeners: Listeners
+    let log: LogWriter
+    let logger: Logger
+
+    /// Reloads at each SIGHUP until the task is canceled, also at a SIGHUP that came before the listeners were up. The
+    /// end of the terminal is a request to stop.
+    func follow(_ hangups: UnixSignalsSequence) -> Task<Void, Never> {
+        let hadTerminal = isatty(STDIN_FILENO) == 1
+        return Task {
+            var reloader = self
+            for await _ in hangups {
+                if hadTerminal, isatty(STDIN_FILENO) == 0 {
+                    kill(getpid(), SIGTERM)
+                } else {
+                    reloader.reload()
+                }
+            }
+        }
+    }
+
+    /// Reads the sources of the settings again. If they are invalid, everything stays as it is.
+    private mutating func reload() {
+        do throws(SettingError) {
+            let (new, unchanged) = try settings.reloaded(from: sources())
+            apply(new)
+            report(new, unchanged)
+            settings = new
+        } catch {
+            logger.error("reload failed, so the settings stay as they are", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func apply(_ new: Settings) {
+        log.level = new.logging.level
+        // Before the routes: what they make known must have passed the new guard.
+        client.vet(by: new.clientSettings)
+        var configuration = new.webConfiguration
+        configuration.unwritable = web.limits.unwritable
+        configuration.uploads = web.uploads
+        listeners.answer(by: configuration)
+    }
+
+    private func report(_ new: Settings, _ unchanged: [String]) {
+        let changed = SettingsTable.rows.filter { $0.differs(in: settings.values, new.values) }.map(\.name)
+        var fields: Logger.Metadata = [
+            "changed": "\(changed.isEmpty ? "none" : changed.joined(separator: ","))",
+            "signing-keys": .stringConvertible(new.accessRules.signingKeys.count),
+        ]
+        if !unchanged.isEmpty { fields["restart-needed"] = "\(unchanged.joined(separator: ","))" }
+        logger.log(level: unchanged.isEmpty ? .info : .warning, "reloaded", metadata: fields)
+    }
+}
+
+extension WebConfiguration {
+    /// The formats that this machine cannot write.
+    var unwritable: Set<OutputFormat> {
+        get { limits.unwritable }
+        set {
+            limits.unwritable = newValue
+            negotiation.unwritable = FormatList(FormatList.candidates.filter(newValue.contains)) ?? FormatList()
+        }
+    }
+}
