@@ -33,7 +33,7 @@ struct ListenerSettings: SettingTheme {
             admin-token, anyone who can reach this port may use them. 0 picks a free port.
             """)
     let publicURL = Setting(
-        "public-url", .optional(.webURL), default: nil, isReloadable: true,
+        "public-url", .optional(.webURL), default: nil,
         help: """
             Public base URL of this server, including the path of a proxy, for URLs in /srcset, from the sign command \
             and in the 'type' of problems. By default, URLs have no host and begin with base-path, and types are as in \
