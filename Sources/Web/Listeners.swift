@@ -182,8 +182,7 @@ extension Endpoints {
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
-        contract = ContractEndpoint(
-            without: configuration.limits.unwritable, problemBase: configuration.publicURL ?? "")
+        contract = ContractEndpoint(configuration)
         fastResponders = [
             hits,
             RefusalResponder(

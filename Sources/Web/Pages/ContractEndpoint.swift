@@ -18,6 +18,10 @@ final class ContractEndpoint: Sendable {
         contract = Self.document(without: unwritable, problemBase: problemBase)
     }
 
+    convenience init(_ configuration: WebConfiguration) {
+        self.init(without: configuration.limits.unwritable, problemBase: configuration.publicURL ?? "")
+    }
+
     var routes: [Route] {
         [
             route("/openapi.yaml") { Self.response(ByteBuffer(bytes: $0), type: "application/yaml") },
