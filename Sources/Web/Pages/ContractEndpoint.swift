@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomQuery
 import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
