@@ -138,7 +138,7 @@ struct Endpoints: Sendable {
         return ListenerConfiguration(
             address: listener == .admin ? configuration.adminAddress ?? configuration.address : configuration.address,
             basePath: listener == .main ? configuration.basePath : "",
-            problemBase: configuration.publicURL ?? "", routes: routes,
+            problemBase: configuration.problemBase, routes: routes,
             middleware: [root] + shared.map { CORSMiddleware(policy: $0.origins, paths: $0.routes.map(\.path)) },
             limits: configuration.clientLimits.connections,
             proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
@@ -182,7 +182,7 @@ extension Endpoints {
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
-        contract = ContractEndpoint(configuration)
+        contract = ContractEndpoint(without: configuration.limits.unwritable, problemBase: configuration.problemBase)
         fastResponders = [
             hits,
             RefusalResponder(

@@ -106,6 +106,9 @@ package struct WebConfiguration: Sendable {
     /// The sites whose scripts may read what `/iiif` serves: all, as the Image API requires.
     var iiifOrigins: CORSPolicy { servesIIIF ? .all : .none }
 
+    /// What precedes the types of problems; empty = they are relative.
+    var problemBase: String { publicURL ?? "" }
+
     /// What precedes the path of an endpoint in the URLs that the server hands out.
     var urlPrefix: String { publicURL ?? basePath }
 }

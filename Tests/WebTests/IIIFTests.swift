@@ -50,7 +50,7 @@ struct IIIFTests {
     @Test(arguments: [image, image + "/info.json", image + "/full/max/0/default.jpg"])
     func `a server that does not serve IIIF says so`(path: String) async throws {
         let problem = try await site(try configuration { $0.servesIIIF = false }).problem(path)
-        #expect(problem.type == "/problems/iiif-disabled" && problem.status == 403)
+        #expect(problem.type == "https://img.example.com/problems/iiif-disabled" && problem.status == 403)
     }
 
     @Test func `the base URI redirects to the document`() async throws {
@@ -150,7 +150,7 @@ struct IIIFTests {
     func `a problem names the part of the path at fault`(path: String, parameter: String?) async throws {
         let requests = Requests()
         let problem = try await site(try configuration(), requests).problem("\(Self.image)/\(path)")
-        #expect(problem.type == "/problems/invalid-parameter" && problem.parameter == parameter)
+        #expect(problem.type == "https://img.example.com/problems/invalid-parameter" && problem.parameter == parameter)
         let isOfImage = ["600,", "full/601"].contains { path.hasPrefix($0) }
         #expect(requests.all.withLock { $0.count } == (isOfImage ? 1 : 0))
     }
@@ -164,14 +164,15 @@ struct IIIFTests {
     func `an identifier that names no source is a problem`(identifier: String, status: Int, type: String) async throws {
         for rest in ["/info.json", "/full/max/0/default.jpg"] {
             let problem = try await site(try configuration()).problem("/iiif/\(identifier)\(rest)")
-            #expect(problem.status == status && problem.type == "/problems/\(type)")
+            #expect(problem.status == status && problem.type == "https://img.example.com/problems/\(type)")
             #expect(problem.parameter == "identifier")
         }
     }
 
     @Test(arguments: ["/iiif/a/b/full/max/0/default.jpg", "/iiif", "/iiif/a/full/max/0", "/iiif/a/info.xml"])
     func `other paths are unknown`(path: String) async throws {
-        #expect(try await site(try configuration()).problem(path).type == "/problems/no-such-route")
+        #expect(
+            try await site(try configuration()).problem(path).type == "https://img.example.com/problems/no-such-route")
     }
 
     @Test func `scripts of all sites may read every response, whatever other paths allow`() async throws {
@@ -194,7 +195,7 @@ struct IIIFTests {
         let url = "/iiif/https%3A%2F%2Fshop.example.com%2Fprivate%2Fa.jpg"
         for rest in ["", "/info.json", "/full/max/0/default.jpg"] {
             #expect(try await site.respond(Self.image + rest).status.code < 400)
-            #expect(try await site.problem(url + rest).type == "/problems/signature-required")
+            #expect(try await site.problem(url + rest).type == "https://img.example.com/problems/signature-required")
             let response = try await site.respond(url + rest, fields: [.authorization: "Bearer \(Self.token)"])
             #expect(response.status.code < 400)
         }
@@ -204,12 +205,14 @@ struct IIIFTests {
 
     @Test func `a server of presets makes no other images`() async throws {
         let site = site(try configuration { $0.access.presetsOnly = true })
-        #expect(try await site.problem(Self.image + "/full/max/0/default.jpg").type == "/problems/presets-only")
+        #expect(
+            try await site.problem(Self.image + "/full/max/0/default.jpg").type
+                == "https://img.example.com/problems/presets-only")
     }
 
     @Test func `a request that has passed through this server is a loop`() async throws {
         let problem = try await site(try configuration()).problem(Self.image, fields: [.via: "1.1 us"])
-        #expect(problem.type == "/problems/loop")
+        #expect(problem.type == "https://img.example.com/problems/loop")
     }
 
     @Test func `a host that no URI can have is refused`() async throws {

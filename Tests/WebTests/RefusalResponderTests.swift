@@ -29,9 +29,9 @@ struct RefusalResponderTests {
 
     @Test func `A refusal varies by the fields that an image would`() throws {
         var configuration = WebConfiguration()
-        #expect(try vary(of: [:], configuration) == "Accept")
+        #expect(try vary(of: [:], configuration) == "Accept, Sec-Fetch-Dest")
         configuration.negotiation.usesClientHints = true
-        #expect(try vary(of: [:], configuration) == "Accept, Sec-CH-DPR, Sec-CH-Width")
+        #expect(try vary(of: [:], configuration) == "Accept, Sec-CH-DPR, Sec-CH-Width, Sec-Fetch-Dest")
         // With hints, the endpoint refuses.
         #expect(try vary(of: ["Sec-CH-DPR": "2"], configuration) == nil)
     }

@@ -1,6 +1,5 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
-import DarkroomQuery
 import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
@@ -17,10 +16,6 @@ final class ContractEndpoint: Sendable {
     /// - Parameter problemBase: precedes the types of problems; empty = they are relative.
     init(without unwritable: Set<OutputFormat>, problemBase: String = "") {
         contract = Self.document(without: unwritable, problemBase: problemBase)
-    }
-
-    convenience init(_ configuration: WebConfiguration) {
-        self.init(without: configuration.limits.unwritable, problemBase: configuration.publicURL ?? "")
     }
 
     var routes: [Route] {
