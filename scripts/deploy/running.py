@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 START_SECONDS, END_SECONDS = 30, 20
-LISTENS = re.compile(r"listens on http://[\w.]+:(\d+)")
+# In a sentence, or as a value of JSON, whose slashes may be escaped.
+LISTENS = re.compile(r"http:(?:\\?/){2}[\w.]+:(\d+)")
 
 
 class Answer(NamedTuple):
