@@ -19,8 +19,15 @@ public protocol ImageProcessing: Sendable {
     /// `interrupt` ends the wait for another process that reads the header, with `.interrupted`.
     func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
 
-    /// Releases the preparation that ``plan(_:interrupt:)`` made for processing the same job, since the job will not be
-    /// processed. By default nothing is prepared.
+    /// Plans a job, and processes it at once if it stays within the allowance. Throws the errors of processing. By
+    /// default ``plan(_:interrupt:)`` and ``process(_:interrupt:)`` are called, and a job that cannot be planned is
+    /// processed to find out why.
+    func attempt(
+        _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> JobAttempt
+
+    /// Releases the preparation that planning made for processing the same job, since the job will not be processed. By
+    /// default nothing is prepared.
     func withdraw(_ job: ImageJob)
 
     /// Removes cached decodes of a source. By default nothing is cached.
@@ -39,9 +46,48 @@ extension ImageProcessing {
     }
     /// Plans a job without a way to interrupt it.
     public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }
+    public func attempt(
+        _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> JobAttempt {
+        let plan = try? plan(job, interrupt: interrupt)
+        if let plan, !allowance.permits(plan) { return JobAttempt(plan: plan) }
+        return JobAttempt(plan: plan, image: try process(job, interrupt: interrupt))
+    }
     public func withdraw(_ job: ImageJob) {}
     public func removeDecoded(identity: String) {}
     public func shrinkMemory(toFraction fraction: Double) {}
+}
+
+/// The most that a job may cost to be processed without a further decision.
+public struct JobAllowance: Hashable, Codable, Sendable {
+    /// See ``ImagePlan/estimatedMemoryBytes``.
+    public var memoryBytes: Int
+    /// See ``ImagePlan/expectedWork``.
+    public var work: Double
+
+    public init(memoryBytes: Int, work: Double) {
+        self.memoryBytes = memoryBytes
+        self.work = work
+    }
+
+    /// Whether a planned job stays within the allowance. A drawing never does, since a short one may contain any amount
+    /// of work.
+    public func permits(_ plan: ImagePlan) -> Bool {
+        plan.estimatedMemoryBytes <= memoryBytes && plan.expectedWork <= work && !plan.sourceFormat.isVector
+    }
+}
+
+/// The result of ``ImageProcessing/attempt(_:within:interrupt:)``.
+public struct JobAttempt: Sendable {
+    /// Nil if the job could be processed but not planned.
+    public var plan: ImagePlan?
+    /// Nil if the job would exceed the allowance.
+    public var image: ProcessedImage?
+
+    public init(plan: ImagePlan?, image: ProcessedImage? = nil) {
+        self.plan = plan
+        self.image = image
+    }
 }
 
 /// An encoded image, or a text that describes one. `Codable` except for its bytes.

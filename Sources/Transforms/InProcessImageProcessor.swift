@@ -18,6 +18,15 @@ public struct InProcessImageProcessor: ImageProcessing {
         return try process(prepared, interrupt: interrupt)
     }
 
+    public func attempt(
+        _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> JobAttempt {
+        let prepared = try PreparedJob(job)
+        let plan = try prepared.plan()
+        guard allowance.permits(plan) else { return JobAttempt(plan: plan) }
+        return JobAttempt(plan: plan, image: try process(prepared, interrupt: interrupt))
+    }
+
     /// Processes a job whose header has been read and that has been planned. Planning refuses jobs that are too
     /// expensive.
     package func process(

@@ -2,15 +2,17 @@ import Synchronization
 
 /// Runs work once for all callers that need the same value at the same time.
 ///
-/// The work runs in a task of its own, so that no caller's cancellation ends it for the others. When the last caller
-/// leaves, the task is canceled and the key is removed at once, so that no caller joins work that is being canceled.
+/// The work runs in a task of its own, so that no caller's cancellation ends it for the others. That task starts on the
+/// first caller's thread and leaves it when it first waits. When the last caller leaves, the task is canceled and the
+/// key is removed at once, so that no caller joins work that is being canceled.
 /// `Traits` are the properties of the work that joining callers can read and change, such as its urgency.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Traits: Sendable>: Sendable {
     private struct Flight {
         let number: Int
         let traits: Traits
         var waiters: Set<Wait<Value?>>
-        let task: Task<Void, Never>
+        /// Nil until the work has first waited.
+        var task: Task<Void, Never>?
     }
 
     private struct State {
@@ -44,27 +46,34 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Trai
     ) async -> (value: Value, isShared: Bool)? {
         if Task.isCancelled || deadline?.hasPassed == true { return nil }
         let wait = Wait<Value?>()
-        let joined = enter(key, wait, traits, work)
-        if let joined { join(joined) }
+        let (flight, isShared) = enter(key, wait, traits)
+        if isShared { join(flight.traits) } else { start(flight, key, work) }
         let value = await wait.answer(until: deadline ?? Deadline()) { [self] in leave(key, wait) }
-        return value.map { ($0, joined != nil) }
+        return value.map { ($0, isShared) }
     }
 
-    /// - Returns: the traits of the work that was in progress already.
+    /// Adds a caller to the work in progress, or to work that the caller has to start.
     private func enter(
-        _ key: Key, _ wait: Wait<Value?>, _ traits: () -> Traits, _ work: @escaping @Sendable (Traits) async -> Value
-    ) -> Traits? {
+        _ key: Key, _ wait: Wait<Value?>, _ traits: () -> Traits
+    ) -> (flight: Flight, isShared: Bool) {
         state.withLock { state in
             if let flight = state.flights[key] {
                 state.flights[key]?.waiters.insert(wait)
-                return flight.traits
+                return (flight, true)
             }
             state.lastNumber += 1
-            let (number, traits) = (state.lastNumber, traits())
-            state.flights[key] = Flight(
-                number: number, traits: traits, waiters: [wait],
-                task: Task { finish(key, number, await work(traits)) })
-            return nil
+            let flight = Flight(number: state.lastNumber, traits: traits(), waiters: [wait])
+            state.flights[key] = flight
+            return (flight, false)
+        }
+    }
+
+    /// Called by the first caller, which stays among the waiters at least until this returns.
+    private func start(_ flight: Flight, _ key: Key, _ work: @escaping @Sendable (Traits) async -> Value) {
+        let task = Task.immediate { finish(key, flight.number, await work(flight.traits)) }
+        state.withLock { state in
+            // The work may have ended without waiting.
+            if state.flights[key]?.number == flight.number { state.flights[key]?.task = task }
         }
     }
 

@@ -71,15 +71,35 @@ package struct WorkerImageProcessor: ImageProcessing {
     package func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
-        func read(_ reply: Reply) -> ProcessedImage? {
-            guard case .image(var image) = reply.message.outcome, image.isPlausible(for: job),
-                reply.memory?.count ?? 0 <= pool.configuration.maxResultBytes
-            else { return nil }
-            image.body = reply.memory?.copy() ?? reply.body
-            return image
-        }
         let budget = job.expectedWork.map { processorBudget(of: job, expectedWork: $0) }
-        return try answer(.process, job, within: budget, interrupt: interrupt, read: read)
+        return try answer(.process, job, within: budget, interrupt: interrupt) { reply in
+            guard case .image(let image, nil) = reply.message.outcome else { return nil }
+            return checked(image, with: reply, for: job)
+        }
+    }
+
+    package func attempt(
+        _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> JobAttempt {
+        let budget = processorBudget(of: job, expectedWork: max(allowance.work, job.workOfReadingHeader))
+        return try answer(.attempt(allowance), job, within: budget, interrupt: interrupt) { reply in
+            switch reply.message.outcome {
+            case .plan(let plan) where plan.isPlausible: return JobAttempt(plan: plan)
+            case .image(let image, let plan?) where plan.isPlausible && allowance.permits(plan):
+                return checked(image, with: reply, for: job).map { JobAttempt(plan: plan, image: $0) }
+            default: return nil
+            }
+        }
+    }
+
+    /// The image of a reply with its bytes; nil if no honest worker sends it.
+    private func checked(_ image: ProcessedImage, with reply: Reply, for job: ImageJob) -> ProcessedImage? {
+        guard image.isPlausible(for: job), reply.memory?.count ?? 0 <= pool.configuration.maxResultBytes else {
+            return nil
+        }
+        var image = image
+        image.body = reply.memory?.copy() ?? reply.body
+        return image
     }
 
     package func plan(
@@ -107,7 +127,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     /// Has a worker answer a request about a job. `read` returns nil for a reply that no honest worker sends.
     ///
     /// - Parameters:
-    ///   - request: `plan`, or `process`, instead of which a worker that has planned the job gets `go`.
+    ///   - request: `plan`, `attempt`, or `process`, instead of which a worker that has planned the job gets `go`.
     ///   - budget: the processor time after which the worker is stopped; nil = none.
     private func answer<Answer>(
         _ request: WorkerRequest, _ job: ImageJob, within budget: Duration?, interrupt: @escaping Interrupt,

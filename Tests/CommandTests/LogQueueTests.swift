@@ -16,7 +16,11 @@ struct LogQueueTests {
 
         var droppedCount: Int { queue.droppedCount }
 
-        func append(_ record: LogQueue.Record) -> Bool { queue.append(record, level: .info) }
+        func append(_ record: LogQueue.Record, _ level: Logger.Level = .info) -> Bool {
+            queue.append(record, level: level)
+        }
+
+        func gather() -> Bool { queue.gather() }
 
         func take() -> LogQueue.Batch? { queue.take() }
 
@@ -63,5 +67,23 @@ struct LogQueueTests {
         #expect(queue.take() == nil)
         #expect(queue.append(line))
         #expect(!queue.append(line))
+    }
+
+    @Test func `while lines gather, only a warning wakes the writer, or lines that take half of the room`() {
+        let queue = Queue(.init(lines: 80, bytes: 1 << 20))
+        #expect(queue.gather())
+        #expect(queue.accepted(line, .info, of: 38) == 38)
+        #expect(!queue.append(line))
+        #expect(queue.append(line))
+        #expect(!queue.append(line))
+        #expect(!queue.gather(), "They were not taken yet.")
+        #expect(queue.take()?.records.count == 41)
+        #expect(queue.gather())
+        #expect(!queue.append(line))
+        #expect(queue.append(line, .warning))
+        #expect(queue.take()?.records.count == 2)
+        // A warning that comes before lines gather.
+        #expect(!queue.append(line, .warning))
+        #expect(!queue.gather())
     }
 }

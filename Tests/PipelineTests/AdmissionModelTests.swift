@@ -8,7 +8,10 @@ struct AdmissionModelTests {
     func `Random moves lead to the same decisions as looking at all jobs`(seed: UInt64) {
         var duel = AdmissionDuel(seed: seed, clients: 12, queueLength: seed.isMultiple(of: 2) ? 12 : 60)
         duel.play(1500)
-        let (differences, missing) = (duel.differences, AdmissionDuel.kinds.subtracting(duel.seen))
+        var kinds = AdmissionDuel.kinds
+        // In the long queue, a weighed job waits at almost any time.
+        if seed.isMultiple(of: 2) { kinds.insert("done while weighed") }
+        let (differences, missing) = (duel.differences, kinds.subtracting(duel.seen))
         #expect(differences == [])
         #expect(missing.isEmpty, "the moves must lead to decisions of all kinds")
     }
@@ -38,6 +41,8 @@ private struct AdmissionDuel {
     private var lastNumber = 0
     private var urgencies: [Urgency] = []
     private var weighing: [Int] = []
+    /// The memory that is set aside for the jobs that are weighed.
+    private var allowances: [Int: Int] = [:]
     private var running: [Int] = []
 
     init(seed: UInt64, clients: Int, queueLength: Int) {
@@ -108,7 +113,9 @@ private struct AdmissionDuel {
         decide("step", Self.text(step), Self.text(model.next()))
         switch step {
         case .run(let job): running.append(job.number)
-        case .weigh(let job): weighing.append(job.number)
+        case .weigh(let job):
+            weighing.append(job.number)
+            allowances[job.number] = job.allowedBytes
         case .nothing: break
         }
     }
@@ -121,6 +128,12 @@ private struct AdmissionDuel {
             return
         }
         let weight = weight()
+        if weight.bytes <= (allowances[number] ?? 0), Bool.random(using: &random) {
+            seen.insert("done while weighed")
+            admission.finish(number, weight, tookSeconds: 0.1)
+            model.finish(number, weight, tookSeconds: 0.1)
+            return
+        }
         let runs = admission.weighed(number, weight)
         compare("weighed \(number)", runs, model.weighed(number, weight))
         if runs { running.append(number) }
@@ -197,7 +210,7 @@ private struct AdmissionDuel {
     private static func text(_ step: Admission.Step) -> String {
         switch step {
         case .run(let job): "run \(job.number)"
-        case .weigh(let job): "weigh \(job.number)"
+        case .weigh(let job): "weigh \(job.number) \(job.allowedBytes)"
         case .nothing: "nothing"
         }
     }

@@ -154,6 +154,29 @@ final class AdmissionTests {
 
     // MARK: Memory
 
+    private func nextAllowance() -> Int? {
+        if case .weigh(let job) = admission.next() { job.allowedBytes } else { nil }
+    }
+
+    @Test func `Memory is set aside for a job that is weighed, unless a weighed job waits for memory`() {
+        admission = Self.admission(threads: 4)
+        for _ in 0..<3 { arrive(bytes: nil) }
+        #expect(nextAllowance() == 25)
+        #expect(nextAllowance() == 25)
+        #expect(admission.runningBytes == 50)
+        admission.finish(1, JobWeight(bytes: 10, work: 1), tookSeconds: 0.1)
+        #expect(admission.runningBytes == 25)
+        let runs = weighed(2, bytes: 90)
+        #expect(runs && admission.runningBytes == 90)
+        #expect(nextAllowance() == 0)
+        #expect(!weighed(3, bytes: 20))
+        admission.finish(2, tookSeconds: 0.1)
+        arrive(bytes: nil)
+        arrive("other", .high, bytes: nil)
+        #expect(nextAllowance() == 0)
+        #expect(admission.runningBytes == 0)
+    }
+
     @Test func `Running jobs fit the memory budget, and a job that exceeds it runs alone`() {
         admission = Self.admission(threads: 4)
         for bytes in [60, 60, 40, 200] { arrive(bytes: bytes) }

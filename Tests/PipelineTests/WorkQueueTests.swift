@@ -22,7 +22,7 @@ struct WorkQueueTests {
     private func run(
         _ queue: WorkQueue, priority: Priority = .normal, _ work: @escaping @Sendable () -> Int
     ) -> Task<Result<Int, PipelineError>, Never> {
-        Task {
+        Task.immediate {
             do throws(PipelineError) {
                 return .success(try await queue.run(urgency: Urgency(priority)) { _ throws(PipelineError) in work() })
             } catch {
@@ -40,7 +40,7 @@ struct WorkQueueTests {
         }
         await blocker.begun.reaches(1)
         let waiting = run(queue) { 2 }
-        await until { queue.load.waitingCount == 1 }
+        #expect(queue.load.waitingCount == 1)
         let refused = await run(queue) { 3 }.value
         guard case .failure(.overloaded(let seconds)) = refused else {
             Issue.record("expected a refusal, got \(refused)")
@@ -63,7 +63,7 @@ struct WorkQueueTests {
         await blocker.begun.reaches(1)
         let ran = Counter()
         let waiting = run(queue) { ran.add() }
-        await until { queue.load.waitingCount == 1 }
+        #expect(queue.load.waitingCount == 1)
         waiting.cancel()
         #expect(await waiting.value == .failure(.cancelled))
         #expect(queue.load.waitingCount == 0)
@@ -107,12 +107,12 @@ struct WorkQueueTests {
         var tasks: [Task<Void, Never>] = []
         for (index, (name, urgency)) in names.enumerated() {
             tasks.append(
-                Task {
+                Task.immediate {
                     _ = try? await queue.run(urgency: urgency) { _ throws(PipelineError) in
                         order.append(name)
                     }
                 })
-            await until { queue.load.waitingCount == index + 1 }
+            #expect(queue.load.waitingCount == index + 1)
         }
         late.raise(to: .high)
         blocker.release()
@@ -133,7 +133,7 @@ struct WorkQueueTests {
         }
         await blocker.begun.reaches(1)
         let ran = Counter()
-        let late = Task { () -> PipelineError? in
+        let late = Task.immediate { () -> PipelineError? in
             let urgency = Urgency(.normal, deadline: start + .seconds(5))
             do throws(PipelineError) {
                 _ = try await queue.run(urgency: urgency) { _ throws(PipelineError) in ran.add() }
@@ -142,7 +142,7 @@ struct WorkQueueTests {
                 return error
             }
         }
-        await until { queue.load.waitingCount == 1 }
+        #expect(queue.load.waitingCount == 1)
         time.withLock { $0 += .seconds(6) }
         blocker.release()
         _ = await running.value
@@ -156,11 +156,13 @@ struct WorkQueueTests {
     @Test func `Work that does not fit the memory budget waits although a thread is free`() async {
         let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
         let blocker = Blocker()
-        let order = Journal()
+        let (order, setAside) = (Journal(), Counter())
         let work = { (name: String, bytes: Int, hold: Bool) in
             Task {
-                try? await queue.run(urgency: Urgency(.normal), weigh: { _ in JobWeight(bytes: bytes, work: 1) }) {
-                    interrupt throws(PipelineError) in
+                try? await queue.run(
+                    urgency: Urgency(.normal), weigh: { _, _ in (JobWeight(bytes: bytes, work: 1), nil) },
+                    setAside: { setAside.add() }
+                ) { interrupt throws(PipelineError) in
                     if hold { blocker.hold() }
                     order.append(name)
                 }
@@ -169,14 +171,30 @@ struct WorkQueueTests {
         let first = work("first", 60, true)
         await blocker.begun.reaches(1)
         let heavy = work("heavy", 60, false)
-        await until { queue.load.waitingBytes == 60 }
+        await setAside.reaches(1)
+        #expect(queue.load.waitingBytes == 60)
         await work("light", 40, false).value
         #expect(order.lines == ["light"])
         blocker.release()
         await first.value
         await heavy.value
         #expect(order.lines == ["light", "first", "heavy"])
-        await until { queue.load.runningBytes == 0 }
+        #expect(queue.load.runningBytes == 0)
+        queue.shutdown()
+    }
+
+    @Test func `Work that fits the memory set aside for it is done while it is weighed`() async throws {
+        let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
+        let allowed = try await queue.run(
+            urgency: Urgency(.normal), weigh: { allowedBytes, _ in (JobWeight(bytes: 50, work: 1), allowedBytes) },
+            { _ throws(PipelineError) in throw .failed })
+        #expect(allowed == 50)
+        await #expect(throws: PipelineError.corrupt) {
+            try await queue.run(
+                urgency: Urgency(.normal), weigh: { _, _ throws(PipelineError) in throw .corrupt },
+                { _ throws(PipelineError) in })
+        }
+        #expect(queue.load.runningBytes == 0)
         queue.shutdown()
     }
 
@@ -185,7 +203,7 @@ struct WorkQueueTests {
         let queue = WorkQueue(workers: 2, depth: 8, memoryBudgetBytes: 100)
         let (blocker, scales) = (Blocker(), Blocker())
         let first = Task {
-            try? await queue.run(urgency: Urgency(.normal), weigh: { _ in JobWeight(bytes: 60, work: 1) }) {
+            try? await queue.run(urgency: Urgency(.normal), weigh: { _, _ in (JobWeight(bytes: 60, work: 1), nil) }) {
                 _ throws(PipelineError) in blocker.hold()
             }
         }
@@ -194,9 +212,9 @@ struct WorkQueueTests {
         let heavy = Task {
             try? await queue.run(
                 urgency: Urgency(.normal),
-                weigh: { _ in
+                weigh: { _, _ in
                     scales.hold()
-                    return JobWeight(bytes: bytes, work: 1)
+                    return (JobWeight(bytes: bytes, work: 1), nil)
                 }
             ) { _ throws(PipelineError) in ran.add() }
         }
@@ -208,7 +226,7 @@ struct WorkQueueTests {
         await first.value
         #expect(ran.value == 0)
         #expect(queue.load.waitingCount == 0)
-        await until { queue.load.runningBytes == 0 }
+        #expect(queue.load.runningBytes == 0)
         queue.shutdown()
     }
 
@@ -233,7 +251,7 @@ struct WorkQueueTests {
         }
         await blocker.begun.reaches(1)
         let waiting = run(queue) { 2 }
-        await until { queue.load.waitingCount == 1 }
+        #expect(queue.load.waitingCount == 1)
         queue.shutdown()
         #expect(await waiting.value == .failure(.cancelled))
         #expect(await run(queue) { 3 }.value == .failure(.cancelled))

@@ -15,7 +15,7 @@ struct HostileWorkerTests {
         let done = WorkerReply(outcome: .done, decoded: DecodedStatistics())
         let honest = ProcessedImage(
             body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 1), frames: 1, sourceFormat: .svg)
-        let image = WorkerReply(outcome: .image(honest), decoded: DecodedStatistics())
+        let image = WorkerReply(outcome: .image(honest, nil), decoded: DecodedStatistics())
         let large = WorkerReply(outcome: .done, decoded: DecodedStatistics(bytes: .max))
         let sane = (try? done.encoded) ?? []
         return [
@@ -46,6 +46,21 @@ struct HostileWorkerTests {
         _ = try site.processor.plan(.drawing())
         #expect(throws: ImageProcessingError.corrupt("decoding corrupted a worker: its reply violated the protocol")) {
             try site.processor.process(.drawing()) { false }
+        }
+    }
+
+    @Test func `A worker that processes more than it was allowed to is replaced`() async throws {
+        let plan = try InProcessImageProcessor().plan(.drawing())
+        let image = ProcessedImage(
+            body: ByteBuffer(), format: .png, size: PixelSize(width: 20, height: 20), frames: 1, sourceFormat: .png)
+        for plan: ImagePlan? in [plan, nil] {
+            let reply = WorkerReply(outcome: .image(image, plan), decoded: DecodedStatistics())
+            let saying = ScriptLauncher.saying(try reply.encoded + [1])
+            let site = try await WorkerSite(script: "hello; take; \(saying); take")
+            let allowance = JobAllowance(memoryBytes: 1, work: 0)
+            let error = ImageProcessingError.corrupt("decoding corrupted a worker: its reply violated the protocol")
+            #expect(throws: error) { try site.processor.attempt(.drawing(), within: allowance) { false } }
+            #expect(site.processor.statistics.ended == [.protocolViolation: 1])
         }
     }
 

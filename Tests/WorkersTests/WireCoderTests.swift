@@ -7,6 +7,7 @@ import Testing
 struct WireCoderTests {
     private static let requests: [WorkerRequest] = [
         .plan, .process, .go, .drop, .removeDecoded(identity: "a"), .shrink(fraction: 0.5), .cancel, .probe, .mark,
+        .attempt(JobAllowance(memoryBytes: 1, work: 0.5)),
     ]
 
     private static func replies() throws -> [WorkerReply] {

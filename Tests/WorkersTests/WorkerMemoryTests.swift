@@ -24,6 +24,32 @@ struct WorkerMemoryTests {
         #expect(throws: ImageProcessingError.unsupported) { try site.processor.process(sourceless(job)) { false } }
     }
 
+    @Test func `A job within the allowance is processed at once, and another one goes on where it was planned`()
+        async throws
+    {
+        let site = try await WorkerSite()
+        let job = try ImageJob.png(identity: "a", width: 5)
+        let plan = try InProcessImageProcessor().plan(job)
+        let allowance = JobAllowance(memoryBytes: plan.estimatedMemoryBytes, work: plan.expectedWork)
+        let attempt = try site.processor.attempt(job, within: allowance) { false }
+        #expect(attempt.plan == plan)
+        #expect(attempt.image?.body == (try InProcessImageProcessor().process(job) { false }.body))
+        for (memory, work) in [(-1, 0.0), (0, -0.001)] {
+            let less = JobAllowance(
+                memoryBytes: allowance.memoryBytes + memory, work: allowance.work + work)
+            let attempt = try site.processor.attempt(job, within: less) { false }
+            #expect(attempt.plan == plan && attempt.image == nil)
+            _ = try site.processor.process(sourceless(job)) { false }
+        }
+        // A drawing is never a usual job.
+        let generous = JobAllowance(memoryBytes: .max, work: .infinity)
+        #expect(try site.processor.attempt(.drawing(), within: generous) { false }.image == nil)
+        let broken = sourceless(.drawing(identity: "other"))
+        #expect(throws: ImageProcessingError.unsupported) {
+            try site.processor.attempt(broken, within: generous) { false }
+        }
+    }
+
     @Test func `A job that differs in anything from the planned one is another job`() async throws {
         let site = try await WorkerSite()
         let job = ImageJob.drawing()

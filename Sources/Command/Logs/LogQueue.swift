@@ -20,6 +20,15 @@ struct LogQueue {
         case flush(DispatchSemaphore)
     }
 
+    /// What the writer does.
+    private enum Writer {
+        case busy
+        /// It found nothing, and waits for the first line.
+        case idle
+        /// It waits for more lines, but not for long.
+        case gathering
+    }
+
     /// What the writer takes at once.
     struct Batch {
         var records: [Record] = []
@@ -32,8 +41,9 @@ struct LogQueue {
     private let limits: Limits
     private var batch = Batch()
     private var bytes = 0
-    /// Whether the writer found nothing and waits.
-    private var isWriterWaiting = false
+    private var writer = Writer.busy
+    /// Whether the writer must not wait for more lines.
+    private var isUrgent = false
 
     init(limits: Limits = Limits()) {
         self.limits = limits
@@ -52,14 +62,23 @@ struct LogQueue {
         }
         batch.records.append(record)
         bytes += size
-        defer { isWriterWaiting = false }
-        return isWriterWaiting
+        if level >= .warning || batch.records.count >= limits.lines / 2 || bytes >= limits.bytes / 2 { isUrgent = true }
+        guard writer == .idle || writer == .gathering && isUrgent else { return false }
+        writer = .busy
+        return true
     }
 
-    /// Takes everything that waits; nil if there is nothing, in which case the writer must wait.
+    /// Begins the time in which lines gather; false if the writer must not wait for any.
+    mutating func gather() -> Bool {
+        if !isUrgent { writer = .gathering }
+        return !isUrgent
+    }
+
+    /// Takes everything that waits; nil if there is nothing, in which case the writer must wait for the first line.
     mutating func take() -> Batch? {
-        isWriterWaiting = batch.records.isEmpty
-        guard !isWriterWaiting else { return nil }
+        writer = batch.records.isEmpty ? .idle : .busy
+        isUrgent = false
+        guard writer == .busy else { return nil }
         let taken = batch
         batch = Batch()
         batch.records.reserveCapacity(min(taken.records.count, 256))

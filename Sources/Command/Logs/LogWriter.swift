@@ -6,9 +6,10 @@ import Synchronization
 /// Writes log lines to a descriptor on a thread of its own, so that neither formatting nor a blocked reader delays a
 /// request.
 ///
-/// Lines are written in the order in which they arrive, many with one `write(2)`. Lines that arrive while the
-/// descriptor blocks wait in a ``LogQueue``; those that it has no room for are counted, and reported in a line of their
-/// own once writing continues. The thread lives as long as the process.
+/// Lines are written in the order in which they arrive, many with one `write(2)`: lines below the level `warning` wait
+/// up to 50 ms for more. Lines that arrive while the descriptor blocks wait in a ``LogQueue``. Lines that it has no
+/// room for are counted, and reported in a line of their own once writing continues. The thread lives as long as the
+/// process.
 final class LogWriter: Sendable {
     let format: LogFormat
     /// The lowest level of events that are logged.
@@ -63,7 +64,7 @@ final class LogWriter: Sendable {
     // MARK: The thread
 
     /// The time in which lines gather before they are written: it bounds the wake-ups of this thread under load.
-    private static let gatheringMicroseconds: UInt32 = 5_000
+    private static let gatheringTime = DispatchTimeInterval.milliseconds(50)
     /// The size of one write, which bounds the memory of formatted lines.
     private static let maxWriteBytes = 64 << 10
 
@@ -83,7 +84,7 @@ final class LogWriter: Sendable {
             } else {
                 wake.wait()
             }
-            usleep(Self.gatheringMicroseconds)
+            if queue.withLock({ $0.gather() }) { _ = wake.wait(timeout: .now() + Self.gatheringTime) }
         }
     }
 

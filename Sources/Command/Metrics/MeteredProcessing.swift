@@ -41,15 +41,32 @@ struct MeteredProcessing: ImageProcessing {
     func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
+        try counting(job, \.self) { () throws(ImageProcessingError) in
+            try processing.process(job, interrupt: interrupt)
+        }
+    }
+
+    func attempt(
+        _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> JobAttempt {
+        try counting(job, \.image) { () throws(ImageProcessingError) in
+            try processing.attempt(job, within: allowance, interrupt: interrupt)
+        }
+    }
+
+    private func counting<Value>(
+        _ job: ImageJob, _ image: (Value) -> ProcessedImage?, _ body: () throws(ImageProcessingError) -> Value
+    ) throws(ImageProcessingError) -> Value {
         // A preview is not a variant, and failing to make one early is not a failure.
-        guard !job.isPartial else { return try processing.process(job, interrupt: interrupt) }
+        guard !job.isPartial else { return try body() }
         do throws(ImageProcessingError) {
-            let image = try processing.process(job, interrupt: interrupt)
+            let value = try body()
+            guard let image = image(value) else { return value }
             let counters = formats[image.format]
             counters?.variants.increment()
             counters?.bytes.increment(by: image.body.readableBytes)
             counters?.originalBytes.increment(by: job.sharedSource.count)
-            return image
+            return value
         } catch {
             let dimensions = [("codec", job.codec(for: error)), ("reason", error.label)]
             Counter(label: "darkroom_codec_failures_total", dimensions: dimensions, factory: metrics).increment()

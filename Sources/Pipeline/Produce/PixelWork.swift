@@ -38,38 +38,17 @@ struct PixelWork: Sendable {
     ///
     /// - Returns: the result, and the time on the thread.
     func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> (ProcessedImage, Duration) {
-        let processing = processing
-        let expectedWork = Mutex<Double?>(nil)
-        let weigh = { @Sendable (interrupt: @escaping @Sendable () -> Bool) in
-            let plan = try? processing.plan(job, interrupt: interrupt)
-            expectedWork.withLock { $0 = plan?.expectedWork }
-            return JobWeight(of: plan, sourceBytes: job.sharedSource.count)
-        }
-        let setAside = { @Sendable in processing.withdraw(job) }
-        let spans = PixelSpans(urgency)
+        let run = PixelRun(job: job, processing: processing, spans: PixelSpans(urgency))
         do throws(PipelineError) {
-            return try await queue.run(urgency: urgency, weigh: weigh, setAside: setAside) {
-                interrupt throws(PipelineError) in
-                spans?.startProcessing()
-                var stopwatch = Stopwatch()
-                do throws(ImageProcessingError) {
-                    var job = job
-                    job.expectedWork = expectedWork.withLock(\.self)
-                    let image = try processing.process(job, interrupt: interrupt)
-                    let duration = stopwatch.lap()
-                    spans?.finish(image)
-                    return (image, duration)
-                } catch {
-                    throw PipelineError(error)
-                }
-            }
+            return try await queue.run(
+                urgency: urgency, weigh: run.weigh, setAside: { run.processing.withdraw(job) }, run.process)
         } catch {
-            spans?.fail(error)
+            run.spans?.fail(error)
             throw error
         }
     }
 
-    /// Plans a job, which reads the header of its source.
+    /// Plans a job, which reads the header of its source. Does not process it.
     func plan(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> ImagePlan {
         let processing = processing
         return try await queue.run(urgency: urgency) { interrupt throws(PipelineError) in
@@ -80,5 +59,62 @@ struct PixelWork: Sendable {
                 throw PipelineError(error)
             }
         }
+    }
+}
+
+/// One job on its way through the queue. Its methods are called on pixel threads, one at a time.
+private final class PixelRun: Sendable {
+    let job: ImageJob
+    let processing: any ImageProcessing
+    let spans: PixelSpans?
+    private let expectedWork = Mutex<Double?>(nil)
+
+    init(job: ImageJob, processing: any ImageProcessing, spans: PixelSpans?) {
+        self.job = job
+        self.processing = processing
+        self.spans = spans
+    }
+
+    /// Weighs the job, and processes it at once if it is a usual one and the memory set aside for it suffices.
+    func weigh(
+        _ allowedBytes: Int, _ interrupt: @escaping @Sendable () -> Bool
+    ) throws(PipelineError) -> (JobWeight, (ProcessedImage, Duration)?) {
+        guard allowedBytes > 0, allowedBytes >= job.sharedSource.count else {
+            return (weight(of: try? processing.plan(job, interrupt: interrupt)), nil)
+        }
+        let start = spans?.now
+        var stopwatch = Stopwatch()
+        do throws(ImageProcessingError) {
+            let allowance = JobAllowance(memoryBytes: allowedBytes, work: JobWeight.maxUsualWork)
+            let attempt = try processing.attempt(job, within: allowance, interrupt: interrupt)
+            guard let image = attempt.image else { return (weight(of: attempt.plan), nil) }
+            let duration = stopwatch.lap()
+            spans?.startProcessing(at: start)
+            spans?.finish(image)
+            return (weight(of: attempt.plan), (image, duration))
+        } catch {
+            spans?.startProcessing(at: start)
+            throw PipelineError(error)
+        }
+    }
+
+    func process(_ interrupt: @escaping @Sendable () -> Bool) throws(PipelineError) -> (ProcessedImage, Duration) {
+        spans?.startProcessing()
+        var stopwatch = Stopwatch()
+        do throws(ImageProcessingError) {
+            var job = job
+            job.expectedWork = expectedWork.withLock(\.self)
+            let image = try processing.process(job, interrupt: interrupt)
+            let duration = stopwatch.lap()
+            spans?.finish(image)
+            return (image, duration)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    private func weight(of plan: ImagePlan?) -> JobWeight {
+        expectedWork.withLock { $0 = plan?.expectedWork }
+        return JobWeight(of: plan, sourceBytes: job.sharedSource.count)
     }
 }

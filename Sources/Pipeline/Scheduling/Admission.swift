@@ -6,8 +6,9 @@ import DarkroomWaiting
 /// go first, then jobs of the client that was served least, then the oldest.
 ///
 /// A job is weighed by the thread that takes it, because that reads the source's header. Until then it counts as a job
-/// of mean weight. A job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of
-/// times. Long jobs never occupy the last thread, so that the others do not wait for their end.
+/// of mean weight, and if no weighed job waits, memory is set aside for it, so that a usual job can run at once. A job
+/// that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. Long jobs never
+/// occupy the last thread, so that the others do not wait for their end.
 struct Admission {
     /// The resources of the queue.
     struct Capacity: Hashable, Sendable {
@@ -24,6 +25,8 @@ struct Admission {
         let urgency: Urgency
         /// Nil until it is weighed.
         var weight: JobWeight?
+        /// The memory that is set aside while it is weighed.
+        var allowedBytes = 0
         /// How often other jobs started before it since it was its turn.
         var timesOvertaken = 0
         var arrivedAt = ContinuousClock.now
@@ -55,10 +58,12 @@ struct Admission {
 
     /// The number of jobs that may start before a job whose turn it is but that does not fit.
     static let maxOvertakings = 16
+    /// The most memory that is set aside for a job while it is weighed.
+    static let maxAllowedBytes = 64 << 20
 
     let capacity: Capacity
     private(set) var waiting: WaitingJobs
-    /// The memory of the running jobs.
+    /// The memory of the running jobs, and the memory that is set aside for jobs while they are weighed.
     private(set) var runningBytes = 0
     /// The number of long jobs that run.
     private var runningLong = 0
@@ -130,19 +135,25 @@ struct Admission {
             member.job.timesOvertaken >= Self.maxOvertakings && lacksMemory(member.job) && rank(member) < first.rank
         }
         if exhausted { return .nothing }
-        let job = waiting.remove(at: first.index)
-        if job.weight != nil { recordOvertaking(by: job) }
+        var job = waiting.remove(at: first.index)
+        if job.weight == nil { job.allowedBytes = allowance } else { recordOvertaking(by: job) }
         start(job)
         return job.weight == nil ? .weigh(job) : .run(job)
     }
 
-    /// Sets the weight of a job that `next` returned for weighing.
+    /// The memory to set aside for a job that is weighed: an equal share for each thread.
+    private var allowance: Int {
+        let share = min(capacity.memoryBudgetBytes / capacity.threads, Self.maxAllowedBytes)
+        return share <= capacity.memoryBudgetBytes - runningBytes && waiting.weighed.isEmpty ? share : 0
+    }
+
+    /// Sets the weight of a job that `next` returned for weighing, and that has not run.
     ///
     /// - Returns: whether the job runs; else it waits again.
     mutating func weighed(_ number: Int, _ weight: JobWeight) -> Bool {
-        guard let held = running.removeValue(forKey: number) else { return false }
+        guard let held = removeRunning(number) else { return false }
         var job = held.job
-        job.weight = weight
+        (job.weight, job.allowedBytes) = (weight, 0)
         correctShare(of: held.client, bySeconds: -held.seconds)
         guard fits(weight) else {
             waiting.insert(job, shares)
@@ -154,11 +165,13 @@ struct Admission {
         return true
     }
 
-    /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other jobs.
-    mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
-        guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
-        runningBytes -= weight.bytes
-        if weight.isLong { runningLong -= 1 }
+    /// - Parameters:
+    ///   - weight: the weight of a job that ran while it was weighed.
+    ///   - wasCompleted: false if the job was canceled, so that its time says nothing about other jobs.
+    mutating func finish(
+        _ number: Int, _ weight: JobWeight? = nil, tookSeconds seconds: Double, wasCompleted: Bool = true
+    ) {
+        guard let done = removeRunning(number), let weight = weight ?? done.job.weight else { return }
         // The time of a drawing says nothing about other jobs, and would make their estimates far too long.
         if wasCompleted, !weight.isUnpredictable { throughput.record(weight, tookSeconds: seconds) }
         correctShare(of: done.client, bySeconds: seconds - done.seconds)
@@ -166,8 +179,15 @@ struct Admission {
 
     /// Drops a job that `next` returned for weighing and that was canceled.
     mutating func abandon(_ number: Int) {
-        guard let held = running.removeValue(forKey: number) else { return }
+        guard let held = removeRunning(number) else { return }
         correctShare(of: held.client, bySeconds: -held.seconds)
+    }
+
+    private mutating func removeRunning(_ number: Int) -> Running? {
+        guard let held = running.removeValue(forKey: number) else { return nil }
+        runningBytes -= held.job.weight?.bytes ?? held.job.allowedBytes
+        if held.job.weight?.isLong ?? false { runningLong -= 1 }
+        return held
     }
 
     mutating func remove(_ number: Int) -> Job? { waiting.remove(number) }
@@ -225,7 +245,7 @@ struct Admission {
         let seconds = throughput.seconds(job.weight)
         shares.charge(client, seconds: seconds)
         waiting.shareChanged(of: client, shares)
-        runningBytes += job.weight?.bytes ?? 0
+        runningBytes += job.weight?.bytes ?? job.allowedBytes
         if job.weight?.isLong ?? false { runningLong += 1 }
         running[job.number] = Running(job: job, client: client, seconds: seconds)
     }

@@ -93,10 +93,15 @@ final class WorkQueue: Sendable {
     /// that is canceled before it starts never runs.
     ///
     /// - Parameters:
-    ///   - weigh: estimates the cost of the work; called on a pixel thread first, with the same function.
+    ///   - weigh: estimates the cost of the work; called on a pixel thread first, with the same function and the memory
+    ///     that is set aside for the work. If that suffices, it may do the work and return its value.
     ///   - setAside: called if the work does not run right after it was weighed.
     func run<Value: Sendable>(
-        urgency: Urgency, weigh: @escaping @Sendable (@escaping @Sendable () -> Bool) -> JobWeight = { _ in .header },
+        urgency: Urgency,
+        weigh:
+            @escaping @Sendable (
+                _ allowedBytes: Int, _ interrupt: @escaping @Sendable () -> Bool
+            ) throws(PipelineError) -> (JobWeight, Value?) = { _, _ in (.header, nil) },
         setAside: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(PipelineError) -> Value
     ) async throws(PipelineError) -> Value {
@@ -105,9 +110,20 @@ final class WorkQueue: Sendable {
         let isCancelled = CancellationFlag()
         let number = admit(
             Item(
-                urgency: urgency, isCancelled: isCancelled, weigh: { weigh { isCancelled.isRaised } },
+                urgency: urgency, isCancelled: isCancelled,
+                weigh: { allowedBytes in
+                    do throws(PipelineError) {
+                        let (weight, value) = try weigh(allowedBytes) { isCancelled.isRaised }
+                        return (weight, value.map { value in { wait.end(.success(value)) } })
+                    } catch {
+                        return (.header, { wait.end(.failure(error)) })
+                    }
+                },
                 setAside: setAside,
-                run: { wait.end(Result { () throws(PipelineError) in try work { isCancelled.isRaised } }) },
+                run: {
+                    let result = Result { () throws(PipelineError) in try work { isCancelled.isRaised } }
+                    return { wait.end(result) }
+                },
                 refuse: { wait.end(.failure($0)) }))
         return try await wait.answer { [self] in
             isCancelled.raise()
@@ -140,18 +156,28 @@ final class WorkQueue: Sendable {
             let (step, expired) = state.withLock { $0.takeNext(at: now) }
             for (item, error) in expired { item.refuse(error) }
             switch step {
-            case .work(let number, let item, let isWeighed):
+            case .work(let number, let item):
                 // Another job may fit alongside this one.
                 wake()
-                if isWeighed || weigh(item, number) { perform(item, number) }
+                perform(item, number)
+            case .weigh(let number, let item, let allowedBytes):
+                wake()
+                if weigh(item, number, allowedBytes) { perform(item, number) }
             case .idle: signal.wait()
             case .closed: return
             }
         }
     }
 
-    private func weigh(_ item: Item, _ number: Int) -> Bool {
-        let weight = item.weigh()
+    /// - Returns: whether the job is to be performed now.
+    private func weigh(_ item: Item, _ number: Int, _ allowedBytes: Int) -> Bool {
+        let start = ContinuousClock.now
+        let (weight, deliver) = item.weigh(allowedBytes)
+        if let deliver {
+            finish(item, number, weight, since: start)
+            deliver()
+            return false
+        }
         let (runs, refused) = state.withLock { $0.weighed(item, number, weight) }
         if !runs { item.setAside() }
         refused?.refuse(.cancelled)
@@ -160,10 +186,16 @@ final class WorkQueue: Sendable {
 
     private func perform(_ item: Item, _ number: Int) {
         let start = ContinuousClock.now
-        item.run()
+        let deliver = item.run()
+        finish(item, number, since: start)
+        deliver()
+    }
+
+    private func finish(_ item: Item, _ number: Int, _ weight: JobWeight? = nil, since start: ContinuousClock.Instant) {
         let took = start.duration(to: .now)
         state.withLock {
-            $0.admission.finish(number, tookSeconds: took / .seconds(1), wasCompleted: !item.isCancelled.isRaised)
+            $0.admission.finish(
+                number, weight, tookSeconds: took / .seconds(1), wasCompleted: !item.isCancelled.isRaised)
         }
         wake()
     }

@@ -2,13 +2,17 @@ import Synchronization
 
 /// The state that a ``WorkQueue``'s lock protects. Its methods assume that the lock is held.
 struct WorkQueueState {
+    /// Passes the result of a job on, once the job no longer counts as running.
+    typealias Delivery = () -> Void
+
     /// A job and the functions that weigh, set aside, run and refuse it.
     struct Item: Sendable {
         let urgency: Urgency
         let isCancelled: CancellationFlag
-        let weigh: @Sendable () -> JobWeight
+        /// Weighs the job, and runs it if the memory set aside for it suffices; the result is nil if not.
+        let weigh: @Sendable (_ allowedBytes: Int) -> (weight: JobWeight, deliver: Delivery?)
         let setAside: @Sendable () -> Void
-        let run: @Sendable () -> Void
+        let run: @Sendable () -> Delivery
         let refuse: @Sendable (PipelineError) -> Void
     }
 
@@ -17,7 +21,9 @@ struct WorkQueueState {
 
     /// The next step of a thread.
     enum Step {
-        case work(Int, Item, isWeighed: Bool)
+        case work(Int, Item)
+        /// Weigh the job. That much memory is set aside for it.
+        case weigh(Int, Item, allowedBytes: Int)
         case idle
         case closed
     }
@@ -68,8 +74,8 @@ struct WorkQueueState {
     mutating func takeNext(at now: ContinuousClock.Instant) -> (Step, expired: [Refused]) {
         let expired = admission.removeExpired(at: now).compactMap { refuse($0, .expired) }
         switch admission.next() {
-        case .run(let job): return (start(job, isWeighed: true), expired)
-        case .weigh(let job): return (start(job, isWeighed: false), expired)
+        case .run(let job): return (.work(job.number, start(job)), expired)
+        case .weigh(let job): return (.weigh(job.number, start(job), allowedBytes: job.allowedBytes), expired)
         case .nothing:
             if isClosed { return (.closed, expired) }
             idle += 1
@@ -98,10 +104,10 @@ struct WorkQueueState {
         return admission.removeAll().compactMap { items.removeValue(forKey: $0.number) }
     }
 
-    private mutating func start(_ job: Admission.Job, isWeighed: Bool) -> Step {
+    private mutating func start(_ job: Admission.Job) -> Item {
         guard let item = items.removeValue(forKey: job.number) else { preconditionFailure() }
         job.urgency.setQueued(false)
-        return .work(job.number, item, isWeighed: isWeighed)
+        return item
     }
 
     private mutating func refuse(_ job: Admission.Job, _ refusal: Admission.Refusal) -> Refused? {

@@ -25,8 +25,12 @@ final class PixelSpans: Sendable {
         state = Mutex(State(current: queue.span))
     }
 
-    func startProcessing() {
-        let now = DefaultTracerClock.now
+    /// The time, for ``startProcessing(at:)``.
+    var now: DefaultTracerClock.Timestamp { DefaultTracerClock.now }
+
+    /// Ends the wait for a thread at that time, by default now.
+    func startProcessing(at time: DefaultTracerClock.Timestamp? = nil) {
+        let now = time ?? now
         let queue = state.withLock { state in
             let queue = state.current
             state = State(current: tracer.startSpan("process", context: context, at: now), processingSince: now)

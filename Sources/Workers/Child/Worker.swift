@@ -57,6 +57,13 @@ struct WorkerLoop {
             case .go:
                 guard let job = planned.take() else { throw .malformed }
                 try process(job)
+            case .attempt(let allowance):
+                guard let plan = try plan(received) else { break }
+                guard allowance.permits(plan) else {
+                    try reply(.plan(plan))
+                    break
+                }
+                if let job = planned.take() { try process(job, plan) }
             case .drop: planned = nil
             case .process:
                 if try plan(received) != nil, let job = planned.take() { try process(job) }
@@ -96,7 +103,8 @@ struct WorkerLoop {
         }
     }
 
-    private func process(_ job: PreparedJob) throws(WireError) {
+    /// - Parameter plan: the plan to reply with the image.
+    private func process(_ job: PreparedJob, _ plan: ImagePlan? = nil) throws(WireError) {
         let socket = socket
         let image: ProcessedImage
         do throws(ImageProcessingError) {
@@ -106,12 +114,12 @@ struct WorkerLoop {
         }
         guard image.body.readableBytes <= setup.maxResultBytes else { return try replyTooLarge() }
         if image.body.readableBytes <= MessageSocket.maxBodyBytes {
-            do throws(WireError) { return try reply(.image(image), body: image.body) } catch {
+            do throws(WireError) { return try reply(.image(image, plan), body: image.body) } catch {
                 guard error == .system(EMSGSIZE) else { throw error }
             }
         }
         guard let result = try? MemoryFile(copying: image.body) else { return try replyTooLarge() }
-        try reply(.image(image), attached: result.descriptor)
+        try reply(.image(image, plan), attached: result.descriptor)
     }
 
     private func replyTooLarge() throws(WireError) {

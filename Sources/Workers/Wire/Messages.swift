@@ -45,7 +45,7 @@ struct WorkerHello: Codable {
 
 /// A request to a worker. Every request except `cancel`, `drop` and `mark` has one reply, in order.
 enum WorkerRequest: Codable, Equatable {
-    /// Keeps the attached bytes as the mark of the next `plan` or `process`.
+    /// Keeps the attached bytes as the mark of the next `plan`, `process` or `attempt`.
     case mark
     /// Reads the header of the attached source of an ``EncodedJob`` and keeps both for `go`, until the next job or
     /// `drop`.
@@ -56,6 +56,9 @@ enum WorkerRequest: Codable, Equatable {
     case drop
     /// Processes the attached source of an ``EncodedJob``.
     case process
+    /// Processes the attached source of an ``EncodedJob`` if its plan stays within the allowance; else the same as
+    /// `plan`.
+    case attempt(JobAllowance)
     case removeDecoded(identity: String)
     case shrink(fraction: Double)
     /// Cancels the running job. A busy worker treats any message as this one.
@@ -91,8 +94,9 @@ struct EncodedJob: Equatable {
 /// A worker's reply to a request, followed by the body of an image that is not attached as sealed memory.
 struct WorkerReply: Codable {
     enum Outcome: Codable {
-        /// Without its bytes, and unchecked until ``ProcessedImage/isPlausible(for:)``.
-        case image(ProcessedImage)
+        /// Without its bytes, and unchecked until ``ProcessedImage/isPlausible(for:)``. With the plan, unchecked until
+        /// ``ImagePlan/isPlausible``, in the reply to an attempt.
+        case image(ProcessedImage, ImagePlan?)
         /// Unchecked until ``ImagePlan/isPlausible``.
         case plan(ImagePlan)
         /// With texts of any length until ``ImageProcessingError/shortened``.

@@ -8,7 +8,8 @@ extension FuzzTests {
     @Test func `a reply of a worker is malformed, or the same when it is written again`() throws {
         let statistics = DecodedStatistics(entries: 1, bytes: 2, hits: 3, misses: 4)
         let outcomes: [WorkerReply.Outcome] = [
-            .done, .image(Self.image), .plan(Self.plan), .failure(.corrupt("a")), .failure(.mark(.tooLarge("b"))),
+            .done, .image(Self.image, nil), .image(Self.image, Self.plan), .plan(Self.plan), .failure(.corrupt("a")),
+            .failure(.mark(.tooLarge("b"))),
             .probes([ProbeResult(name: "c", failure: 1)]),
         ]
         let seeds = try outcomes.map { try Self.written(WorkerReply(outcome: $0, decoded: statistics)) }
@@ -16,7 +17,7 @@ extension FuzzTests {
             guard let reply = Self.read(WorkerReply.self, input) else { return }
             try hold(try Self.isStable(reply), "\(reply)")
             if case .plan(let plan) = reply.outcome { _ = plan.isPlausible }
-            if case .image(let image) = reply.outcome { _ = image.isPlausible(for: Self.job) }
+            if case .image(let image, _) = reply.outcome { _ = image.isPlausible(for: Self.job) }
             if case .failure(let error) = reply.outcome { _ = error.shortened }
         }
     }
@@ -24,6 +25,7 @@ extension FuzzTests {
     @Test func `a request to a worker is malformed, or the same when it is written again`() throws {
         let requests: [WorkerRequest] = [
             .plan, .process, .go, .drop, .cancel, .shrink(fraction: 0.5), .removeDecoded(identity: "a"),
+            .attempt(JobAllowance(memoryBytes: 1, work: 2)),
         ]
         fuzzer.run("worker-request", bytes: try requests.map(Self.written)) { input in
             guard let request = Self.read(WorkerRequest.self, input) else { return }

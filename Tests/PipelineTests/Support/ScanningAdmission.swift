@@ -78,9 +78,9 @@ struct ScanningAdmission {
     ///
     /// - Returns: whether the job runs; else it waits again.
     mutating func weighed(_ number: Int, _ weight: JobWeight) -> Bool {
-        guard let held = running.removeValue(forKey: number) else { return false }
+        guard let held = removeRunning(number) else { return false }
         var job = held.job
-        job.weight = weight
+        (job.weight, job.allowedBytes) = (weight, 0)
         shares.correct(held.client, bySeconds: -held.seconds)
         guard fits(weight) else {
             waiting.append(job)
@@ -92,17 +92,24 @@ struct ScanningAdmission {
     }
 
     /// - Parameter wasCompleted: false if the job was canceled, so that its time says nothing about other jobs.
-    mutating func finish(_ number: Int, tookSeconds seconds: Double, wasCompleted: Bool = true) {
-        guard let done = running.removeValue(forKey: number), let weight = done.job.weight else { return }
-        runningBytes -= weight.bytes
+    mutating func finish(
+        _ number: Int, _ weight: JobWeight? = nil, tookSeconds seconds: Double, wasCompleted: Bool = true
+    ) {
+        guard let done = removeRunning(number), let weight = weight ?? done.job.weight else { return }
         if wasCompleted, !weight.isUnpredictable { throughput.record(weight, tookSeconds: seconds) }
         shares.correct(done.client, bySeconds: seconds - done.seconds)
     }
 
     /// Drops a job that `next` returned for weighing and that was canceled.
     mutating func abandon(_ number: Int) {
-        guard let held = running.removeValue(forKey: number) else { return }
+        guard let held = removeRunning(number) else { return }
         shares.correct(held.client, bySeconds: -held.seconds)
+    }
+
+    private mutating func removeRunning(_ number: Int) -> Running? {
+        guard let held = running.removeValue(forKey: number) else { return nil }
+        runningBytes -= held.job.weight?.bytes ?? held.job.allowedBytes
+        return held
     }
 
     mutating func remove(_ number: Int) -> Job? {
@@ -157,8 +164,13 @@ struct ScanningAdmission {
     }
 
     private mutating func takeJob(at index: Int) -> Admission.Step {
-        let job = waiting.remove(at: index)
-        if job.weight != nil { recordOvertaking(by: job) }
+        var job = waiting.remove(at: index)
+        if job.weight != nil {
+            recordOvertaking(by: job)
+        } else if waiting.allSatisfy({ $0.weight == nil }) {
+            let share = min(capacity.memoryBudgetBytes / capacity.threads, Admission.maxAllowedBytes)
+            if runningBytes + share <= capacity.memoryBudgetBytes { job.allowedBytes = share }
+        }
         start(job)
         return job.weight == nil ? .weigh(job) : .run(job)
     }
@@ -174,7 +186,7 @@ struct ScanningAdmission {
         let client = shares.leastServed(of: job.urgency.clients)
         let seconds = throughput.seconds(job.weight)
         shares.charge(client, seconds: seconds)
-        runningBytes += job.weight?.bytes ?? 0
+        runningBytes += job.weight?.bytes ?? job.allowedBytes
         running[job.number] = Running(job: job, client: client, seconds: seconds)
     }
 
