@@ -43,6 +43,9 @@ let package = Package(
             ],
             path: "Sources/Floor", swiftSettings: swiftSettings),
         .executableTarget(
+            name: "download", dependencies: ["DarkroomMachine", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Sources/Download", swiftSettings: swiftSettings),
+        .executableTarget(
             name: "widths",
             dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Widths", swiftSettings: swiftSettings),

@@ -68,5 +68,6 @@ bench_images
 make --no-print-directory -C "$root" release
 options=(--images "$images" --darkroom "$root/.build/dist/darkroom" --rounds "${ROUNDS:-5}")
 if needs misses || needs growth; then options+=(--floor "$(product floor)"); fi
+if needs misses; then options+=(--download "$(product download)"); fi
 if needs store; then options+=(--store-bench "$(product StoreBench)" --entries "${ENTRIES:-1000000}"); fi
 exec python3 -B "$here/measure" "${options[@]}" "${sections[@]}"

@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--images", type=Path, required=True, help="folder of make-bench-images.py")
     parser.add_argument("--darkroom", type=Path, required=True)
     parser.add_argument("--floor", type=Path)
+    parser.add_argument("--download", type=Path)
     parser.add_argument("--store-bench", type=Path)
     parser.add_argument("--entries", type=int, default=1_000_000, help="entries of the section store")
     parser.add_argument("--rounds", type=int, default=5)
@@ -46,7 +47,7 @@ def measure(options: argparse.Namespace, work: Path) -> None:
     with Nginx(work) as nginx:
         context = Context(
             Report(options.json, options.rounds), nginx, work, options.darkroom.resolve(), options.floor,
-            options.store_bench, options.entries, images)
+            options.download, options.store_bench, options.entries, images)
         for section in options.sections or SECTIONS:
             import_module(section).measure(context)
     print(f"figures: {options.json}")

@@ -15,6 +15,8 @@ class Context:
     work: Path
     darkroom: Path
     floor: Path | None
+    download: Path | None
+    """The program that downloads and does nothing else."""
     store_bench: Path | None
     entries: int
     """The number of entries of the disk cache in the section `store`."""

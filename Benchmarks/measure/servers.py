@@ -77,6 +77,29 @@ class Darkroom:
             self.process.stdout.close()
 
 
+class Download:
+    """The program that downloads, hashes and stores an original, and answers with as many bytes as a small image has."""
+
+    def __init__(self, binary: Path) -> None:
+        self.process = subprocess.Popen([binary], stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.base = self.process.stdout.readline().strip()
+
+    def url(self, source: str) -> str:
+        return f"{self.base}/?url={source}"
+
+    def settled_cpu(self) -> tuple[float, float]:
+        return cpu_seconds(self.pid)
+
+    def __enter__(self) -> "Download":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(END_SECONDS)
+        self.process.stdout.close()
+
+
 class Nginx:
     """The origin of all sources, and the baseline for static files; both with an access log to a file."""
 

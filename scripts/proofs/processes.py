@@ -125,6 +125,30 @@ def times(pid: int) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+class Steps(NamedTuple):
+    """What a process has done so far, without its children."""
+
+    switches: int
+    """Context switches of the threads that have not ended, voluntary and involuntary ones."""
+    faults: int
+    """Page faults without a read from disk."""
+    reads: int
+    """System calls that read from files or sockets by read(2) and its kin; not recv(2)."""
+    writes: int
+
+    @staticmethod
+    def of(pid: int) -> "Steps":
+        process = PROC / str(pid)
+        switches = 0
+        for thread in (process / "task").iterdir():
+            with suppress(OSError):
+                lines = (thread / "status").read_text().splitlines()
+                switches += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+        faults = int((process / "stat").read_text().rpartition(")")[2].split()[7])
+        calls = dict(line.split(": ") for line in (process / "io").read_text().splitlines())
+        return Steps(switches, faults, int(calls["syscr"]), int(calls["syscw"]))
+
+
 def waited_for(condition: Callable[[], bool], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not (is_met := condition()) and time.monotonic() < deadline:

@@ -1,7 +1,7 @@
 import DarkroomEviction
 import Foundation
 
-/// The hit ratio of the memory tier's SIEVE next to that of LRU, on the same traces: prints one line for each. The same
+/// The hit ratio of the memory tier's SIEVE next to LRU's, on the same traces: prints one line for each. The same
 /// lines each time.
 ///
 /// A trace is a million requests for 100,000 objects of equal size whose popularity follows Zipf's law, alone or with
