@@ -1,5 +1,6 @@
 package import DarkroomHTTPCaching
 package import DarkroomStore
+import DarkroomWaiting
 package import Foundation
 package import Logging
 
@@ -23,7 +24,7 @@ package final class ImageCache: Sendable {
     let now: @Sendable () -> Date
     let effects: PurgeEffects
     /// Writes whose end matters although no request waits for them.
-    let writes = OwnedTasks()
+    let writes = OwnedTasks<Never>()
 
     /// The budget of the records as a fraction of the memory tier's: one sixteenth.
     private static let recordsDivisor = 16

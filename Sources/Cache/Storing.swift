@@ -1,5 +1,6 @@
 import DarkroomMachine
 package import DarkroomStore
+import DarkroomWaiting
 
 // Storing of originals and variants, unless a purge intervened.
 //

@@ -102,7 +102,7 @@ public final class ImagePipeline: Sendable {
                 queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
             producer: VariantProducer(
                 pixels: pixels, cache: cache, speed: EncodingSpeed(configuration.efforts), now: now),
-            background: BackgroundWork(deadlines: deadlines),
+            deadlines: deadlines,
             upgrades: FormatUpgrades(configuration, deadlines: deadlines, queue: pixels.queue),
             encodingBudget: configuration.encodingBudget, now: now)
     }

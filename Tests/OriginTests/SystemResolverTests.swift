@@ -21,7 +21,7 @@ private final class ScriptedLookups: Sendable {
     var started: [String] { names.withLock { $0 } }
 
     func resolver(
-        clock: any Clock<Duration> = SteppedClock(), _ change: (inout LookupLimits) -> Void = { _ in }
+        clock: any Clock<Duration> = TestClock(), _ change: (inout LookupLimits) -> Void = { _ in }
     ) -> SystemResolver {
         var limits = LookupLimits()
         change(&limits)
@@ -120,12 +120,11 @@ struct SystemResolverTests {
     }
 
     @Test func `A lookup is given up at the timeout, its name then fails at once, and a late answer is used`() async {
-        let clock = SteppedClock()
-        var sleeps = clock.sleeps.makeAsyncIterator()
+        let clock = TestClock()
         let resolver = lookups.resolver(clock: clock)
         let calls = await lookups.callWaiting(resolver, [("a.test", ""), ("a.test", "")])
         // Both timers sleep.
-        for _ in 1...2 { _ = await sleeps.next() }
+        for _ in 1...2 { _ = await clock.nextSleep() }
         clock.advance(to: .seconds(5))
         for call in calls { #expect(await call.value == .failure(.timedOut(.resolving))) }
         #expect(await resolver.result(of: "a.test") == .failure(.timedOut(.resolving)))
@@ -135,11 +134,10 @@ struct SystemResolverTests {
     }
 
     @Test func `A call that gets no thread leaves the queue after two seconds, others get the next free one`() async {
-        let clock = SteppedClock()
-        var sleeps = clock.sleeps.makeAsyncIterator()
+        let clock = TestClock()
         let resolver = lookups.resolver(clock: clock) { $0.threads = 1 }
         let calls = await lookups.callWaiting(resolver, [("a.test", ""), ("b.test", "")])
-        for _ in 1...2 { _ = await sleeps.next() }
+        for _ in 1...2 { _ = await clock.nextSleep() }
         clock.advance(to: .seconds(2))
         #expect(await calls[1].value == .failure(.timedOut(.waiting)))
         let next = await lookups.callWaiting(resolver, [("c.good", "")])

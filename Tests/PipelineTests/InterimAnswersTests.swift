@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import Foundation
 import HTTPTypes
 import Testing

@@ -125,6 +125,9 @@ package final class TestClock: Clock {
         for sleeper in state.withLock({ $0.advance(by: duration) }) { sleeper.continuation.resume() }
     }
 
+    /// - Parameter offset: the time since the clock was made.
+    package func advance(to offset: Swift.Duration) { advance(by: offset - elapsed) }
+
     /// Sets the wall clock ahead or back, while no time passes.
     package func setDate(ahead seconds: TimeInterval) {
         state.withLock { $0.date += seconds }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct DeadlineTests {
-    private let clock = SteppedClock()
+    private let clock = TestClock()
     private let timer: DeadlineTimer
     private let news: AsyncStream<String>
     private let tell: AsyncStream<String>.Continuation
@@ -19,15 +19,15 @@ struct DeadlineTests {
     private func begin(_ name: String) -> Int { timer.begin { [tell] in tell.yield(name) } }
 
     @Test func `Each deadline passes at its own time, in order, while one sleep at a time is under way`() async {
-        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        var news = news.makeAsyncIterator()
         _ = begin("first")
-        #expect(await sleeps.next() == .seconds(10))
+        #expect(await clock.nextSleep() == .seconds(10))
         clock.advance(to: .seconds(4))
         _ = begin("second")
         _ = begin("third")
         clock.advance(to: .seconds(13))
         #expect(await news.next() == "first")
-        #expect(await sleeps.next() == .seconds(14))
+        #expect(await clock.nextSleep() == .seconds(1))
         #expect(timer.count == 2)
         clock.advance(to: .seconds(14))
         #expect(await news.next() == "second")
@@ -36,9 +36,9 @@ struct DeadlineTests {
     }
 
     @Test func `A deadline that was ended does not pass, and the next one does`() async {
-        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        var news = news.makeAsyncIterator()
         let first = begin("first")
-        _ = await sleeps.next()
+        _ = await clock.nextSleep()
         clock.advance(to: .seconds(1))
         let second = begin("second")
         timer.end(first)
@@ -46,34 +46,34 @@ struct DeadlineTests {
         _ = begin("third")
         #expect(timer.count == 1)
         clock.advance(to: .seconds(10))
-        #expect(await sleeps.next() == .seconds(11))
+        #expect(await clock.nextSleep() == .seconds(1))
         clock.advance(to: .seconds(11))
         #expect(await news.next() == "third")
     }
 
     @Test func `A deadline after a time without any passes too`() async {
-        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        var news = news.makeAsyncIterator()
         _ = begin("first")
-        _ = await sleeps.next()
+        _ = await clock.nextSleep()
         clock.advance(to: .seconds(10))
         #expect(await news.next() == "first")
         clock.advance(to: .seconds(100))
         _ = begin("second")
-        #expect(await sleeps.next() == .seconds(110))
+        #expect(await clock.nextSleep() == .seconds(10))
         clock.advance(to: .seconds(110))
         #expect(await news.next() == "second")
     }
 
     @Test func `A deadline that comes before the others passes first`() async {
-        var (news, sleeps) = (news.makeAsyncIterator(), clock.sleeps.makeAsyncIterator())
+        var news = news.makeAsyncIterator()
         _ = begin("usual")
-        #expect(await sleeps.next() == .seconds(10))
+        #expect(await clock.nextSleep() == .seconds(10))
         _ = timer.begin(after: .seconds(3)) { [tell] in tell.yield("short") }
-        #expect(await sleeps.next() == .seconds(3))
+        #expect(await clock.nextSleep() == .seconds(3))
         _ = timer.begin(after: .seconds(20)) { [tell] in tell.yield("long") }
         clock.advance(to: .seconds(3))
         #expect(await news.next() == "short")
-        #expect(await sleeps.next() == .seconds(10))
+        #expect(await clock.nextSleep() == .seconds(7))
         clock.advance(to: .seconds(25))
         #expect(await news.next() == "usual")
         #expect(await news.next() == "long")
@@ -126,7 +126,6 @@ struct DeadlineTests {
     @Test func `An operation is canceled at the deadline and fails as expired`() async {
         let (silence, writer) = AsyncStream<Never>.makeStream()
         defer { writer.finish() }
-        var sleeps = clock.sleeps.makeAsyncIterator()
         let call = Task { [timer] in
             do throws(Failure) {
                 try await withDeadline(timer, expired: .timedOut) { () async throws(Failure) in
@@ -138,7 +137,7 @@ struct DeadlineTests {
                 return error
             }
         }
-        _ = await sleeps.next()
+        _ = await clock.nextSleep()
         clock.advance(to: .seconds(10))
         #expect(await call.value == .timedOut)
         #expect(timer.count == 0)

@@ -51,7 +51,7 @@ final class PurgeFollower: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let polls = SingleFlight<Bool, Bool, Void>()
-    private let sweeps = OwnedTasks()
+    private let sweeps = OwnedTasks<Never>()
 
     init(_ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords, logger: Logger) {
         self.shared = shared

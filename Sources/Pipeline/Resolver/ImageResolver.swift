@@ -2,6 +2,7 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import Foundation
 import NIOCore
 
@@ -15,7 +16,9 @@ struct ImageResolver: Sendable {
     let cache: ImageCache
     let fetcher: SharedFetch
     let producer: VariantProducer
-    let background: BackgroundWork
+    let deadlines: DeadlineTimer
+    /// Revalidations, by source. A later request for the source starts one that was dropped.
+    let background = OwnedTasks<StoreKey>(capacity: 64)
     let upgrades: FormatUpgrades
     /// See ``PipelineConfiguration/encodingBudget``.
     let encodingBudget: Duration
@@ -279,17 +282,23 @@ struct ImageResolver: Sendable {
         let request = request.inBackground
         // Revalidation is pointless if its result may not be stored.
         guard !request.cache.store.union.isEmpty, cache.failures.current(of: request, now: now()) == nil else { return }
-        background.run(request.keys.source) { () async throws(PipelineError) in
-            var look = CacheLook(record: known)
-            if await cache.lookFurther(request.access, &look), let record = look.record,
-                record.freshness.remaining(at: now()) > .zero
-            {
-                return
+        background.run(request.keys.source) {
+            try? await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
+                try await revalidate(request, known)
             }
-            var inquiry = Inquiry(request, CacheLook(record: known), now: now())
-            inquiry.resolution = Resolution(revalidating: known.freshness, demands: request.demands, now: now())
-            _ = try await carryOut(&inquiry)
         }
+    }
+
+    private func revalidate(_ request: ResolvedRequest, _ known: SourceRecord) async throws(PipelineError) {
+        var look = CacheLook(record: known)
+        if await cache.lookFurther(request.access, &look), let record = look.record,
+            record.freshness.remaining(at: now()) > .zero
+        {
+            return
+        }
+        var inquiry = Inquiry(request, CacheLook(record: known), now: now())
+        inquiry.resolution = Resolution(revalidating: known.freshness, demands: request.demands, now: now())
+        _ = try await carryOut(&inquiry)
     }
 
     // MARK: Responses

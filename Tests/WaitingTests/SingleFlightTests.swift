@@ -1,8 +1,7 @@
-import DarkroomWaiting
 import Synchronization
 import Testing
 
-@testable import DarkroomCache
+@testable import DarkroomWaiting
 
 /// Lookups that callers share, and work that outlives a request.
 @Suite(.timeLimit(.minutes(1)))
@@ -69,7 +68,7 @@ struct SingleFlightTests {
     }
 
     @Test func `Work ends with its owner, which starts no more`() async {
-        let (tasks, gate) = (OwnedTasks(), Gate())
+        let (tasks, gate) = (OwnedTasks<String>(), Gate())
         let wasCanceled = AsyncStream<Bool>.makeStream()
         tasks.run {
             await gate.pass()
@@ -85,5 +84,25 @@ struct SingleFlightTests {
         }
         tasks.run { Issue.record("Started after the end.") }
         await tasks.drain()
+    }
+
+    @Test func `Work with a key is dropped while the key has some, and any work beyond the capacity`() async {
+        let (tasks, gate) = (OwnedTasks<String>(capacity: 2), Gate())
+        let names = Mutex<[String]>([])
+        let run = { @Sendable (key: String?, name: String) in
+            tasks.run(key) {
+                await gate.pass()
+                names.withLock { $0.append(name) }
+            }
+        }
+        run("a", "first")
+        run("a", "dropped")
+        run(nil, "second")
+        run("b", "dropped")
+        gate.open()
+        await tasks.drain()
+        run("a", "third")
+        await tasks.drain()
+        #expect(names.withLock { $0.sorted() } == ["first", "second", "third"])
     }
 }
