@@ -11,11 +11,11 @@ struct CoalescerTests {
     private let gate = Gate()
     private let runs = Counter()
 
-    /// A caller in its own task, whose work waits at the gate.
+    /// A caller in its own task, which waits when this returns, and whose work waits at the gate.
     private func caller(
         _ key: String = "key", priority: Priority = .normal, deadline: Deadline? = nil, _ answer: Int = 7
     ) -> Task<Result<Int, PipelineError>, Never> {
-        Task { [coalescer, gate, runs] in
+        Task.immediate { [coalescer, gate, runs] in
             do throws(PipelineError) {
                 return .success(
                     try await coalescer.value(for: key, urgency: Urgency(priority), deadline: deadline) {
@@ -32,7 +32,7 @@ struct CoalescerTests {
 
     @Test func `Equal requests run the work once, and all get the result`() async {
         let callers = (0..<50).map { _ in caller() }
-        await until { coalescer.waiters(for: "key") == 50 }
+        #expect(coalescer.waiters(for: "key") == 50)
         gate.open()
         for caller in callers { #expect(await caller.value == .success(7)) }
         #expect(runs.value == 1)
@@ -42,7 +42,7 @@ struct CoalescerTests {
     @Test func `Different keys run their own work`() async {
         let first = caller("a", 1)
         let second = caller("b", 2)
-        await until { coalescer.count == 2 }
+        #expect(coalescer.count == 2)
         gate.open()
         #expect(await first.value == .success(1))
         #expect(await second.value == .success(2))
@@ -51,9 +51,9 @@ struct CoalescerTests {
 
     @Test func `When the first requester leaves, the others still get the result of the same work`() async {
         let first = caller()
-        await until { coalescer.waiters(for: "key") == 1 }
+        #expect(coalescer.waiters(for: "key") == 1)
         let second = caller()
-        await until { coalescer.waiters(for: "key") == 2 }
+        #expect(coalescer.waiters(for: "key") == 2)
         first.cancel()
         #expect(await first.value == .failure(.cancelled))
         gate.open()
@@ -72,9 +72,9 @@ struct CoalescerTests {
     @Test func `A requester whose deadline passes leaves, and the others still get the result`() async {
         let deadline = Deadline()
         let first = caller(deadline: deadline)
-        await until { coalescer.waiters(for: "key") == 1 }
+        #expect(coalescer.waiters(for: "key") == 1)
         let second = caller()
-        await until { coalescer.waiters(for: "key") == 2 }
+        #expect(coalescer.waiters(for: "key") == 2)
         deadline.pass()
         #expect(await first.value == .failure(.cancelled))
         #expect(await caller(deadline: deadline).value == .failure(.cancelled))
@@ -114,7 +114,7 @@ struct CoalescerTests {
 
     @Test func `When the work fails, every waiter gets the same error and the key is free before they resume`() async {
         let callers = (0..<5).map { _ in
-            Task { [coalescer, gate] in
+            Task.immediate { [coalescer, gate] in
                 do throws(PipelineError) {
                     _ = try await coalescer.value(for: "key", urgency: Urgency(.normal)) { _ throws(PipelineError) in
                         await gate.pass()
@@ -126,7 +126,7 @@ struct CoalescerTests {
                 }
             }
         }
-        await until { coalescer.waiters(for: "key") == 5 }
+        #expect(coalescer.waiters(for: "key") == 5)
         gate.open()
         for caller in callers {
             let (error, keys) = await caller.value
@@ -146,10 +146,10 @@ struct CoalescerTests {
         }
         await shared.wait { $0 != nil }
         let own = Urgency(.normal)
-        let joining = Task { [coalescer] in
+        let joining = Task.immediate { [coalescer] in
             try await coalescer.value(for: "key", urgency: own) { _ throws(PipelineError) in 2 }.value
         }
-        await until { shared.value?.level == .normal }
+        #expect(shared.value?.level == .normal)
         own.raise(to: .high)
         #expect(shared.value?.level == .high)
         gate.open()

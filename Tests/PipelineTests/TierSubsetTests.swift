@@ -15,7 +15,7 @@ import Testing
 struct TierSubsetTests {
     static let subsets = (0..<8).map { TierSet(rawValue: $0) }
 
-    /// The tiers of a pipeline, which share nothing with those of other pipelines.
+    /// The tiers of a pipeline, which share nothing with other pipelines.
     private struct Tiers {
         let set: TierSet
         let disk = MemoryDisk()
