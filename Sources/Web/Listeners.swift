@@ -149,7 +149,7 @@ struct Endpoints: Sendable {
 extension Endpoints {
     /// The endpoints of a pipeline.
     ///
-    /// - Parameter metrics: those of the listeners.
+    /// - Parameter metrics: the metrics of the listeners.
     init(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
         _ observability: Observability, metrics: RequestMetrics, rateLimiter: RateLimiter = RateLimiter()

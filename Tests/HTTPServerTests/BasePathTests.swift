@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomHTTPServer
 
-/// Paths below that of a reverse proxy.
+/// Paths below the path of a reverse proxy.
 @Suite(.timeLimit(.minutes(1)))
 struct BasePathTests {
     @Test(

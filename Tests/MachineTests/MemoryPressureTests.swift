@@ -68,7 +68,7 @@ import Testing
         #expect(kernel.pressure.reading().used == Amount(bytes: 99 << 20, ofBytes: 100 << 20))
     }
 
-    /// With version 1 the process has a group in each hierarchy; only that of memory matters.
+    /// With version 1 the process has a group in each hierarchy; only the memory group matters.
     static let version1Lines = "9:name=systemd:/other\n4:cpu,memory:/docker/1f2e\n3:cpuset:/other\n0::/other\n"
 
     @Test func `version 1 is read where it accounts for memory`() throws {

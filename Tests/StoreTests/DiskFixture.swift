@@ -42,7 +42,7 @@ final class DiskFixture: Sendable {
         return store
     }
 
-    /// Makes the folder of a closed store look like that of one that was killed.
+    /// Makes the folder of a closed store look like the folder of one that was killed.
     func forgetClosing() throws {
         try execute("UPDATE state SET is_closed = 0")
     }

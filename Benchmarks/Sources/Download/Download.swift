@@ -5,8 +5,8 @@ import NIOCore
 /// The least that a cache miss can cost a server apart from the image itself: receives an original from an origin on
 /// this machine, hashes it, writes it to a memory file, and answers with as many bytes as a small image has.
 ///
-/// `download` prints its address. `GET /?url=http://127.0.0.1:PORT/PATH` downloads that URL; the answer has 18,000 bytes
-/// that mean nothing.
+/// `download` prints its address. `GET /?url=http://127.0.0.1:PORT/PATH` downloads that URL. The answer has 18,000
+/// bytes, all of them zero.
 /// Each of its threads serves one connection at a time, with a connection to the origin that is kept open meanwhile.
 @main
 enum Download {

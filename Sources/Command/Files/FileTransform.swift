@@ -4,7 +4,7 @@ import NIOCore
 
 /// The image parameters of a command line, for each format that a result may have.
 struct FileQueries: Sendable {
-    /// The format that `--output` names; nil = that of each file's extension.
+    /// The format that `--output` names; nil = the format of each file's extension.
     let format: OutputFormat?
     private let queries: [OutputFormat: FileQuery]
 

@@ -3,7 +3,7 @@ import DarkroomTransforms
 /// The names and formats of results in a folder. Both follow from the name of the input alone, so that the names are
 /// known before any file is read.
 struct ResultName: Sendable {
-    /// The format of all results; nil = that of each input's extension.
+    /// The format of all results; nil = the format of each input's extension.
     let format: OutputFormat?
 
     /// The format of the result of an input.
@@ -16,7 +16,7 @@ struct ResultName: Sendable {
     }
 
     /// The input's name with the extension of its result. An extension that means the format already stays as it is
-    /// spelled, and one that means no image, such as that of `photo.v2`, is part of the name.
+    /// spelled, and one that means no image, such as `.v2` of `photo.v2`, is part of the name.
     func name(for name: String) -> String {
         let format = format(for: name)
         let (stem, suffix) = Self.halves(of: name)

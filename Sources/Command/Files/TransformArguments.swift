@@ -42,7 +42,7 @@ struct TransformArguments {
         throw ValidationError("Expected at least two paths, IN and OUT.")
     }
 
-    /// Whether the name is that of a flag of the command.
+    /// Whether the name is the name of a flag of the command.
     private mutating func readFlag(_ name: String, value: Substring?) throws(ValidationError) -> Bool {
         guard ["overwrite", "json"].contains(name) else { return false }
         guard value == nil else { throw ValidationError("'--\(name)' takes no value.") }

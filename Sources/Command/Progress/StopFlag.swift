@@ -17,7 +17,7 @@ enum StopReason: Equatable, Sendable {
         }
     }
 
-    /// The exit status of the command: for a signal, that of shells.
+    /// The exit status of the command: for a signal, the same as in shells.
     var status: Int32 {
         switch self {
         case .signal(let number): 128 + number

@@ -20,7 +20,7 @@ struct Terminal: Sendable {
         return Self.columns(reported: isKnown ? Int(size.ws_col) : 0, environment: environment)
     }
 
-    /// The number of columns that the terminal reports, or else that of `COLUMNS`, or else 80.
+    /// The number of columns that the terminal reports, or else the number in `COLUMNS`, or else 80.
     static func columns(reported: Int, environment: [String: String]) -> Int {
         if reported > 0 { return reported }
         return environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80

@@ -45,7 +45,7 @@ struct ImageServer {
             "starting",
             metadata: ["version": "\(Darkroom.release)", "pid": .stringConvertible(Int(getpid()))])
         traces = TraceExport(settings, logger: logger)
-        logSurroundings()
+        logEnvironment()
     }
 
     /// Continues the traces of requests. The process has to be bootstrapped with it before the server runs.
@@ -127,7 +127,7 @@ struct ImageServer {
     }
 
     /// Logs what the environment decides besides the settings.
-    private func logSurroundings() {
+    private func logEnvironment() {
         if !settings.serviceLinks.isEmpty {
             logger.info(
                 "ignored variables that Kubernetes sets for Services",

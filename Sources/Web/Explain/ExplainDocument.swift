@@ -85,7 +85,7 @@ struct ExplainDocument: Encodable {
         }
     }
 
-    /// The language of the query, and those of its parameters that change nothing.
+    /// The language of the query, and the parameters that change nothing.
     struct Dialect: Encodable {
         let name: String
         let ignored: [Translation.Ignored]

@@ -8,7 +8,7 @@ import NIOCore
 
 /// Answers hits on the event loop, by targets that the endpoint for images has answered before.
 ///
-/// The decision is the pipeline's, and the fields are those of ``ImageHTTPResponse``. Whatever is not plainly a fresh
+/// The decision is the pipeline's, and ``ImageHTTPResponse`` makes the fields. Whatever is not plainly a fresh
 /// hit is left to the endpoint: only it refuses, fetches and produces.
 final class HitResponder: FastResponder {
     let configuration: WebConfiguration

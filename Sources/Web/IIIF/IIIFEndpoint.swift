@@ -151,8 +151,8 @@ extension HTTPField.Name {
 }
 
 extension Problem {
-    /// The same problem with the parameters of a IIIF path instead of those of a query. The path has been checked
-    /// against the source's size, which may have changed since.
+    /// The same problem with the parameters of a IIIF path instead of the parameters of a query. The path has been
+    /// checked against the source's size, which may have changed since.
     fileprivate var namingIIIFParameters: Problem {
         let names = ["url": "identifier", "crop": "region", "w": "size", "output": "format"]
         guard let parameter, let name = names[parameter] else { return self }

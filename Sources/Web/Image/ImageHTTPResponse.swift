@@ -50,7 +50,7 @@ struct ImageHTTPResponse {
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: image.body))
     }
 
-    /// The fields with those of a response that has a body.
+    /// The fields of a response that has a body.
     func fullFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         fields[.contentType] = query.encodesBase64 ? "text/plain" : image.format.mediaType

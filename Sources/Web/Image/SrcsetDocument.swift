@@ -26,7 +26,7 @@ struct SrcsetDocument: Codable, Hashable {
 
     /// - Parameters:
     ///   - images: in ascending order of width, at least one.
-    ///   - formats: those of `picture`, the preferred one first.
+    ///   - formats: the formats of `picture`, the preferred one first.
     init(_ images: [SrcsetImage], sizes: String, formats: [OutputFormat], url: (ImageQuery) -> String) {
         candidates = images.map { Candidate(width: $0.planned.size.width, url: url($0.query)) }
         src = candidates.last?.url ?? ""

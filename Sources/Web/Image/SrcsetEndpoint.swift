@@ -101,8 +101,8 @@ struct SrcsetEndpoint: Sendable {
 }
 
 extension SrcsetQuery {
-    /// The formats that a `picture` offers besides what `img` gets: those of the query, or AVIF and WebP, as far as the
-    /// server can write them. Only WebP shows an animation. Empty if the query names one format.
+    /// The formats that a `picture` offers besides what `img` gets: the formats of the query, or AVIF and WebP, as far
+    /// as the server can write them. Only WebP shows an animation. Empty if the query names one format.
     fileprivate func pictureFormats(for source: SourceSummary, _ limits: QueryLimits) -> [OutputFormat] {
         guard first.isNegotiated else { return [] }
         let moves = source.isAnimated && first.pages.count != 1

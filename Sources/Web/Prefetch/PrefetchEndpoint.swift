@@ -37,7 +37,7 @@ struct PrefetchEndpoint: Sendable {
                 .json(PrefetchDocument(try job(of: context)))
             },
             Route("/prefetch/{id}", [.delete]) { _, context throws(Problem) in try cancel(context) },
-            // No HEAD: its fields would be those of a stream that ends with the job.
+            // No HEAD: its fields would be the fields of a stream that ends with the job.
             Route("/prefetch/{id}/events", [.get]) { _, context throws(Problem) in
                 PrefetchEvents(job: try job(of: context), clock: clock).response
             },

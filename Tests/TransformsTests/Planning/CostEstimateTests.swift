@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomTransforms
 
-/// Estimates against measurements of single jobs: one process each, its peak minus that of a tiny job.
+/// Estimates against measurements of single jobs: one process each, its peak minus the peak of a tiny job.
 struct CostEstimateTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let name: String
