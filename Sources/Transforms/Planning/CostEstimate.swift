@@ -32,6 +32,8 @@ struct CostEstimate: Hashable, Sendable {
         var resultArea: Int
         var resultFrames: Int
         var resultHasAlpha: Bool
+        /// Whether it is a part of another job, which counts the smallest job.
+        var isPart = false
     }
 
     /// Peak memory in bytes.
@@ -47,9 +49,11 @@ struct CostEstimate: Hashable, Sendable {
         let peak = max(facts.decoding, raster + result + max(facts.transforming, facts.encoding))
         // A source that may be passed on is copied.
         let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
-        bytes = Int(clamping: source + Self.fixedBytes + peak)
+        bytes = Int(clamping: source + (facts.isPart ? 0 : Self.fixedBytes) + peak)
         decodingWork = facts.decodingNanoseconds / 1e6
-        let others = Self.fixedNanoseconds + facts.transformingNanoseconds + facts.encodingNanoseconds
+        let others =
+            facts.transformingNanoseconds + facts.encodingNanoseconds
+            + (facts.isPart ? 0 : Self.fixedNanoseconds)
         work = decodingWork + others / 1e6
     }
 

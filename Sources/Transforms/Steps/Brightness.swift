@@ -17,6 +17,8 @@ public struct Brightness: Transform, Hashable, Codable {
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
 
+    public var reading: InputReading { .colorApart }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

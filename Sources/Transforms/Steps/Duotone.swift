@@ -17,6 +17,8 @@ public struct Duotone: Transform, Hashable, Codable {
 
     public var cost: TransformCost { .pixelwise(7, withAlpha: 70) }
 
+    public var reading: InputReading { .colorApart }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -20,6 +20,8 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
         }
     }
 
+    public var reading: InputReading { .colorApart }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
@@ -31,17 +33,17 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
     private func changing(_ color: VipsImage) throws(VipsError) -> VipsImage {
         switch self {
         case .greyscale:
-            try color.applying("colourspace", ["space": "b-w"]).applying("colourspace", ["space": "srgb"])
+            try color.grayscale(through: VipsImage.grays)
         case .sepia:
             try color.applying("recomb", ["m": .image(Self.sepiaMatrix)])
         case .negate:
             try color.applying("invert")
         case .bitonal:
-            try color.applying("colourspace", ["space": "b-w"])
-                .applying("relational_const", ["relational": "moreeq", "c": .doubles([128])])
-                .applying("colourspace", ["space": "srgb"])
+            try color.grayscale(through: Self.blackAndWhite)
         }
     }
+
+    private static let blackAndWhite = VipsImage.grayscale((0...255).map { $0 < 128 ? 0 : 255 })
 
     /// Rec. 601 luminance in a warm brown, as weights of red, green and blue.
     private static let sepiaMatrix = VipsImage.matrix([

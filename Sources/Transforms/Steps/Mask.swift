@@ -37,6 +37,8 @@ public struct Mask: Transform, Hashable {
             bytesPerPixelWithAlpha: 8, bytesPerFrame: 200_000)
     }
 
+    public var reading: InputReading { .colorApart }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.requiringEveryPixel()
             .changingSize(to: trims ? outline.bounds(in: plan.size).size : plan.size)

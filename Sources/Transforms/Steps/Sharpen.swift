@@ -36,6 +36,8 @@ public struct Sharpen: Transform, Hashable, Codable {
             bytesPerPixel: 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 700_000)
     }
 
+    public var reading: InputReading { sigma == nil ? .colorApart : .repeatedly }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -14,6 +14,8 @@ public struct Tint: Transform, Hashable, Codable {
 
     public var cost: TransformCost { .pixelwise(53, withAlpha: 110) }
 
+    public var reading: InputReading { .colorApart }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
