@@ -31,6 +31,8 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result, all frames.
         var resultArea: Int
         var resultFrames: Int
+        /// Pixels of the result that were filled with one color, all frames.
+        var plainArea = 0
         var resultHasAlpha: Bool
         /// Whether it is a part of another job, which counts the smallest job.
         var isPart = false
@@ -114,6 +116,9 @@ extension CostEstimate.Facts {
 
     private static let nanosecondsPerFrame = 0.3e6
 
+    /// The share of the usual time that encoders take for a pixel of a plain area, at most.
+    private static let plainShare = 0.35
+
     fileprivate var encodingNanoseconds: Double {
         let area = Double(resultArea)
         if outputFormat.isText { return Double(rasterArea) * 7 }
@@ -122,7 +127,8 @@ extension CostEstimate.Facts {
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
         let each = outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
-        return area * each * (resultHasAlpha ? outputFormat.row.alphaFactor : 1)
+        let plain = min(Double(plainArea), area)
+        return (area - plain + plain * Self.plainShare) * each * (resultHasAlpha ? outputFormat.row.alphaFactor : 1)
     }
 }
 

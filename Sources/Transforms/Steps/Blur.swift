@@ -26,7 +26,7 @@ public struct Blur: Transform, Hashable, Codable {
     private var nanoseconds: Double {
         guard let sigma else { return 28 }
         let factor = shrinkFactor
-        guard factor > 1 else { return 10 + 26 * sigma }
+        guard factor > 1 else { return 10 + 18 * sigma }
         return 50 + (10 + 26 * sigma / factor) / (factor * factor)
     }
 

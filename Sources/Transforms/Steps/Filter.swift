@@ -14,9 +14,9 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
 
     public var cost: TransformCost {
         switch self {
-        case .greyscale, .bitonal: .pixelwise(65, withAlpha: 230)
-        case .sepia: .pixelwise(21, withAlpha: 85)
-        case .negate: .pixelwise(3, withAlpha: 70)
+        case .greyscale, .bitonal: .pixelwise(20, withAlpha: 35)
+        case .sepia: .pixelwise(21, withAlpha: 40)
+        case .negate: .pixelwise(3, withAlpha: 20)
         }
     }
 

@@ -92,7 +92,9 @@ public struct Mark: Transform, Hashable, Codable {
     public var reading: InputReading { .repeatedly }
 
     /// Pixels of the mark are pixels of the image, so that the decoder must not shrink it unless a resize came before.
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().withoutPlainArea()
+    }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard let source = context.mark else {

@@ -33,7 +33,7 @@ public struct Mask: Transform, Hashable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: 18, nanosecondsPerPixelWithAlpha: 280, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
+            nanosecondsPerPixel: 18, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
             bytesPerPixelWithAlpha: 8, bytesPerFrame: 200_000)
     }
 
