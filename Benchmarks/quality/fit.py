@@ -1,6 +1,7 @@
 """Fits the model of `q=auto` to photographs and prints the Swift source of its numbers.
 
     fit.py CROPS BACKGROUNDS > QualityModel+Numbers.swift
+    fit.py CROPS BACKGROUNDS tuned
 
 CROPS are the images of scripts/make-bench-images.py, cut from 17 photographs; all are scaled to 400 pixels, and every
 fifth to 800 too. BACKGROUNDS is the folder of that name in Debian's packages lomiri-wallpapers-16.04 and -20.04; 15
@@ -31,6 +32,8 @@ KNOTS = {
 }  # fmt: skip
 DEFAULTS = {"jpeg": 80, "webp": 82, "avif": 68, "jxl": 80}
 MIDDLING = {"jpeg": 72, "webp": 75, "avif": 60, "jxl": 72}
+TUNED = ([1, 20, 30, 45, 57, 68, 80, 92, 100], [1, 11, 24, 41, 53, 63, 74, 91, 100])
+"""`AVIFQuality.tuned`."""
 TARGETS = {"high": 82, "medium": 75, "low": 65}
 CROPPED_PHOTOGRAPHS = 17
 PHOTOGRAPHS = [
@@ -55,6 +58,7 @@ def encode(pixels, fmt, quality):
     match fmt:
         case "jpeg": data = image.jpegsave_buffer(Q=quality, optimize_coding=True, strip=True)
         case "webp": data = image.webpsave_buffer(Q=quality, effort=4, strip=True)
+        case "avifTunedForImages": return encode(pixels, "avif", round(np.interp(quality, *TUNED)))
         case "avif": data = image.heifsave_buffer(Q=quality, effort=2, compression="av1", bitdepth=8, strip=True)
         case "jxl": data = image.jxlsave_buffer(Q=quality, effort=4, strip=True)
     decoded = pyvips.Image.new_from_buffer(data, "")
@@ -266,7 +270,12 @@ def images(crops, backgrounds):
 
 
 def main():
-    measured = [Measured(*image) for image in images(*map(Path, sys.argv[1:]))]
+    if sys.argv[3:] == ["tuned"]:
+        for table in (KNOTS, DEFAULTS, MIDDLING):
+            known = table["avif"]
+            table.clear()
+            table["avifTunedForImages"] = known
+    measured = [Measured(*image) for image in images(*map(Path, sys.argv[1:3]))]
     report(measured)
     source([Model(measured, fmt) for fmt in KNOTS])
 

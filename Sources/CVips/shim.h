@@ -115,18 +115,32 @@ static inline int darkroom_is_rendered(VipsImage *image) {
     return image->dtype == VIPS_IMAGE_SETBUF || image->dtype == VIPS_IMAGE_SETBUF_FOREIGN;
 }
 
-/// Whether a function of libheif that takes a compression format returns true for it; true without such a library.
-///
-/// libheif has plug-ins for codecs, which libvips loads when it starts. The library itself belongs to a module of
-/// libvips, so it may not be linked here.
-static inline int darkroom_heif_has(const char *function, int compression) {
+/// libheif, which belongs to a module of libvips, so that it may not be linked here; NULL if it is not loaded. To be
+/// closed.
+static inline void *darkroom_heif(void) {
     void *library = dlopen("libheif.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (!library) library = dlopen("libheif.1.dylib", RTLD_LAZY | RTLD_NOLOAD);
+    return library ? library : dlopen("libheif.1.dylib", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/// Whether a function of libheif that takes a compression format returns true for it; true without such a library.
+/// libheif has plug-ins for codecs, which libvips loads when it starts.
+static inline int darkroom_heif_has(const char *function, int compression) {
+    void *library = darkroom_heif();
     if (!library) return 1;
     int (*has)(int) = (int (*)(int))dlsym(library, function);
     int answer = has ? has(compression) != 0 : 1;
     dlclose(library);
     return answer;
+}
+
+/// The version of libheif, one byte for each part from the highest on; 0 without such a library.
+static inline uint32_t darkroom_heif_version(void) {
+    void *library = darkroom_heif();
+    if (!library) return 0;
+    uint32_t (*version)(void) = (uint32_t (*)(void))dlsym(library, "heif_get_version_number");
+    uint32_t number = version ? version() : 0;
+    dlclose(library);
+    return number;
 }
 
 /// A function of this process's libraries, which the headers may not declare; NULL if none exists.

@@ -18,4 +18,12 @@ package enum HEIFCodec: Int32, Sendable, CaseIterable {
         VipsRuntime.start()
         return darkroom_heif_has(function, rawValue) != 0
     }
+
+    /// The version of the loaded libheif; nil if it is not loaded.
+    package static var libraryVersion: (major: Int, minor: Int)? {
+        VipsRuntime.start()
+        // One byte for each part, from the highest on.
+        let number = Int(darkroom_heif_version())
+        return number == 0 ? nil : (number >> 24, number >> 16 & 0xff)
+    }
 }

@@ -9,8 +9,11 @@ extension VipsImage {
     ///
     /// `interrupt` is called before each strip of rows; when it returns true, the work stops and this throws.
     public func rendered(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        darkroom_is_rendered(pointer) != 0 ? self : try Self.stacked([self], interrupt: interrupt)
+        isRendered ? self : try Self.stacked([self], interrupt: interrupt)
     }
+
+    /// Whether all pixels are in memory.
+    package var isRendered: Bool { darkroom_is_rendered(pointer) != 0 }
 
     /// Renders images of one size and format one below the other. The result has the fields of the first image.
     ///

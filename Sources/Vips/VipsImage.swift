@@ -7,10 +7,13 @@ import DarkroomCVips
 /// modify one (`setting` and `rendered`) do so on a copy that is not shared yet.
 public final class VipsImage: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>
+    /// The images whose bands this one has, in order, if it was made by joining them; otherwise empty.
+    private let parts: [VipsImage]
 
     /// Takes ownership of one reference.
-    init(taking pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>) {
+    init(taking pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>, parts: [VipsImage] = []) {
         self.pointer = pointer
+        self.parts = parts
     }
 
     deinit {
@@ -72,13 +75,43 @@ public final class VipsImage: @unchecked Sendable {
     }
 
     /// One band, or several consecutive ones, counted from 0.
+    ///
+    /// Bands that were just joined are taken from the image that they came from: to extract them, libvips would compute
+    /// all bands, and in a chain of steps that take bands apart and join them, twice as much with each step.
     public func band(_ first: Int, count: Int = 1) throws(VipsError) -> VipsImage {
-        try applying("extract_band", ["band": .int(first), "n": .int(count)])
+        if let part = part(first, count: count) {
+            return part.interpretation == interpretation
+                ? part : try part.applying("copy", ["interpretation": .string(interpretation)])
+        }
+        return try applying("extract_band", ["band": .int(first), "n": .int(count)])
     }
+
+    /// The joined image that has exactly these bands.
+    private func part(_ first: Int, count: Int) -> VipsImage? {
+        var start = 0
+        for part in parts {
+            if start == first, part.bands == count, part.sampleFormat == sampleFormat { return part }
+            start += part.bands
+        }
+        return nil
+    }
+
+    /// Whether the image was made by joining others, so that its bands can be taken apart again at no cost.
+    package var isJoined: Bool { !parts.isEmpty }
 
     /// An image of the bands of all these images, in order.
     public static func joiningBands(_ images: [VipsImage]) throws(VipsError) -> VipsImage {
-        try build("bandjoin", ["in": .images(images)])
+        let joined = try build("bandjoin", ["in": .images(images)])
+        let height = joined.height
+        // libvips fills smaller images up.
+        let isWhole = images.allSatisfy { $0.width == joined.width && $0.height == height }
+        return isWhole ? VipsImage(sharing: joined, parts: images) : joined
+    }
+
+    /// The same image, which remembers its parts.
+    private convenience init(sharing image: VipsImage, parts: [VipsImage]) {
+        g_object_ref(image.pointer)
+        self.init(taking: image.pointer, parts: parts)
     }
 
     /// Runs an operation without a single input image and returns its `out`.
@@ -126,9 +159,11 @@ public final class VipsImage: @unchecked Sendable {
 
 /// Small images that operations take as parameters.
 extension VipsImage {
-    /// A lookup table for `maplut`: one band, one row, entries of 8 or 16 bits.
-    package static func table<Entry: FixedWidthInteger>(_ entries: [Entry]) -> VipsImage {
-        small(entries, format: Entry.bitWidth == 8 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT)
+    /// A lookup table for `maplut`: one row of entries of 8 or 16 bits, the same in all bands.
+    package static func table<Entry: FixedWidthInteger>(_ entries: [Entry], bands: Int = 1) -> VipsImage {
+        small(
+            bands == 1 ? entries : entries.flatMap { repeatElement($0, count: bands) }, bands: bands,
+            format: Entry.bitWidth == 8 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT)
     }
 
     /// A matrix for `conv` or `recomb`, with rows of equal length. `scale` divides the sums of a convolution.
@@ -143,10 +178,11 @@ extension VipsImage {
         return VipsImage(taking: made)
     }
 
-    private static func small<Entry>(_ entries: [Entry], format: VipsBandFormat) -> VipsImage {
+    private static func small<Entry>(_ entries: [Entry], bands: Int, format: VipsBandFormat) -> VipsImage {
         VipsRuntime.start()
         let made = entries.withUnsafeBytes { raw in
-            vips_image_new_from_memory_copy(raw.baseAddress, raw.count, Int32(entries.count), 1, 1, format)
+            vips_image_new_from_memory_copy(
+                raw.baseAddress, raw.count, Int32(entries.count / bands), 1, Int32(bands), format)
         }
         guard let made else { preconditionFailure("no memory for a table of \(entries.count) entries") }
         return VipsImage(taking: made)

@@ -28,7 +28,7 @@ package struct WorkerConfiguration: Sendable {
     package var grace = Duration.milliseconds(500)
     /// Time after which an idle worker exits, unless it is the last one or holds decoded images.
     package var idleTimeout = Duration.seconds(60)
-    /// Jobs after which a worker is replaced.
+    /// Jobs that one worker gets before it is replaced, at least 1; with 1, no two images share a process.
     package var maxJobs = 10_000
     /// Resident bytes, decoded images excluded, at which an idle worker is replaced.
     package var recycledBytes = 256 << 20

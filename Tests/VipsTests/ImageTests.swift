@@ -62,6 +62,24 @@ struct ImageTests {
         #expect(try lazy.rendered { false }.height == 4000)
     }
 
+    @Test func `Bands that were joined are taken apart without an operation`() throws {
+        let (color, alpha) = (
+            try VipsImage.joiningBands([grey(4, 3, 1), grey(4, 3, 2), grey(4, 3, 3)])
+                .applying("copy", ["interpretation": "srgb"]), try grey(4, 3, 200)
+        )
+        let joined = try VipsImage.joiningBands([color, alpha])
+        #expect(joined.isJoined && !color.isJoined)
+        #expect(try joined.band(0, count: 3) === color)
+        #expect(try joined.band(3).pixel(x: 1, y: 1) == [200])
+        // Whatever else is asked for is computed.
+        #expect(try joined.band(1).pixel(x: 0, y: 0) == [2])
+        #expect(try joined.band(2, count: 2).pixel(x: 0, y: 0) == [3, 200])
+        // As libvips has it, which fills up a smaller image and names the color space of the whole.
+        #expect(try joined.band(3).interpretation == joined.applying("extract_band", ["band": 3]).interpretation)
+        #expect(try !VipsImage.joiningBands([color, grey(2, 2)]).isJoined)
+        #expect(try VipsImage.joiningBands([color, grey(2, 2)]).band(3).width == 4)
+    }
+
     @Test func `Stacked images keep every row, however they are computed`() throws {
         let (width, height) = (40, 60)
         let samples = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -187,6 +187,45 @@ struct SupervisionTests {
         #expect(site.processor.statistics.ended.keys.allSatisfy { $0 == .recycled })
     }
 
+    @Test func `With one job for each worker, no two jobs share a process`() async throws {
+        let site = try await WorkerSite(.testing { $0.maxJobs = 1 })
+        var seen: [Int32] = []
+        for _ in 0..<4 {
+            let lent = try #require(site.pool.take(for: "same") { false })
+            seen.append(lent.process.identifier)
+            site.pool.release(lent.number, lent.decoded)
+        }
+        #expect(Set(seen).count == 4)
+        for number in 0..<4 {
+            let job = ImageJob.drawing(identity: "\(number)")
+            _ = try site.processor.plan(job) { false }
+            #expect(try site.processor.process(job) { false }.size == PixelSize(width: 20, height: 15))
+        }
+        try await site.until { $0.processor.statistics.ended == [.recycled: 8] }
+    }
+
+    @Test func `A worker that has planned its last job processes it, and no other job`() async throws {
+        let site = try await WorkerSite(.testing { $0.maxJobs = 1 })
+        let jobs = ["one", "other"].compactMap { EncodedJob(ImageJob.drawing(identity: $0)) }
+        let first = try #require(site.pool.take(for: nil) { false })
+        site.pool.release(first.number, first.decoded, planned: jobs[0])
+        let second = try #require(site.pool.take(for: nil, planned: jobs[1]) { false })
+        #expect(second.number != first.number && !second.isPlanned)
+        let again = try #require(site.pool.take(for: nil, planned: jobs[0]) { false })
+        #expect(again.number == first.number && again.isPlanned)
+    }
+
+    @Test func `Planned jobs that nobody comes for do not keep all workers`() async throws {
+        let site = try await WorkerSite(.testing { $0.maxJobs = 1 })
+        for name in ["one", "other"] {
+            let lent = try #require(site.pool.take(for: nil) { false })
+            site.pool.release(lent.number, lent.decoded, planned: EncodedJob(ImageJob.drawing(identity: name)))
+        }
+        #expect(site.pool.take(for: nil) { false } != nil)
+        site.processor.withdraw(.drawing(identity: "other"))
+        try await site.until { $0.processor.statistics.ended == [.recycled: 2] }
+    }
+
     @Test func `Workers that have grown are replaced`() async throws {
         let site = try await WorkerSite(.testing { $0.recycledBytes = 1 })
         _ = try site.processor.process(.drawing()) { false }

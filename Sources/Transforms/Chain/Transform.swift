@@ -26,6 +26,9 @@ public protocol Transform: Sendable {
     /// The step's processor time and memory per pixel, for admission control. The default is ``TransformCost/none``.
     var cost: TransformCost { get }
 
+    /// How the step reads the image before it. The default is ``InputReading/once``.
+    var reading: InputReading { get }
+
     /// The plan after this step: the size that it returns, and what it requires of the decoder.
     ///
     /// Called with the header alone, before anything is decoded. By default the size is unknown: the decoder then
@@ -40,6 +43,7 @@ public protocol Transform: Sendable {
 
 extension Transform {
     public var cost: TransformCost { .none }
+    public var reading: InputReading { .once }
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.withUnknownSize() }
 }
 

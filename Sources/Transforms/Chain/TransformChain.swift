@@ -49,9 +49,21 @@ public struct TransformChain: Sendable {
     ///   before and after it.
     func cost(at sizes: [PixelSize]) -> TransformCost {
         let areas = sizes.map { Double($0.area) }
+        var before: (any Transform)?
         return zip(transforms, zip(areas, areas.dropFirst())).reduce(.none) { sum, step in
-            sum + step.0.cost.times(max(step.1.0, step.1.1) / max(areas.last ?? 1, 1))
+            let (transform, (area, next)) = step
+            let rendering = Self.rendering(for: transform, after: before).times(area / max(areas.last ?? 1, 1))
+            before = transform
+            return sum + rendering + transform.cost.times(max(area, next) / max(areas.last ?? 1, 1))
         }
+    }
+
+    /// The cost of computing the image between two steps. What is decoded is in memory already.
+    private static func rendering(for transform: any Transform, after before: (any Transform)?) -> TransformCost {
+        guard let before, !(before is Orient) else { return .none }
+        // A step that takes color and alpha apart leaves them apart.
+        if transform.reading == .colorApart, before.reading == .colorApart { return .none }
+        return .rendering(for: transform.reading)
     }
 
     /// The step that draws another image; nil if the chain has none.
@@ -89,7 +101,9 @@ public struct TransformChain: Sendable {
         var plan = start
         for transform in transforms {
             plan = try transform.planned(plan)
-            image = try transform.apply(image, context: TransformContext(plan: plan, interrupt: interrupt, mark: mark))
+            image = try transform.apply(
+                transform.reading.prepared(image, interrupt: interrupt),
+                context: TransformContext(plan: plan, interrupt: interrupt, mark: mark))
             if plan.decode != .undecided { isShrunk = false }
             if !isShrunk { plan = plan.changingSize(to: image.size) }
         }

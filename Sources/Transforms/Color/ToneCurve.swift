@@ -20,4 +20,17 @@ extension VipsImage {
                 UInt8((min(max(function(Double(step) / 255), 0), 1) * 255).rounded())
             })
     }
+
+    /// Every tone as red, green and blue.
+    static let grays = grayscale((0...255).map(UInt8.init))
+
+    /// A table for `grayscale(through:)` of 256 tones.
+    static func grayscale(_ tones: [UInt8]) -> VipsImage { table(tones, bands: 3) }
+
+    /// Luminance as red, green and blue, through a table of three bands: `colourspace` would compute the luminance for
+    /// each of them.
+    func grayscale(through table: VipsImage) throws(VipsError) -> VipsImage {
+        try applying("colourspace", ["space": "b-w"]).applying("maplut", ["lut": .image(table)])
+            .applying("copy", ["interpretation": "srgb"])
+    }
 }

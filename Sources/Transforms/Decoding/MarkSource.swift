@@ -44,7 +44,7 @@ struct MarkSource: Sendable {
                     rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha, resampledArea: size.area,
                     isLinear: false,
                     steps: .none, output: job.output, outputFormat: .color, resultArea: size.area, resultFrames: 1,
-                    resultHasAlpha: true))
+                    resultHasAlpha: true, isPart: true))
         }
     }
 

@@ -103,7 +103,13 @@ public enum EncoderEpoch {
     }
 
     private static func digest(of efforts: String) -> String {
-        let parts = [VipsRuntime.version, Encoder.defaultsRevision] + VipsRuntime.codecs.map(\.description) + [efforts]
+        digest(efforts, VipsRuntime.codecs.map(\.description), tunesAVIF: AVIFQuality.isTuned)
+    }
+
+    /// - Parameter tunesAVIF: counts although the version of a codec may say it, which is known on Linux only.
+    static func digest(_ efforts: String, _ codecs: [String], tunesAVIF: Bool) -> String {
+        let parts =
+            [VipsRuntime.version, Encoder.defaultsRevision] + codecs + [efforts] + (tunesAVIF ? ["tuned AVIF"] : [])
         let digest = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8))
         return String(digest.description.suffix(64).prefix(16))
     }

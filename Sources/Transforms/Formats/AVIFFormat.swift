@@ -21,15 +21,17 @@ extension OutputFormat.Row {
     static let avif = OutputFormat.Row(
         mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
         debianPackage: "libheif-plugin-aomenc",
-        isNegotiated: true, hasLosslessMode: true, defaultQuality: 68, maxSide: 16_384, qualityModel: .avif,
+        isNegotiated: true, hasLosslessMode: true, defaultQuality: 68, maxSide: 16_384,
+        qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [
-                "Q": .int(quality), "lossless": .bool(encoder.options.lossless), "effort": .int(encoder.efforts.avif),
+                "Q": .int(AVIFQuality.encoding(quality)), "lossless": .bool(encoder.options.lossless),
+                "effort": .int(encoder.efforts.avif),
                 "compression": "av1", "bitdepth": 8, "strip": .bool(strip),
             ]
         },
         bytes: { $0.resultPixels * ($0.resultHasAlpha ? 75 : 35) + min($0.resultPixels * 25, 10e6) },
-        nanosecondsPerPixel: { options, _ in options.isFine && !options.lossless ? 1000 : 500 },
+        nanosecondsPerPixel: { options, _ in options.lossless ? 780 : options.isFine ? 1000 : 500 },
         // Alpha is encoded as a second image.
         alphaFactor: 1.7,
         relativeTime: { efforts, options in

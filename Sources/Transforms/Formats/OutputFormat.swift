@@ -63,7 +63,7 @@ extension OutputFormat {
         /// Removes the metadata of a source that is the result; nil = such a source is always encoded again.
         var stripping: SourceStripping?
         /// Predicts how an image looks at each quality; nil = no quality setting.
-        var qualityModel: QualityModel?
+        var qualityModel: (@Sendable () -> QualityModel)?
         /// The saver's options for a quality of 1…100, without any metadata or with the remaining metadata.
         var arguments: @Sendable (Encoder, _ quality: Int, _ strip: Bool) -> KeyValuePairs<String, VipsValue> = {
             _, _, _ in [:]

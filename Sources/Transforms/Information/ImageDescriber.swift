@@ -14,7 +14,9 @@ struct ImageDescriber {
         guard job.output.format?.isText ?? false, !job.output.details.contains(.weserv) else { return job }
         var preparing = job
         let side = Thumbnail.maxSide
-        preparing.chain = TransformChain(job.chain.transforms + [Resize(box: Box(width: side, height: side))])
+        // A reduction that great reads rows more than once.
+        preparing.chain = TransformChain(
+            job.chain.transforms + [Rendering(), Resize(box: Box(width: side, height: side))])
         return preparing
     }
 

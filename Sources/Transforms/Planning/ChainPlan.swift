@@ -32,6 +32,8 @@ public struct ChainPlan: Hashable, Sendable {
     private(set) var isReduced = false
     /// Pixels that the steps so far resample, unless the decoder delivers exactly the size that they scale to.
     private var resampledArea = 0
+    /// Pixels of the raster that a step has filled with one color, which encoders take less time for.
+    private(set) var plainArea = 0
     /// Whether the image is resampled in linear light.
     private(set) var isLinear = false
     private let shrinking: ShrinkOnLoad
@@ -63,7 +65,23 @@ public struct ChainPlan: Hashable, Sendable {
     public func changingSize(to size: PixelSize) -> ChainPlan {
         var plan = self
         plan.size = size
+        // What is cut off may be all of it.
+        plan.plainArea = max(0, plainArea - max(0, self.size.area - size.area))
         if size.area > max(largest.area, source.area) { plan.largest = size }
+        return plan
+    }
+
+    /// The plan after a step that puts the image on a canvas of this size, filled with one color.
+    func extending(to canvas: PixelSize) -> ChainPlan {
+        var plan = changingSize(to: canvas)
+        plan.plainArea += max(0, canvas.area - size.area)
+        return plan
+    }
+
+    /// The plan after a step that may draw anywhere.
+    func withoutPlainArea() -> ChainPlan {
+        var plan = self
+        plan.plainArea = 0
         return plan
     }
 

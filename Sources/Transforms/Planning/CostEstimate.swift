@@ -31,7 +31,11 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result, all frames.
         var resultArea: Int
         var resultFrames: Int
+        /// Pixels of the result that were filled with one color, all frames.
+        var plainArea = 0
         var resultHasAlpha: Bool
+        /// Whether it is a part of another job, which counts the smallest job.
+        var isPart = false
     }
 
     /// Peak memory in bytes.
@@ -47,9 +51,11 @@ struct CostEstimate: Hashable, Sendable {
         let peak = max(facts.decoding, raster + result + max(facts.transforming, facts.encoding))
         // A source that may be passed on is copied.
         let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
-        bytes = Int(clamping: source + Self.fixedBytes + peak)
+        bytes = Int(clamping: source + (facts.isPart ? 0 : Self.fixedBytes) + peak)
         decodingWork = facts.decodingNanoseconds / 1e6
-        let others = Self.fixedNanoseconds + facts.transformingNanoseconds + facts.encodingNanoseconds
+        let others =
+            facts.transformingNanoseconds + facts.encodingNanoseconds
+            + (facts.isPart ? 0 : Self.fixedNanoseconds)
         work = decodingWork + others / 1e6
     }
 
@@ -110,6 +116,9 @@ extension CostEstimate.Facts {
 
     private static let nanosecondsPerFrame = 0.3e6
 
+    /// The share of the usual time that encoders take for a pixel of a plain area, at most.
+    private static let plainShare = 0.35
+
     fileprivate var encodingNanoseconds: Double {
         let area = Double(resultArea)
         if outputFormat.isText { return Double(rasterArea) * 7 }
@@ -118,7 +127,8 @@ extension CostEstimate.Facts {
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
         let each = outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
-        return area * each * (resultHasAlpha ? outputFormat.row.alphaFactor : 1)
+        let plain = min(Double(plainArea), area)
+        return (area - plain + plain * Self.plainShare) * each * (resultHasAlpha ? outputFormat.row.alphaFactor : 1)
     }
 }
 

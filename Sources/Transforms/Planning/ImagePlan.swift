@@ -169,6 +169,7 @@ extension ImagePlan {
                 isLinear: last.isLinear, steps: job.chain.cost(at: plan.steps.map(\.size)), output: job.output,
                 outputFormat: format, efforts: job.efforts,
                 resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
+                plainArea: last.plainArea.saturatingMultiply(by: frames),
                 resultHasAlpha: last.hasAlpha))
         plan.estimatedMemoryBytes = cost.bytes
         plan.expectedWork = cost.work

@@ -11,7 +11,9 @@ struct QualityChooser {
     ///
     /// - Returns: nil if the image is too small to be judged, or the format has no model.
     func quality(for target: QualityTarget) throws(VipsError) -> Int? {
-        guard let model = format.row.qualityModel, let usual = format.defaultQuality, pixels.isByte else { return nil }
+        guard let model = format.row.qualityModel?(), let usual = format.defaultQuality, pixels.isByte else {
+            return nil
+        }
         let tops = Self.stripes(
             width: pixels.width, height: pixels.height, pageHeight: pixels.int("page-height"))
         guard !tops.isEmpty else { return nil }

@@ -25,10 +25,15 @@ public struct Blur: Transform, Hashable, Codable {
     /// The time for a pixel, which grows with the kernel that is computed.
     private var nanoseconds: Double {
         guard let sigma else { return 28 }
-        let factor = (sigma / 4).rounded(.down)
-        guard factor > 1 else { return 10 + 26 * sigma }
+        let factor = shrinkFactor
+        guard factor > 1 else { return 10 + 18 * sigma }
         return 50 + (10 + 26 * sigma / factor) / (factor * factor)
     }
+
+    public var reading: InputReading { shrinkFactor > 1 || sigma == nil ? .once : .repeatedly }
+
+    /// How many times smaller the image is on which a wide blur is computed.
+    private var shrinkFactor: Double { ((sigma ?? 0) / 4).rounded(.down) }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
@@ -36,7 +41,7 @@ public struct Blur: Transform, Hashable, Codable {
         try image.mapFrames { frame throws(VipsError) in
             try frame.premultiplying { colors throws(VipsError) in
                 guard let sigma else { return try colors.convolving(Self.mild) }
-                return try colors.blurred(sigma: sigma)
+                return try colors.blurred(sigma: sigma, interrupt: context.interrupt)
             }.roundedToBytes()
         }
     }
@@ -45,14 +50,17 @@ public struct Blur: Transform, Hashable, Codable {
 }
 
 extension VipsImage {
-    /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`.
-    fileprivate func blurred(sigma: Double) throws(VipsError) -> VipsImage {
+    /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`. Rows of
+    /// the smaller images are read many times, so they are rendered.
+    fileprivate func blurred(sigma: Double, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
         let factor = min(Int(sigma / 4), width, height)
         guard factor > 1 else {
             return try applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
         }
         let small = try applying("shrink", ["hshrink": .int(factor), "vshrink": .int(factor), "ceil": true])
+            .rendered(interrupt: interrupt)
             .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
+            .rendered(interrupt: interrupt)
         return try small.enlarged(to: PixelSize(width: width, height: height))
     }
 

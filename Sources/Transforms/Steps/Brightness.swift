@@ -15,7 +15,9 @@ public struct Brightness: Transform, Hashable, Codable {
 
     public var key: String { "bri(\(percent))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -48,7 +48,7 @@ public struct ContainExtend: Transform, Hashable {
         let canvas = canvas ?? plan.canvas ?? plan.size
         let isExtended = plan.size != canvas
         if isExtended, blursBackdrop { return plan.changingSize(to: canvas).withAlpha(false) }
-        return plan.changingSize(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 255) < 255)
+        return plan.extending(to: canvas).withAlpha(plan.hasAlpha || isExtended && (background?.alpha ?? 255) < 255)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -16,7 +16,9 @@ public struct Contrast: Transform, Hashable, Codable {
 
     public var key: String { "con(\(percent))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -15,7 +15,9 @@ public struct Duotone: Transform, Hashable, Codable {
 
     public var key: String { "duotone(\(shadow.hex),\(highlight.hex))" }
 
-    public var cost: TransformCost { .pixelwise(7, withAlpha: 70) }
+    public var cost: TransformCost { .pixelwise(10, withAlpha: 25) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

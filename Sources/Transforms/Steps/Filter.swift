@@ -14,11 +14,13 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
 
     public var cost: TransformCost {
         switch self {
-        case .greyscale, .bitonal: .pixelwise(65, withAlpha: 230)
-        case .sepia: .pixelwise(21, withAlpha: 85)
-        case .negate: .pixelwise(3, withAlpha: 70)
+        case .greyscale, .bitonal: .pixelwise(20, withAlpha: 35)
+        case .sepia: .pixelwise(21, withAlpha: 40)
+        case .negate: .pixelwise(3, withAlpha: 20)
         }
     }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
@@ -31,17 +33,17 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
     private func changing(_ color: VipsImage) throws(VipsError) -> VipsImage {
         switch self {
         case .greyscale:
-            try color.applying("colourspace", ["space": "b-w"]).applying("colourspace", ["space": "srgb"])
+            try color.grayscale(through: VipsImage.grays)
         case .sepia:
             try color.applying("recomb", ["m": .image(Self.sepiaMatrix)])
         case .negate:
             try color.applying("invert")
         case .bitonal:
-            try color.applying("colourspace", ["space": "b-w"])
-                .applying("relational_const", ["relational": "moreeq", "c": .doubles([128])])
-                .applying("colourspace", ["space": "srgb"])
+            try color.grayscale(through: Self.blackAndWhite)
         }
     }
+
+    private static let blackAndWhite = VipsImage.grayscale((0...255).map { $0 < 128 ? 0 : 255 })
 
     /// Rec. 601 luminance in a warm brown, as weights of red, green and blue.
     private static let sepiaMatrix = VipsImage.matrix([

@@ -19,7 +19,9 @@ public struct Gamma: Transform, Hashable, Codable {
 
     public var key: String { "gam(\(exponent))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -15,7 +15,9 @@ public struct Hue: Transform, Hashable, Codable {
 
     public var key: String { "hue(\(degrees))" }
 
-    public var cost: TransformCost { .pixelwise(75, withAlpha: 175) }
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

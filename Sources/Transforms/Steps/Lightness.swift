@@ -15,7 +15,9 @@ public struct Lightness: Transform, Hashable, Codable {
 
     public var key: String { "mod(\(factor))" }
 
-    public var cost: TransformCost { .pixelwise(75, withAlpha: 165) }
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -88,8 +88,13 @@ public struct Mark: Transform, Hashable, Codable {
             nanosecondsPerPixel: blend == .over ? 30 : 70, nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
     }
 
+    /// Rows below the drawing are read for the drawing and for the rest of the image.
+    public var reading: InputReading { .repeatedly }
+
     /// Pixels of the mark are pixels of the image, so that the decoder must not shrink it unless a resize came before.
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().withoutPlainArea()
+    }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard let source = context.mark else {

@@ -33,9 +33,11 @@ public struct Mask: Transform, Hashable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: 18, nanosecondsPerPixelWithAlpha: 280, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
+            nanosecondsPerPixel: 18, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
             bytesPerPixelWithAlpha: 8, bytesPerFrame: 200_000)
     }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.requiringEveryPixel()

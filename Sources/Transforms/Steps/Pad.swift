@@ -55,7 +55,7 @@ public struct Pad: Transform, Hashable {
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.requiringEveryPixel().changingSize(to: padding.around(plan.size))
+        plan.requiringEveryPixel().extending(to: padding.around(plan.size))
             .withAlpha(plan.hasAlpha || (background?.alpha ?? 255) < 255)
     }
 

@@ -48,6 +48,9 @@ public struct Text: Transform, Hashable, Codable {
             bytesPerPixelWithAlpha: 1, bytesPerFrame: 100_000)
     }
 
+    /// Rows below the drawing are read for the drawing and for the rest of the image.
+    public var reading: InputReading { .repeatedly }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

@@ -12,7 +12,9 @@ public struct Tint: Transform, Hashable, Codable {
 
     public var key: String { "tint(\(color.hex))" }
 
-    public var cost: TransformCost { .pixelwise(53, withAlpha: 110) }
+    public var cost: TransformCost { .pixelwise(53, withAlpha: 70) }
+
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

@@ -24,8 +24,17 @@ extension VipsImage {
             if let converted = try? convertedByProfile() { return converted }
         }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }
+        if interpretation == "b-w", isByte, bands == 1 || bands == 2 && hasAlpha { return try tripled() }
         let converted = try applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
         return converted.bands <= 4 ? converted : try converted.band(0, count: 4)
+    }
+
+    /// Gray as red, green and blue: `colourspace` would compute the image for each of them.
+    private func tripled() throws(VipsError) -> VipsImage {
+        try splittingAlpha(
+            color: { gray throws(VipsError) in try gray.applying("maplut", ["lut": .image(Self.grays)]) },
+            alpha: { alpha in alpha }
+        ).applying("copy", ["interpretation": "srgb"])
     }
 
     private func convertedByProfile() throws(VipsError) -> VipsImage {

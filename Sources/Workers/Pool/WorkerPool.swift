@@ -8,7 +8,7 @@ import Synchronization
 /// workers that die, and quarantines the inputs that killed them.
 final class WorkerPool: Sendable {
     struct State {
-        var table = WorkerTable()
+        var table: WorkerTable
         var quarantine: Quarantine
         /// Counters. Values that follow from the table are filled in by ``WorkerPool/statistics``.
         var statistics = WorkerStatistics()
@@ -28,7 +28,7 @@ final class WorkerPool: Sendable {
     let logger: Logger
     let wakePipe = WakePipe()
     let state: Mutex<State>
-    /// Counts idle workers; briefly it may count more.
+    /// Counts idle workers that can take any job; briefly it may count more.
     let idle = DispatchSemaphore(value: 0)
     /// Called whenever the supervisor has checked the workers.
     let didSupervise: @Sendable () -> Void
@@ -37,7 +37,10 @@ final class WorkerPool: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.didSupervise = didSupervise
-        state = Mutex(State(quarantine: Quarantine(duration: configuration.quarantine)))
+        state = Mutex(
+            State(
+                table: WorkerTable(maxJobs: configuration.maxJobs),
+                quarantine: Quarantine(duration: configuration.quarantine)))
     }
 
     /// Kills all workers. Running jobs fail with `.interrupted`.
@@ -68,7 +71,9 @@ final class WorkerPool: Sendable {
     /// closed.
     func take(for source: String?, planned job: EncodedJob? = nil, interrupt: Interrupt) -> Lent? {
         while !isClosed {
-            if idle.wait(timeout: .now() + .milliseconds(10)) == .success {
+            // A spent worker is not counted, and waits for the job that it has planned.
+            let isKept = state.withLock { $0.table.isPlannedLast(job) }
+            if isKept || idle.wait(timeout: .now() + .milliseconds(10)) == .success {
                 let (lent, isShort) = state.withLock { state -> (Lent?, Bool) in
                     guard let (number, isPlanned) = state.table.take(for: source, planned: job),
                         let entry = state.table[number]
@@ -83,6 +88,8 @@ final class WorkerPool: Sendable {
                 if let lent { return lent }
             } else if interrupt() {
                 return nil
+            } else if state.withLock({ $0.table.dropPlanned(limit: configuration.processes) }) {
+                wakePipe.wake()
             }
         }
         return nil
@@ -102,7 +109,7 @@ final class WorkerPool: Sendable {
                 }
             }
         }
-        idle.signal()
+        if state.withLock({ $0.table[number]?.isSpent == false }) { idle.signal() }
     }
 
     /// The deferred requests of a worker. Nil without any: the worker is idle from now on.
@@ -131,7 +138,11 @@ final class WorkerPool: Sendable {
     /// Makes the worker that has planned the job drop it.
     func withdraw(_ job: EncodedJob) {
         // Under the lock: to a worker that is lent by then, the message would be a cancellation.
-        state.withLock { state in try? state.table.withdraw(job)?.socket.send(WorkerRequest.drop) }
+        let isReplaced = state.withLock { state in
+            try? state.table.withdraw(job)?.socket.send(WorkerRequest.drop)
+            return state.table.idleReplaceable != nil
+        }
+        if isReplaced { wakePipe.wake() }
     }
 
     /// Kills a worker that must not be used again.
@@ -175,10 +186,10 @@ final class WorkerPool: Sendable {
             return numbers
         }
         for number in numbers {
+            let entry = state.withLock { $0.table[number] }
             // This worker no longer counts as idle.
-            _ = idle.wait(timeout: .now())
-            let decoded = state.withLock { $0.table[number]?.decoded }
-            release(number, decoded ?? DecodedStatistics())
+            if entry?.isSpent == false { _ = idle.wait(timeout: .now()) }
+            release(number, entry?.decoded ?? DecodedStatistics())
         }
     }
 
@@ -312,19 +323,21 @@ extension WorkerPool {
         }
     }
 
-    /// Removes idle workers that have exited, and one that is due for replacement or not needed. Reaps killed workers.
+    /// Removes idle workers that have exited, are due for replacement or not needed. Reaps killed workers.
     func reap() {
         let (exited, killed) = state.withLock { state in
             let exited = state.table.removeExited()
             for _ in exited { state.recordDeath(.crashed, limit: crashLoopDeaths) }
-            defer { state.dead = [] }
-            return (exited, state.dead + retire(&state))
+            var killed = state.dead
+            state.dead = []
+            while let process = retire(&state) { killed.append(process) }
+            return (exited, killed)
         }
-        for process in exited {
+        for worker in exited {
             logger.warning(
                 "an idle worker exited",
-                metadata: ["pid": "\(process.identifier)", "reason": "\(process.terminate())"])
-            _ = idle.wait(timeout: .now())
+                metadata: ["pid": "\(worker.process.identifier)", "reason": "\(worker.process.terminate())"])
+            if !worker.isSpent { _ = idle.wait(timeout: .now()) }
         }
         // Releasing the last references kills and reaps the processes here, outside the lock.
         _ = consume killed
@@ -332,14 +345,15 @@ extension WorkerPool {
     }
 
     /// Removes an idle worker that is due for replacement or is no longer needed.
-    private func retire(_ state: inout State) -> [ChildProcess] {
+    private func retire(_ state: inout State) -> ChildProcess? {
         let lasting = state.table.lastingCount
         let replaceable = lasting >= target(state) ? state.table.idleReplaceable : nil
         let unused = lasting > target(state) ? state.table.unused(since: .now - configuration.idleTimeout) : nil
-        guard let number = replaceable ?? unused, let process = state.table.remove(number) else { return [] }
+        guard let number = replaceable ?? unused, let entry = state.table[number] else { return nil }
+        state.table.remove(number)
         state.statistics.ended[replaceable == nil ? .idle : .recycled, default: 0] += 1
-        _ = idle.wait(timeout: .now())
-        return [process]
+        if !entry.isSpent { _ = idle.wait(timeout: .now()) }
+        return entry.process
     }
 
     private func target(_ state: borrowing State) -> Int { state.table.target(limit: configuration.processes) }

@@ -12,6 +12,9 @@ struct WorkerTable {
         fileprivate(set) var planned: EncodedJob?
         /// Whether the worker is replaced as soon as another one is ready.
         var needsReplacement = false
+        /// Whether it has had all of its jobs, so that it gets no further one. It may still process the job that it has
+        /// planned.
+        fileprivate(set) var isSpent = false
         /// The contents of its cache of decoded images.
         var decoded = DecodedStatistics()
         /// Requests other than jobs that wait until the worker is idle.
@@ -26,12 +29,17 @@ struct WorkerTable {
     private static let maxSources = 64
     private static let maxDeferred = 64
 
+    /// Jobs that one worker gets.
+    let maxJobs: Int
+
     private var entries: [ID: Entry] = [:]
     private var lastID = 0
     /// Cache statistics of workers that have exited.
     private var retired = DecodedStatistics()
     /// CPU time of workers that have exited or are being killed, in milliseconds.
     private var retiredMilliseconds = 0
+
+    init(maxJobs: Int) { self.maxJobs = maxJobs }
 
     var count: Int { entries.count }
 
@@ -60,15 +68,36 @@ struct WorkerTable {
     /// Marks an idle worker busy and returns it. The order of preference is the worker that has planned the job, a
     /// worker that has the source decoded, and the worker with the most free cache.
     mutating func take(for source: String?, planned job: EncodedJob?) -> (id: ID, isPlanned: Bool)? {
-        let idle = entries.filter { !$0.value.isBusy }
-        let planned = job.flatMap { job in idle.first { $0.value.planned == job } }
+        let planned = job.flatMap { job in entries.first { !$0.value.isBusy && $0.value.planned == job } }
+        let idle = entries.filter { !$0.value.isBusy && !$0.value.isSpent }
         let hot = source.flatMap { source in idle.first { $0.value.sources.contains(source) } }
         let chosen = planned ?? hot ?? idle.min { $0.value.rank($0.key) < $1.value.rank($1.key) }
-        guard let id = chosen?.key else { return nil }
+        guard let (id, entry) = chosen else { return nil }
         entries[id]?.isBusy = true
         entries[id]?.planned = nil
-        if planned == nil { entries[id]?.jobs += 1 }
+        if planned == nil {
+            entries[id]?.jobs += 1
+            entries[id]?.isSpent = entry.jobs + 1 >= maxJobs
+        }
         return (id, planned != nil)
+    }
+
+    /// Whether an idle worker has planned this job as its last one.
+    func isPlannedLast(_ job: EncodedJob?) -> Bool {
+        job.map { job in entries.values.contains { !$0.isBusy && $0.isSpent && $0.planned == job } } ?? false
+    }
+
+    /// If there are `limit` workers and each keeps a job that it has planned as its last one, has one replaced, so that
+    /// other jobs get a worker.
+    ///
+    /// - Returns: whether one is to be replaced.
+    mutating func dropPlanned(limit: Int) -> Bool {
+        guard entries.count >= limit, entries.values.allSatisfy({ !$0.isBusy && $0.isSpent && $0.planned != nil }),
+            let id = entries.keys.min()
+        else { return false }
+        entries[id]?.planned = nil
+        entries[id]?.needsReplacement = true
+        return true
     }
 
     /// Records the job that an idle worker has planned and would process at once.
@@ -78,6 +107,7 @@ struct WorkerTable {
     mutating func withdraw(_ job: EncodedJob) -> ChildProcess? {
         guard let (id, entry) = entries.first(where: { $0.value.planned == job }) else { return nil }
         entries[id]?.planned = nil
+        if entry.isSpent { entries[id]?.needsReplacement = true }
         return entry.isBusy ? nil : entry.process
     }
 
@@ -155,9 +185,10 @@ struct WorkerTable {
     }
 
     /// Removes the idle workers that have exited.
-    mutating func removeExited() -> [ChildProcess] {
+    mutating func removeExited() -> [Entry] {
         let exited = entries.filter { !$0.value.isBusy && $0.value.process.exitStatus != nil }
-        return exited.keys.compactMap { remove($0) }
+        for id in exited.keys { remove(id) }
+        return Array(exited.values)
     }
 }
 

@@ -101,12 +101,36 @@ struct CostEstimateTests {
             return CostEstimate(facts)
         }
         let plain = cost(TransformChain([]))
-        #expect(cost(TransformChain([Flip(), Brightness(percent: 5), Rotate(degrees: 90)])) == plain)
+        #expect(cost(TransformChain([Flip(), Brightness(percent: 5), Rotate(degrees: 180)])) == plain)
         for step in [Blur(sigma: 2), Trim(threshold: 9), Filter.sepia, Rotate(degrees: 9)] as [any Transform] {
             #expect(cost(TransformChain([step])).work > plain.work)
             #expect(cost(TransformChain([step, step])).work > cost(TransformChain([step])).work)
         }
         #expect(cost(TransformChain([Rotate(degrees: 9)])).bytes > plain.bytes)
+    }
+
+    @Test func `Space around an image costs less to encode than the image, and nothing once it is cut off`() throws {
+        var facts = Self.job(.jpeg, sourceMiB: 3.1, width: 1600, as: .png)
+        let whole = CostEstimate(facts)
+        facts.plainArea = facts.resultArea / 2
+        let half = CostEstimate(facts)
+        #expect(half.work < whole.work && half.work > whole.work / 2 && half.bytes == whole.bytes)
+        let start = ChainPlan(source: PixelSize(width: 100, height: 100))
+        let padded = try Pad(Padding(50)).planned(start)
+        #expect(padded.plainArea == 30_000)
+        #expect(try ContainExtend(canvas: PixelSize(width: 200, height: 200)).planned(start).plainArea == 30_000)
+        // A mark may cover it, and a cut leave none of it.
+        #expect(try Mark().planned(padded).plainArea == 0)
+        #expect(padded.changingSize(to: start.size).plainArea == 0)
+    }
+
+    @Test func `A mark is part of its job, which counts the smallest job`() {
+        var facts = Self.job(.png, sourceMiB: 0, shrink: 600, width: 4, as: .color)
+        facts.sourceArea = 16
+        let whole = CostEstimate(facts)
+        facts.isPart = true
+        let part = CostEstimate(facts)
+        #expect(abs(whole.work - part.work - 1.5) < 1e-9 && whole.bytes - part.bytes == 2 << 20)
     }
 
     @Test func `Each frame of an animation adds to memory and work`() {

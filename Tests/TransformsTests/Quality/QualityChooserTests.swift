@@ -130,7 +130,7 @@ struct StripeComparisonTests {
 
     @Test(arguments: QualityChooserTests.formats)
     func `Faint noise, which coding loses, lowers the score`(_ format: OutputFormat) throws {
-        let model = try #require(format.row.qualityModel)
+        let model = try #require(format.row.qualityModel?())
         let scores = [0, 16].map { amplitude in
             var generator = SplitMix(seed: 7)
             return model.score(
@@ -210,7 +210,7 @@ struct QualityModelTests {
     func `Every model has a number for each feature and each quality, and scores that grow`(_ format: OutputFormat)
         throws
     {
-        let model = try #require(format.row.qualityModel)
+        let model = try #require(format.row.qualityModel?())
         #expect(model.weights.count == StructuralSimilarity.featureCount)
         let lines = model.lines
         #expect(lines.intercepts.count == lines.qualities.count && lines.slopes.count == lines.qualities.count)

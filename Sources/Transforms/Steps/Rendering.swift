@@ -1,0 +1,55 @@
+import DarkroomVips
+
+/// How a step reads the image before it.
+///
+/// Images are lazy: whatever a step reads, libvips computes by all steps before, each time.
+public enum InputReading: Hashable, Sendable {
+    /// Each row about once, in order.
+    case once
+    /// Out of order, or rows several times: the image before it is computed once and held in memory.
+    case repeatedly
+    /// Color and alpha apart, so that the image before it is computed once if it has alpha, unless the step before took
+    /// it apart as well.
+    case colorApart
+}
+
+/// Computes the image, for something after the chain that reads rows several times.
+struct Rendering: Transform, Hashable {
+    var key: String { "rendering" }
+    var reading: InputReading { .repeatedly }
+
+    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames { image }
+}
+
+extension InputReading {
+    /// The image as a step with this reading gets it.
+    func prepared(_ image: ImageFrames, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImageFrames {
+        guard needsPixels(of: image) else { return image }
+        do {
+            return try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
+        } catch {
+            throw interrupt() ? .interrupted : .transformFailed(error.description)
+        }
+    }
+
+    private func needsPixels(of image: ImageFrames) -> Bool {
+        switch self {
+        case .once: false
+        case .repeatedly: true
+        case .colorApart: image.first.hasAlpha && !image.first.isJoined
+        }
+    }
+}
+
+extension TransformCost {
+    /// The cost of holding the image before a step that reads it like this.
+    static func rendering(for reading: InputReading) -> TransformCost {
+        switch reading {
+        case .once: .none
+        case .repeatedly: TransformCost(nanosecondsPerPixel: 1, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4)
+        case .colorApart: TransformCost(bytesPerPixelWithAlpha: 4)
+        }
+    }
+}
