@@ -36,8 +36,11 @@ struct PixelWork: Sendable {
 
     /// Runs a job, once a thread and the memory that it needs are free.
     ///
+    /// - Parameter account: takes the time on the thread, also if the job fails.
     /// - Returns: the result, and the time on the thread.
-    func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> (ProcessedImage, Duration) {
+    func process(
+        _ job: ImageJob, _ urgency: Urgency, for account: (any WorkAccount)?
+    ) async throws(PipelineError) -> (ProcessedImage, Duration) {
         let processing = processing
         let expectedWork = Mutex<Double?>(nil)
         let weigh = { @Sendable (interrupt: @escaping @Sendable () -> Bool) in
@@ -52,14 +55,17 @@ struct PixelWork: Sendable {
                 interrupt throws(PipelineError) in
                 spans?.startProcessing()
                 var stopwatch = Stopwatch()
+                var duration = Duration.zero
+                defer { account?.charge(processing: duration) }
                 do throws(ImageProcessingError) {
                     var job = job
                     job.expectedWork = expectedWork.withLock(\.self)
                     let image = try processing.process(job, interrupt: interrupt)
-                    let duration = stopwatch.lap()
+                    duration = stopwatch.lap()
                     spans?.finish(image)
                     return (image, duration)
                 } catch {
+                    duration = stopwatch.lap()
                     throw PipelineError(error)
                 }
             }
