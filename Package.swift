@@ -122,7 +122,10 @@ let package = Package(
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",
-            sees: ["Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin", "Network", "HTTPCaching"]),
+            sees: [
+                "Query", "Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin", "Network",
+                "HTTPCaching",
+            ]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),

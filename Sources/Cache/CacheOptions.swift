@@ -99,10 +99,12 @@ package struct CacheAccess: Sendable {
     package let epoch: PurgeEpoch
     /// When the request's waits end; nil if something else ends them.
     package let deadline: Deadline?
+    /// The tenant's part of the caches; nil = entries are stored without counting.
+    package let share: CacheShare?
 
     package init(
         keys: RequestKeys, source: SourceURL, pages: PageSelection, options: CacheOptions, epoch: PurgeEpoch,
-        deadline: Deadline?
+        deadline: Deadline?, share: CacheShare? = nil
     ) {
         self.keys = keys
         self.source = source
@@ -110,6 +112,7 @@ package struct CacheAccess: Sendable {
         self.options = options
         self.epoch = epoch
         self.deadline = deadline
+        self.share = share
     }
 }
 

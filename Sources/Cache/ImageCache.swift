@@ -1,4 +1,5 @@
 package import DarkroomHTTPCaching
+import DarkroomMachine
 package import DarkroomStore
 import DarkroomWaiting
 package import Foundation
@@ -131,6 +132,7 @@ package final class ImageCache: Sendable {
     /// Copies an entry from the shared tier to the nearer ones, unless a purge intervened.
     func adopt(_ entry: StoredEntry, for key: EntryKey, _ access: CacheAccess, in tiers: TierSet) async {
         guard isCurrent(access) else { return }
+        let tiers = admitted(tiers, key, bytes: entry.content.count, access)
         if tiers.contains(.memory) { memory.store(entry, for: key) }
         if tiers.contains(.disk) { disk?.store(entry, for: key) }
         await withdrawIfPurged(access)

@@ -31,22 +31,24 @@ extension ImageCache {
         // The record has no file; if the store's index is lost, this copy makes the variant usable again.
         var variant = variant
         variant.companion = .init(original.record.entry, for: access.keys.record.entry)
-        store(original, in: options.store, access)
+        let keepsOriginal = store(original, in: options.store, access)
         if let cost { share(variant, from: original, cost, access) }
         // A later process would take the record on disk for the source's current one.
         if original.replacesKnown, options.store.union == .memory { await disk?.remove(access.keys.record) }
         var isStored = false
-        if options.store.variants.contains(.memory), memory.budgetBytes > 0 {
+        let tiers = admitted(
+            options.store.variants, access.keys.variant, bytes: variant.content.count, access)
+        if tiers.contains(.memory), memory.budgetBytes > 0 {
             isStored = memory.store(variant, for: access.keys.variant)
         }
-        if options.store.variants.contains(.disk), let disk {
+        if tiers.contains(.disk), let disk {
             if options.waitsForDisk {
                 isStored = await waitUntilStored(variant, original.record, for: access)
             } else {
                 isStored = disk.store(variant, for: access.keys.variant) || isStored
             }
         }
-        if options.waitsForDisk, options.store.originals.contains(.disk), original.tier == nil, let disk {
+        if options.waitsForDisk, options.store.originals.contains(.disk), keepsOriginal, let disk {
             let isOnDisk = await disk.storeAndWait(original.entry, for: access.keys.original)
             if options.store.variants.isEmpty { isStored = isOnDisk }
         }
@@ -135,21 +137,26 @@ extension ImageCache {
     }
 
     /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record nothing.
-    private func store(_ original: Original, in tiers: TierSelection, _ access: CacheAccess) {
-        guard original.tier == nil else { return }
+    ///
+    /// - Returns: whether nearer tiers get the bytes, from this request or from another one.
+    private func store(_ original: Original, in tiers: TierSelection, _ access: CacheAccess) -> Bool {
+        guard original.tier == nil else { return false }
         var entry = original.entry
         entry.companion = .init(original.record.entry, for: access.keys.record.entry)
-        let claimed = original.claimBytes(tiers.originals.subtracting(.shared))
+        let unstored = original.claimBytes(tiers.originals.subtracting(.shared))
+        let claimed = admitted(unstored, access.keys.original, bytes: original.body.count, access)
+        let isRefused = claimed != unstored
         let isSmall = original.body.count <= min(Original.maxMemoryBytes, memory.budgetBytes)
         if claimed.contains(.memory), isSmall { memory.store(entry, for: access.keys.original) }
         if claimed.contains(.disk), let disk, !isSmall {
             write(original, entry, to: disk, access)
         } else {
             if claimed.contains(.disk) { disk?.store(entry, for: access.keys.original) }
-            if isSmall || tiers.originals.subtracting(.shared).isEmpty { original.markStored() }
+            if isSmall || isRefused || tiers.originals.subtracting(.shared).isEmpty { original.markStored() }
         }
         records.store(
             original.record, for: access.keys.source, in: original.claimRecord(tiers.union))
+        return !isRefused
     }
 
     /// Writes an original that is too large for memory. It stays in use until it is on disk, so that another width of

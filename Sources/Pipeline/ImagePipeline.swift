@@ -183,6 +183,7 @@ public final class ImagePipeline: Sendable {
             }
         }
         response.original = nil
+        if response.cache.variant != nil { request.input.account?.share?.recordHit(request.keys.variant) }
         if response.isInterim { resolver.upgrades.recordInterimAnswer() }
         if request.input.data != nil, response.fallbackReason == nil {
             response.cache = response.cache.ofData(request.cache)
@@ -333,7 +334,9 @@ extension ImagePipeline {
     package func imageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
         if resolver.cache.isBehind { return nil }
         guard lookup.request.input.mark == nil else { return markedImageAtOnce(lookup) }
-        return resolver.imageAtOnce(for: lookup.request)
+        guard let image = resolver.imageAtOnce(for: lookup.request) else { return nil }
+        lookup.request.input.account?.share?.recordHit(lookup.request.keys.variant)
+        return image
     }
 
     /// The image with its mark, if both may be used without contact to an origin.

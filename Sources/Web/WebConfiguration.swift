@@ -43,6 +43,8 @@ package struct WebConfiguration: Sendable {
     package var clientLimits: ClientLimits
     /// The access control of image requests.
     package var access: Access
+    /// What signing keys have used, which a reload keeps.
+    package var accounts = KeyAccounts()
     /// The short names of sources.
     package var sourceMap: SourceMap
     /// Whether `/` serves the playground.

@@ -27,6 +27,26 @@ struct AccessSettingsTests {
         #expect(access.keyRates == ["k3": try #require(Rate("20/s"))])
     }
 
+    @Test func `quotas of keys are read from the file and from YAML`() throws {
+        let quotas = KeyQuotas(
+            cacheBytes: 2 << 30, processor: Allowance(amount: 90, period: .seconds(3600)),
+            egress: Allowance(amount: 10_737_418_240, period: .seconds(86_400)))
+        let path = try file(
+            #"[{"id": "k1", "secret": "\#(Self.secret)", "cache": "2GiB", "processor": "90s/h", "egress": "10GiB/d"}]"#)
+        #expect(try Settings.reading(["signing-keys-file": path]).accessRules.keyQuotas == ["k1": quotas])
+        let yaml = """
+            signing-keys:
+              k1:
+                secret: \(Self.secret)
+                cache: 2GiB
+                processor: 90s/h
+                egress: 10GiB/d
+            """
+        #expect(try Settings.reading(file: yaml).accessRules.keyQuotas == ["k1": quotas])
+        let plain = try Settings.reading(["signing-keys": "k1:\(Self.secret)"]).accessRules
+        #expect(plain.keyQuotas == ["k1": KeyQuotas()])
+    }
+
     @Test(arguments: [
         "secret-without-an-id-secret-without-an-id", "k1:short-secret", "k1:", ":\(secret)", "k 1:\(secret)",
         "k1:secret with blanks secret with blanks", "k1:sécret-sécret-sécret-sécret-sécret",
@@ -48,6 +68,13 @@ struct AccessSettingsTests {
         (#"[{"id": "k1", "secret": "S", "hosts": []}]"#, "[0]: an empty list"),
         (#"[{"id": "k1", "secret": "S", "presets": ["hero"]}]"#, "no preset 'hero'"),
         (#"[{"id": "k1", "secret": "S", "rate": "fast"}]"#, "[0].rate"),
+        (#"[{"id": "k1", "secret": "S", "cache": "much"}]"#, "[0].cache must be a number of bytes"),
+        (#"[{"id": "k1", "secret": "S", "cache": 5}]"#, "[0].cache must be a text"),
+        (#"[{"id": "k1", "secret": "S", "processor": "90/h"}]"#, "[0].processor must be a time"),
+        (#"[{"id": "k1", "secret": "S", "processor": "0s/h"}]"#, "[0].processor must be a time"),
+        (#"[{"id": "k1", "secret": "S", "egress": "10GiB"}]"#, "[0].egress must be a number of bytes per m, h or d"),
+        (#"[{"id": "k1", "secret": "S", "egress": "0/d"}]"#, "[0].egress must be a number of bytes per m, h or d"),
+        (#"[{"id": "k1", "secret": "S", "egress": "1GiB/w"}]"#, "[0].egress must be a number of bytes per m, h or d"),
         (#"[{"id": "k 1", "secret": "S"}]"#, "[0]: the id"),
         (#"[{"id": "k1", "secret": "short"}]"#, "[0]: the secret"),
     ])

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Synchronization
 import Testing
 
@@ -86,6 +87,45 @@ struct ReloadTests {
         end.isReached.withLock { $0 = true }
         let statuses = try await load.value
         #expect(statuses.count > 20 && statuses.allSatisfy { $0 == 200 })
+        #expect(await site.server.stop() == 0)
+    }
+
+    @Test func `What a key has used is kept, and a higher quota applies at once`() async throws {
+        func keys(_ egress: String) -> String {
+            """
+            signing-keys:
+              tenant:
+                secret: \(Self.secret("tenant"))
+                cache: 1MiB
+                processor: 60s/m
+                egress: \(egress)
+
+            """
+        }
+        let token = "a-token-of-enough-letters"
+        let site = try await Site(keys("1B/d"), flags: "--admin-token", token)
+        func sample(_ name: String) async throws -> Double? {
+            let admin = [("Authorization", "Bearer \(token)")]
+            let answer = try await Client.get("\(site.server.base)/metrics", fields: admin)
+            let line = String(buffer: answer.body).split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+            return line.flatMap { Double($0.dropFirst(name.count + 1)) }
+        }
+        let image = try Self.signed("url=local:///sample.jpg&w=20", by: "tenant")
+        #expect(try await site.status(image) == 200)
+        let refused = try await Client.get(site.server.base + image)
+        #expect(refused.status == 429)
+        #expect(try #require(refused["retry-after"].flatMap { Int($0) }) <= 86_400)
+        let sent = try #require(try await sample(#"darkroom_key_egress_bytes_total{key="tenant"}"#))
+        #expect(sent > 100)
+        #expect(try await sample(#"darkroom_key_quota_refusals_total{key="tenant",quota="egress"}"#) == 1)
+        let ratio = try await sample(#"darkroom_key_quota_used_ratio{key="tenant",quota="egress"}"#)
+        #expect(try #require(ratio) > 1.9)
+        #expect(try #require(try await sample(#"darkroom_key_processor_seconds_total{key="tenant"}"#)) > 0)
+        #expect(try #require(try await sample(#"darkroom_key_cache_bytes{key="tenant"}"#)) > 100)
+        try site.reload(keys("1GiB/d"))
+        _ = await site.line("reloaded")
+        #expect(try await site.status(image) == 200)
+        #expect(try await sample(#"darkroom_key_egress_bytes_total{key="tenant"}"#) == 2 * sent)
         #expect(await site.server.stop() == 0)
     }
 

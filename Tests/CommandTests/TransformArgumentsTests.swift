@@ -25,6 +25,14 @@ import Testing
         #expect(try parameters(["a", "b", "--text="]) == ["text="])
     }
 
+    @Test func `The help lists the parameters by theme, and no parameter of a source or of caches`() {
+        let help = TransformFiles.helpMessage(columns: 100)
+        for words in ["size: --w --h", "effects: --blur", "encoding: --output", "--fit", "--duotone", "--q"] {
+            #expect(help.contains(words), "\(words)")
+        }
+        for name in ["--url", "--markw", "--maxage"] { #expect(!help.contains(name), "\(name)") }
+    }
+
     @Test func `Words after two dashes are paths`() throws {
         let arguments = try TransformArguments(["--w", "40", "--", "--odd.jpg", "out"])
         #expect(arguments.paths == ["--odd.jpg", "out"])

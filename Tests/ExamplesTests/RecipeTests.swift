@@ -45,18 +45,26 @@ struct RecipeTests {
     }
 
     @Test func `The page on metrics lists every metric with its type and labels`() throws {
+        let folder = try DocumentedServer.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let keys = folder.appendingPathComponent("keys.json")
+        let secret = "correct-horse-battery-staple-0123"
+        try #"[{"id": "k1", "secret": "\#(secret)", "cache": "1MiB", "processor": "60s/m", "egress": "1GiB/d"}]"#
+            .write(to: keys, atomically: true, encoding: .utf8)
         // Nothing listens for spans and objects, but they are counted.
         let server = try DocumentedServer(
             [
                 "--otlp-endpoint", "http://127.0.0.1:9", "--shared-store", "s3://darkroom", "--s3-endpoint",
-                "http://127.0.0.1:9",
+                "http://127.0.0.1:9", "--signing-keys-file", keys.path,
             ], environment: ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"])
         // A hit, and an image that no codec reads, since some series appear with the first event.
         for query in ["local:///sample.jpg&w=20", "local:///sample.jpg&w=20", "local:///hostile/header-only.jpg"] {
-            _ = try server.run("curl 'http://127.0.0.1:8080/image?url=\(query)' -o /dev/null", acceptsProblems: true)
+            let curl = "curl -H \"Authorization: Bearer $TOKEN\" -o /dev/null"
+            _ = try server.run("\(curl) 'http://127.0.0.1:8080/image?url=\(query)'", acceptsProblems: true)
         }
         let recipes = try Document("docs/observability.md").blocks(in: "sh").joined()
-        let served = try Self.metrics(in: server.run(recipes).output)
+        // The recipe for /explain is not signed.
+        let served = try Self.metrics(in: server.run(recipes, acceptsProblems: true).output)
         let rows = try Document("docs/metrics.md").text.matches(
             of: /\| `(?<name>[a-z_]+)` \| (?<type>[a-z]+) \| (?<labels>[^|]+) \|/)
         let documented = Dictionary(

@@ -186,19 +186,23 @@ def samples(text: str) -> Series:
 def scrape(server: Path) -> str:
     """The metrics of a server that has answered requests of each kind, and of which a worker was killed."""
     # Nothing listens for objects and spans, but they are counted.
+    keys = tempfile.NamedTemporaryFile("w", suffix=".json")
+    json.dump([{"id": "k1", "secret": "k" * 32, "cache": "1MiB", "processor": "60s/m", "egress": "1GiB/d"}], keys)
+    keys.flush()
     settings = [f"--local-root={ROOT / 'Fixtures/images'}", "--shared-store=s3://darkroom", f"--s3-endpoint={NOWHERE}",
-                f"--otlp-endpoint={NOWHERE}"]
+                f"--otlp-endpoint={NOWHERE}", f"--signing-keys-file={keys.name}"]
+    token = {"Authorization": f"Bearer {TOKEN}"}
     variables = {"DARKROOM_ADMIN_TOKEN": TOKEN, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
     with darkroom(server, *settings, **variables) as (port, _):
 
         def metrics() -> str:
-            answer = ask(port, "/metrics", {"Authorization": f"Bearer {TOKEN}"})
+            answer = ask(port, "/metrics", token)
             assert answer.status == 200, answer
             return answer.body.decode()
 
         image = "/image?url=local:///sample.jpg&w=160"
-        tag = ask(port, image).headers["etag"]
-        assert ask(port, image, {"If-None-Match": tag}).status == 304, tag
+        tag = ask(port, image, token).headers["etag"]
+        assert ask(port, image, token | {"If-None-Match": tag}).status == 304, tag
         for target, status in (
             (image, 200),
             ("/image?url=local:///hostile/header-only.jpg", 422),
@@ -207,7 +211,7 @@ def scrape(server: Path) -> str:
             ("/signed/k1.signature/dXJs", 403),
             ("/health/ready", 200),
         ):
-            answer = ask(port, target)
+            answer = ask(port, target, token)
             assert answer.status == status, (target, answer)
         crashed = 'darkroom_worker_ends_total{reason="crashed"} '
         assert crashed + "0\n" in metrics(), "A worker crashed."

@@ -17,7 +17,9 @@ struct TransformFiles: AsyncParsableCommand {
             """,
         discussion: """
             Accepts every parameter of GET /image except url and mark: --w 400 is w=400, --flip is flip. Words after \
-            -- are paths.
+            -- are paths. Parameters by theme, of which docs/parameters.md says more:
+
+            \(FileQuery.flagsByTheme)
 
             One file: without --output, the extension of OUT selects the format. A dash stands for standard input or \
             output.

@@ -17,12 +17,13 @@ struct ServerMetrics: Sendable {
     /// Nil = no spans are recorded.
     let traces: SpanExporter?
     let process: ProcessMetrics
+    let accounts: KeyAccounts
     let inFlightBytes: @Sendable () -> Int
 
     /// - Parameter isReady: whether `/health/ready` would answer 200.
     func families(isReady: Bool) -> [MetricFamily] {
         serverFamilies(isReady: isReady) + traceFamilies + cacheFamilies + sharedFamilies + loadFamilies
-            + prefetchFamilies + formatFamilies
+            + prefetchFamilies + formatFamilies + keyFamilies
             + workerFamilies + process.families
     }
 

@@ -84,7 +84,7 @@ struct ImageServer {
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
             workers: pixels.workers, log: log, traces: traces?.exporter,
-            process: ProcessMetrics(startedAt: startedAt)
+            process: ProcessMetrics(startedAt: startedAt), accounts: web.accounts
         ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
         let listeners = listeners(web, pipeline, prefetcher, observability)

@@ -56,6 +56,7 @@ struct SettingsReloader: Sendable {
         var configuration = new.webConfiguration
         configuration.unwritable = web.limits.unwritable
         configuration.uploads = web.uploads
+        configuration.accounts = web.accounts
         listeners.answer(by: configuration)
     }
 

@@ -23,14 +23,17 @@ extension Access {
         }
         let keys = Self.signingKeys(settings, sources, presets, &mistakes)
         signingKeys = keys.map(\.key)
-        for case (let key, let rate?) in keys { keyRates[key.id] = rate }
+        for (key, limits) in keys {
+            keyRates[key.id] = limits.rate
+            keyQuotas[key.id] = limits.quotas
+        }
         origins = settings.access.corsOrigins
     }
 
     /// The keys of both settings.
     private static func signingKeys(
         _ settings: Settings, _ sources: SettingSources, _ presets: Presets, _ mistakes: inout SettingMistakes
-    ) -> [(key: SigningKey, rate: Rate?)] {
+    ) -> [(key: SigningKey, limits: SigningKeyDefinition.Limits)] {
         var definitions = settings.access.signingKeys.map { definition in
             (definition, sources.spelling(of: \.access.signingKeys, for: definition.place))
         }

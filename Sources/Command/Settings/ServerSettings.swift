@@ -92,7 +92,7 @@ struct AccessSettings: SettingTheme {
             """)
     let signingKeysFile = Setting(
         "signing-keys-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
-        help: "JSON file of additional signing keys, each optionally limited to hosts, presets and a rate.")
+        help: "JSON file of additional signing keys, each optionally limited to hosts, presets, a rate and quotas.")
     let presets = Setting(
         "presets", .presets, default: [], isReloadable: true,
         help: """

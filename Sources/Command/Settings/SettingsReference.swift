@@ -71,6 +71,7 @@ enum SettingsReference {
             secret: another-secret-of-at-least-32-characters
             presets: [avatar]
             rate: 20/s
+            egress: 10GiB/d
         """
 
     /// The accepted values, without the article and the examples that error messages need.

@@ -10,16 +10,26 @@ struct SigningKeyDefinition: Equatable, Sendable {
     var hosts: [String]?
     var presets: [String]?
     var rate: String?
+    var cache: String?
+    var processor: String?
+    var egress: String?
     /// The position in the list or map, such as `[0]`; empty where the key stands alone.
     var place = ""
 }
 
 extension SigningKeyDefinition {
+    /// What all requests with a key may use together.
+    struct Limits {
+        /// Nil = the server's rate applies to each client.
+        var rate: Rate?
+        var quotas = KeyQuotas()
+    }
+
     /// - Parameters:
     ///   - presets: the presets that a key may be limited to.
     ///   - spelling: the setting or file, for messages.
-    /// - Returns: the key, and its own rate limit if it has one.
-    func key(_ known: Presets, in spelling: String) throws(SettingError) -> (key: SigningKey, rate: Rate?) {
+    /// - Returns: the key, and its own limits.
+    func key(_ known: Presets, in spelling: String) throws(SettingError) -> (key: SigningKey, limits: Limits) {
         let place = spelling + place
         if let unknown = presets?.first(where: { !known.names.contains($0) }) {
             throw SettingError("\(place).presets: there is no preset '\(unknown.prefix(100))'; presets defines them.")
@@ -27,19 +37,40 @@ extension SigningKeyDefinition {
         guard hosts?.isEmpty != true, presets?.isEmpty != true else {
             throw SettingError("\(place): an empty list would allow nothing; leave the member out to allow everything.")
         }
-        let limit = rate.flatMap { Rate($0) }
-        guard rate == nil || limit != nil else {
-            throw SettingError("\(place).rate must be a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h.")
-        }
+        let limits = try limits(at: place)
         do throws(SigningKey.Flaw) {
             let key = try SigningKey(id: id, secret: secret, hosts: hosts ?? [], presets: presets.map(Set.init))
-            return (key, limit)
+            return (key, limits)
         } catch {
             throw SettingError("\(place): \(error.sentence)")
         }
     }
 
-    /// The keys of a JSON array of objects with `id`, `secret` and, optionally, `hosts`, `presets` and `rate`.
+    private func limits(at place: String) throws(SettingError) -> Limits {
+        func parsed<Value>(
+            _ text: String?, _ member: String, _ grammar: String, _ parse: (String) -> Value?
+        ) throws(SettingError) -> Value? {
+            guard let text else { return nil }
+            guard let value = parse(text) else { throw SettingError("\(place).\(member) must be \(grammar).") }
+            return value
+        }
+        var limits = Limits()
+        let rateGrammar = "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h"
+        limits.rate = try parsed(rate, "rate", rateGrammar) { Rate($0) }
+        limits.quotas.cacheBytes = try parsed(cache, "cache", "a number of bytes such as 512MiB or 10GiB") {
+            try? SettingKind<Int>.bytes(atLeast: 0).parse(.text($0))
+        }
+        let timeGrammar = "a time on pixel workers per m, h or d, such as 600s/h"
+        limits.quotas.processor = try parsed(processor, "processor", timeGrammar) {
+            Allowance($0) { (try? SettingKind<Duration>.duration().parse(.text($0))).map { $0 / .seconds(1) } }
+        }
+        limits.quotas.egress = try parsed(egress, "egress", "a number of bytes per m, h or d, such as 10GiB/d") {
+            Allowance($0) { (try? SettingKind<Int>.bytes(atLeast: 1).parse(.text($0))).map { Double($0) } }
+        }
+        return limits
+    }
+
+    /// The keys of a JSON array of objects with `id`, `secret` and, optionally, the other members of a key.
     static func definitions(
         inFile path: String, spelling: String
     ) throws(SettingError) -> [SigningKeyDefinition] {
@@ -67,32 +98,36 @@ extension SigningKeyDefinition {
     /// - Parameter id: the key of the map that the definition is in; nil = it has a member `id`.
     fileprivate init(_ value: SettingValue, id: String?, place: String) throws(SettingRefusal) {
         guard case .map(let members) = value else {
-            throw .inside("\(place): a key must be a map of id, secret, hosts, presets and rate.")
+            throw .inside("\(place): a key must be a map of \(Self.memberNames).")
         }
         var texts: [String: String] = id.map { ["id": $0] } ?? [:]
         var lists: [String: [String]] = [:]
         for (name, value) in members {
             switch (name, value) {
-            case ("secret", .text(let text)), ("rate", .text(let text)): texts[name] = text
             case ("id", .text(let text)) where id == nil: texts[name] = text
+            case (_, .text(let text)) where Self.textMembers.contains(name): texts[name] = text
             case ("hosts", .list(let list)), ("presets", .list(let list)):
                 lists[name] = list.compactMap(\.text)
                 guard lists[name]?.count == list.count else {
                     throw .inside("\(place).\(name) must be a list of texts.")
                 }
             case ("hosts", _), ("presets", _): throw .inside("\(place).\(name) must be a list of texts.")
-            case ("secret", _), ("rate", _), ("id", _): throw .inside("\(place).\(name) must be a text.")
+            case ("id", _): throw .inside("\(place).id must be a text.")
+            case _ where Self.textMembers.contains(name): throw .inside("\(place).\(name) must be a text.")
             default:
-                throw .inside(
-                    "\(place): '\(name.prefix(100))' is not a member of a key; id, secret, hosts, presets and rate are."
-                )
+                throw .inside("\(place): '\(name.prefix(100))' is not a member of a key; \(Self.memberNames) are.")
             }
         }
         guard let id = texts["id"] else { throw .inside("\(place): 'id' is missing.") }
         guard let secret = texts["secret"] else { throw .inside("\(place): 'secret' is missing.") }
         self.init(
-            id: id, secret: secret, hosts: lists["hosts"], presets: lists["presets"], rate: texts["rate"], place: place)
+            id: id, secret: secret, hosts: lists["hosts"], presets: lists["presets"], rate: texts["rate"],
+            cache: texts["cache"], processor: texts["processor"], egress: texts["egress"], place: place)
     }
+
+    /// The members with a text, besides the ID.
+    private static let textMembers: Set<String> = ["secret", "rate", "cache", "processor", "egress"]
+    private static let memberNames = "id, secret, hosts, presets, rate, cache, processor and egress"
 }
 
 extension SettingKind where Value == [SigningKeyDefinition] {
@@ -125,6 +160,16 @@ extension SettingKind where Value == [SigningKeyDefinition] {
             }
             return keys
         }
+    }
+}
+
+extension Allowance {
+    /// Parses an amount per minute, hour or day, such as `10GiB/d`; nil for any other text.
+    fileprivate init?(_ text: String, amount: (String) -> Double?) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let periods = ["m": Duration.seconds(60), "h": .seconds(3600), "d": .seconds(86_400)]
+        guard parts.count == 2, let period = periods[parts[1]], let amount = amount(parts[0]) else { return nil }
+        self.init(amount: amount, period: period)
     }
 }
 

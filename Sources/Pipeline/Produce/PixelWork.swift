@@ -36,9 +36,12 @@ struct PixelWork: Sendable {
 
     /// Runs a job, once a thread and the memory that it needs are free.
     ///
+    /// - Parameter account: takes the time on the thread, also if the job fails.
     /// - Returns: the result, and the time on the thread.
-    func process(_ job: ImageJob, _ urgency: Urgency) async throws(PipelineError) -> (ProcessedImage, Duration) {
-        let run = PixelRun(job: job, processing: processing, spans: PixelSpans(urgency))
+    func process(
+        _ job: ImageJob, _ urgency: Urgency, for account: (any WorkAccount)?
+    ) async throws(PipelineError) -> (ProcessedImage, Duration) {
+        let run = PixelRun(job: job, processing: processing, spans: PixelSpans(urgency), account: account)
         do throws(PipelineError) {
             return try await queue.run(
                 urgency: urgency, weigh: run.weigh, setAside: { run.processing.withdraw(job) }, run.process)
@@ -67,12 +70,14 @@ private final class PixelRun: Sendable {
     let job: ImageJob
     let processing: any ImageProcessing
     let spans: PixelSpans?
+    private let account: (any WorkAccount)?
     private let expectedWork = Mutex<Double?>(nil)
 
-    init(job: ImageJob, processing: any ImageProcessing, spans: PixelSpans?) {
+    init(job: ImageJob, processing: any ImageProcessing, spans: PixelSpans?, account: (any WorkAccount)?) {
         self.job = job
         self.processing = processing
         self.spans = spans
+        self.account = account
     }
 
     /// Weighs the job, and processes it at once if it is a usual one and the memory set aside for it suffices.
@@ -89,10 +94,12 @@ private final class PixelRun: Sendable {
             let attempt = try processing.attempt(job, within: allowance, interrupt: interrupt)
             guard let image = attempt.image else { return (weight(of: attempt.plan), nil) }
             let duration = stopwatch.lap()
+            account?.charge(processing: duration)
             spans?.startProcessing(at: start)
             spans?.finish(image)
             return (weight(of: attempt.plan), (image, duration))
         } catch {
+            account?.charge(processing: stopwatch.lap())
             spans?.startProcessing(at: start)
             throw PipelineError(error)
         }
@@ -106,9 +113,11 @@ private final class PixelRun: Sendable {
             job.expectedWork = expectedWork.withLock(\.self)
             let image = try processing.process(job, interrupt: interrupt)
             let duration = stopwatch.lap()
+            account?.charge(processing: duration)
             spans?.finish(image)
             return (image, duration)
         } catch {
+            account?.charge(processing: stopwatch.lap())
             throw PipelineError(error)
         }
     }

@@ -89,7 +89,8 @@ struct VariantProducer: Sendable {
         _ request: ResolvedRequest, _ original: Original, _ mark: Original?, _ urgency: Urgency
     ) async throws(PipelineError) -> (ProcessedImage, Duration) {
         do throws(PipelineError) {
-            let result = try await pixels.process(pixels.job(for: request, from: original, mark: mark), urgency)
+            let job = pixels.job(for: request, from: original, mark: mark)
+            let result = try await pixels.process(job, urgency, for: request.input.account)
             if original.tier == nil, result.0.isProven { cache.failures.remove([request.keys.source]) }
             speed.record(result.0, as: request.input.output)
             return result

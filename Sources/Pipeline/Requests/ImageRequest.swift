@@ -40,6 +40,8 @@ public struct ImageRequest: Sendable {
     /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients
     /// get equal shares of its time. The empty string, which is the default, counts as one client.
     public var client = ""
+    /// The account that work and cache entries are charged to; nil = none.
+    package var account: (any WorkAccount)?
 
     /// Creates a request. By default it returns the source's pixels in the source's format.
     public init(
@@ -111,6 +113,15 @@ public struct ImageRequest: Sendable {
     private static func source(_ url: String) throws(PipelineError) -> SourceURL {
         do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
     }
+}
+
+/// Takes what the requests of one tenant cost.
+package protocol WorkAccount: Sendable {
+    /// The tenant's part of the caches; nil = entries are stored without counting.
+    var share: CacheShare? { get }
+
+    /// Charges time on a pixel thread, also of work that failed. Requests that share work charge the first one.
+    func charge(processing time: Duration)
 }
 
 extension SourceURL {

@@ -45,7 +45,7 @@ struct ResolvedRequest: Sendable {
     var access: CacheAccess {
         CacheAccess(
             keys: keys, source: input.source, pages: input.pages, options: input.cache, epoch: epoch,
-            deadline: deadline)
+            deadline: deadline, share: input.account?.share)
     }
 
     var source: SourceURL { input.source }

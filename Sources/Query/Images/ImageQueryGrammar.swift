@@ -198,6 +198,18 @@ package struct FileQuery: Sendable {
         output = image.output
     }
 
+    /// The parameters that change a file, by the themes of the reference page: a line for each theme, with the names as
+    /// flags.
+    package static var flagsByTheme: String {
+        let parameters = ImageQueryGrammar().table.parameters
+        let themes: [ParameterDocumentation.Theme] = [.size, .geometry, .color, .effects, .composition, .encoding]
+        let lines = themes.map { theme in
+            let flags = parameters.filter { $0.documentation.theme == theme }.map { "--\($0.name)" }
+            return "\(theme.rawValue): \(flags.joined(separator: " "))"
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// Whether a word that follows a parameter's name on a command line is its value: never for a boolean, and only a
     /// number for a parameter that may also stand alone.
     package static func isValue(_ word: String, of name: String) -> Bool {

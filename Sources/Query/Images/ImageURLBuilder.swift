@@ -31,7 +31,12 @@ package struct ImageURLBuilder: Sendable {
     ///   same key until the same time. If the admin token replaced the signature, the URL is signed with the first
     ///   unrestricted key.
     package func url(of query: ImageQuery, for authorization: Authorization = Authorization()) -> String {
-        var parameters = canonical(query)
+        url(of: canonical(query), for: authorization)
+    }
+
+    /// The URL of an image with these parameters.
+    func url(of parameters: QueryString, for authorization: Authorization) -> String {
+        var parameters = parameters
         if let expires = authorization.expires {
             parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires))
         }

@@ -7,6 +7,8 @@ package struct Access: Hashable, Sendable {
     package var signingKeys: [SigningKey] = []
     /// The rates that keys have of their own, by key ID: how often their signatures may be used, all clients together.
     package var keyRates: [String: Rate] = [:]
+    /// The quotas of keys, by key ID.
+    package var keyQuotas: [String: KeyQuotas] = [:]
     /// The presets of this server.
     package var presets = Presets()
     /// Whether images are made with presets only.

@@ -54,12 +54,13 @@ final class HitResponder: FastResponder {
                     configuration: configuration)
             }
         }
+        let body = notModified ? ByteBuffer() : image.body
+        rateLimit.charge(egressBytes: request.isHead ? 0 : body.readableBytes, to: target.authorization.key)
         let timings = Timings(total: .nanoseconds((NIODeadline.now() - start).nanoseconds))
         return FastResponse(
             status: notModified ? 304 : 200, head: head.bytes,
             content: .image(
-                body: notModified ? ByteBuffer() : image.body, cacheStatus: head.cacheStatus,
-                serverTiming: timings.serverTiming),
+                body: body, cacheStatus: head.cacheStatus, serverTiming: timings.serverTiming),
             details: head.details, metrics: target.metrics)
     }
 

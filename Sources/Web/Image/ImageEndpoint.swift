@@ -18,6 +18,8 @@ struct ImageEndpoint: Sendable {
     /// Why an image in the body cannot be made at the moment, before the body is read; nil if it can.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
     private let token: AdminToken?
+    /// The accounts of signing keys, by key ID.
+    private let accounts: [String: KeyAccount]
 
     /// The path of images.
     static let path = "/image"
@@ -34,6 +36,7 @@ struct ImageEndpoint: Sendable {
         self.image = image
         grammar = ImageQueryGrammar(limits: configuration.limits, dialect: configuration.dialect)
         token = configuration.adminToken.map(AdminToken.init)
+        accounts = configuration.accounts.accounts(of: configuration.access)
     }
 
     var routes: [AuthorizedRoute] {
@@ -128,6 +131,7 @@ struct ImageEndpoint: Sendable {
         query.apply(to: &imageRequest, for: preferences, policy: try policy(query.cache, fields))
         imageRequest.placeholders = query.placeholders
         imageRequest.client = authorization.client
+        imageRequest.account = authorization.key.flatMap { accounts[$0.id] }
         imageRequest.priority = query.priority ?? Priority(fields: fields)
         return imageRequest
     }

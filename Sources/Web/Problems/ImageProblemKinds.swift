@@ -9,7 +9,8 @@ extension ProblemKind {
         .uploadsDisabled, .iiifDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong,
         .signatureExpired, .presetsOnly, .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge,
         .bodyTooLarge, .targetTooLong,
-        .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .malformedRequest, .headTooLarge,
+        .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .quotaExceeded, .malformedRequest,
+        .headTooLarge,
         .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
         .purgeNotShared, .originTimeout, .timeout, .notCached, .loop,
     ]
@@ -110,6 +111,15 @@ extension ProblemKind {
         "presets-only", .forbidden, title: "Only presets are allowed",
         cause: "This server, or the signing key, allows only the server's presets instead of individual parameters.",
         remedy: "Pass only 'url' and 'preset'. The operator of the server defines presets with 'presets'.")
+
+    static let quotaExceeded = ProblemKind(
+        "quota-exceeded", .tooManyRequests, title: "The quota of the signing key is used up",
+        cause:
+            "The requests signed with this key have used more image processing, or more bytes of responses, than the "
+            + "server's operator allows the key in a period. Cached images are refused too.",
+        remedy:
+            "Wait for the number of seconds in 'Retry-After', which is never longer than the period. The operator "
+            + "sets 'processor' and 'egress' of each key.")
 
     static let sourceNotAllowed = ProblemKind(
         "source-not-allowed", .forbidden, title: "The source is not allowed",

@@ -1,0 +1,104 @@
+import DarkroomCache
+import DarkroomHTTPCaching
+import DarkroomNetwork
+public import DarkroomPipeline
+import DarkroomTransforms
+public import Foundation
+
+/// Builds the URLs of images on a Darkroom server, signed if the server has signing keys.
+///
+/// A URL is made from the same ``ImageRequest`` that a pipeline takes, in the canonical spelling of the server's
+/// parameters. Before it is returned, it is read as the server reads it.
+public struct ImageServerURLs: Sendable {
+    private let builder: ImageURLBuilder
+    private let grammar = ImageQueryGrammar()
+    private let key: SigningKey?
+
+    /// Why there is no URL, in one sentence.
+    public struct Refusal: Error, Hashable, CustomStringConvertible {
+        /// The sentence.
+        public let description: String
+    }
+
+    /// Creates a builder for a server that answers unsigned requests.
+    ///
+    /// - Parameter server: the URL of the server, such as `https://images.example.com`, including the path of a proxy;
+    ///   empty = URLs begin with `/image`.
+    public init(server: String = "") {
+        self.init(server: server, key: nil)
+    }
+
+    /// Creates a builder that signs. The secret must not reach a browser.
+    ///
+    /// - Parameters:
+    ///   - server: the URL of the server, such as `https://images.example.com`, including the path of a proxy; empty =
+    ///     URLs begin with `/image`.
+    ///   - keyID: the ID of one of the server's signing keys.
+    ///   - secret: the secret of this key, as the server has it.
+    public init(server: String = "", keyID: String, secret: String) throws(Refusal) {
+        do throws(SigningKey.Flaw) {
+            self.init(server: server, key: try SigningKey(id: keyID, secret: secret))
+        } catch {
+            throw Refusal(
+                description: error == .id
+                    ? "The ID of a key must be 1 to 32 letters, digits, '-' and '_'."
+                    : "The secret of a key must be at least 32 printable ASCII characters without spaces and commas.")
+        }
+    }
+
+    private init(server: String, key: SigningKey?) {
+        let prefix = server.hasSuffix("/") ? String(server.dropLast()) : server
+        builder = ImageURLBuilder(prefix: prefix, limits: QueryLimits(), keys: [])
+        self.key = key
+    }
+
+    /// The URL of an image.
+    ///
+    /// - Parameters:
+    ///   - request: the image. Of its options, source, fallback, mark, recipe, pages, output, placeholders and the mode
+    ///     of its cache policy become parameters. Without a format, the server chooses one that the client accepts.
+    ///   - expires: when the URL expires, in whole seconds; nil = never.
+    /// - Throws: where the request has bytes instead of a URL, or a value that no parameter expresses.
+    public func url(for request: ImageRequest, expires: Date? = nil) throws(Refusal) -> String {
+        guard request.data == nil else {
+            throw Refusal(description: "An image in memory has no URL; send it with POST /image.")
+        }
+        let query: ImageQuery
+        do throws(InvalidParameter) {
+            query = try grammar.parse(builder.canonical(ImageQuery(request)))
+        } catch {
+            throw Refusal(description: error.detail)
+        }
+        let limits = PixelLimits()
+        guard TransformChain(query.recipe, limits: limits).key == TransformChain(request.recipe, limits: limits).key,
+            query.output.key == request.output.key, query.pages == request.pages
+        else { throw Refusal(description: "The request has a value that no parameter of a URL expresses.") }
+        return builder.url(of: query, for: Authorization(key: key, expires: expires))
+    }
+
+    /// The URL of an image that a preset of the server makes.
+    ///
+    /// - Parameters:
+    ///   - source: the URL of the source, or one of the server's short names.
+    ///   - preset: the name of the preset.
+    ///   - expires: when the URL expires, in whole seconds; nil = never.
+    public func url(of source: String, preset: String, expires: Date? = nil) -> String {
+        var parameters = QueryString(pairs: [.init(name: "url", value: source)])
+        parameters.append(AccessParameters.preset.name, preset)
+        return builder.url(of: parameters, for: Authorization(key: key, expires: expires))
+    }
+}
+
+extension ImageQuery {
+    /// The query for a request, as far as parameters express it.
+    fileprivate init(_ request: ImageRequest) {
+        self.init(recipe: request.recipe)
+        url = request.source.canonical
+        fallback = request.fallback?.canonical
+        mark = request.mark?.canonical
+        pages = request.pages
+        output = request.output
+        placeholders = request.placeholders
+        cache = request.cache.policy.mode
+    }
+}
