@@ -21,7 +21,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground bench prove ssrf chaos corpus soak overload attack costs cluster fuzz site docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground bench prove ssrf chaos corpus soak overload attack costs cluster edge fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -144,6 +144,13 @@ cluster: setup ## Run three nodes with HAProxy and a real object store, and chec
 	@scripts/setup-proxies.sh
 	$(built)
 	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
+
+edge: setup ## Put Varnish and nginx in front of one node and of three, purge under load for SECONDS=60 each, and count stale answers
+	@scripts/setup-proxies.sh
+	@scripts/setup-edge.sh
+	$(built)
+	$(proofs) edge $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+	$(proofs) edge --self-test
 
 fuzz: setup ## Feed mutated input to every parser of untrusted bytes for SECONDS=60
 	swift build --build-tests $(checked)

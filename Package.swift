@@ -134,6 +134,9 @@ let package = Package(
             "OpenTelemetry", sees: ["Tracing", "HTTPCaching", "Waiting"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
         room(
+            "EdgePurging", sees: ["Network", "HTTPCaching", "Waiting"],
+            packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1]),
+        room(
             "HTTPServer", sees: ["Network", "HTTPCaching", "Tracing"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
@@ -152,7 +155,8 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb", "DarkroomHTTPServer",
+                "DarkroomEdgePurging", "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb",
+                "DarkroomHTTPServer",
                 "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTransforms",
                 "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork",
                 "DarkroomHTTPCaching",
@@ -199,6 +203,9 @@ let package = Package(
         tests(
             of: "OpenTelemetry", sees: ["TestClock", "TestLogs", "TestOrigin", "Tracing"],
             packages: [distributedTracing, logging, nioCore, nioFoundation, nioHTTP1, nioPosix]),
+        tests(
+            of: "EdgePurging", sees: ["HTTPCaching", "TestClock", "TestLogs", "TestOrigin"],
+            packages: [crypto, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix]),
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(
             name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto, httpTypes, hummingbird],
@@ -228,7 +235,8 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms",
+                "EdgePurging", "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query",
+                "Transforms",
                 "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Cache", "Store",
             ],
             packages: [

@@ -262,7 +262,10 @@ extension ImagePipeline {
             record: resolved.keys.record.entry.hex, variant: resolved.keys.variant.entry.hex, encoderEpoch: encoderEpoch
         )
         let explainer = RequestExplainer(
-            resolver: resolver, markRequest: markRequest(of: resolved.input, resolved.urgency))
+            resolver: resolver, markRequest: markRequest(of: resolved.input, resolved.urgency)
+        ) { [self] records in
+            edgeTags(of: [resolved.source, resolved.input.mark].compactMap(\.self), records)
+        }
         return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
             try await explainer.explain(resolved, keys: keys, fetch: fetch)
         }

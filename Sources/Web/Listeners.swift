@@ -24,11 +24,13 @@ package struct Listeners: Sendable {
     /// - Parameters:
     ///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the
     ///     listeners.
+    ///   - tellEdges: tells the caches in front of the server of purges; nil = there are none.
     ///   - logger: takes what is not an entry of the access log.
     ///   - onListening: called for each listener with its channel, whose local address has the port.
     package init(
         configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,
-        logger: Logger, onListening: @escaping @Sendable (Listener, any Channel) async -> Void
+        tellEdges: EdgeTelling? = nil, logger: Logger,
+        onListening: @escaping @Sendable (Listener, any Channel) async -> Void
     ) {
         let observers = observability.observers(logger: logger)
         let rateLimiter = RateLimiter()
@@ -37,6 +39,7 @@ package struct Listeners: Sendable {
                 configuration, pipeline, prefetcher, observability, metrics: observers.metrics,
                 rateLimiter: rateLimiter)
             endpoints.image.refusalOfUpload = { pipeline.refusalOfUpload($0) }
+            endpoints.purge.tellEdges = tellEdges
             return { [endpoints] in endpoints.configuration(of: $0, configuration, observers: observers) }
         }
         let configured = configure(configuration)
@@ -156,6 +159,8 @@ extension Endpoints {
     ) {
         (self.rateLimiter, self.observability) = (rateLimiter, observability)
         let imageMetrics = ImageMetrics(observability.metrics)
+        var configuration = configuration
+        configuration.tagger = ResponseTagger(configuration.responseTags, pipeline, imageMetrics)
         let rateLimit = RateLimit(configuration, limiter: rateLimiter)
         let hits = HitResponder(
             configuration: configuration, targets: KnownTargets(), rateLimit: rateLimit, metrics: imageMetrics,
@@ -170,11 +175,7 @@ extension Endpoints {
         explain = ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
             try await pipeline.explain(request, fetch: fetch)
         }
-        purge = PurgeEndpoint(sourceMap: configuration.sourceMap) { target, soft, dryRun, tiers in
-            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
-        } removeExpired: {
-            await pipeline.removeExpired()
-        }
+        purge = PurgeEndpoint(pipeline, sourceMap: configuration.sourceMap)
         entries = EntriesEndpoint(sourceMap: configuration.sourceMap) { await pipeline.entries(of: $0.source) }
         prefetch = PrefetchEndpoint(
             prefetcher, limits: configuration.limits, presets: configuration.access.presets,

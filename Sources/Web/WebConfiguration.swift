@@ -61,6 +61,10 @@ package struct WebConfiguration: Sendable {
     package var logSources: LoggedSource
     /// How the form of an image follows from header fields.
     package var negotiation: NegotiationPolicy
+    /// The field with purge tags that responses have.
+    package var responseTags: ResponseTags
+    /// Writes this field; nil = none, or the listeners have not been made yet.
+    var tagger: ResponseTagger?
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -76,7 +80,7 @@ package struct WebConfiguration: Sendable {
         servesPlayground: Bool = true, hasSampleImages: Bool = false, allowsRobots: Bool = false,
         servesIIIF: Bool = false,
         negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom,
-        logSources: LoggedSource = .host
+        logSources: LoggedSource = .host, responseTags: ResponseTags = .none
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -103,6 +107,7 @@ package struct WebConfiguration: Sendable {
         self.negotiation = negotiation
         self.dialect = dialect
         self.logSources = logSources
+        self.responseTags = responseTags
     }
 
     /// The sites whose scripts may read what `/iiif` serves: all, as the Image API requires.

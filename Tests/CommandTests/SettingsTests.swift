@@ -70,6 +70,12 @@ struct SettingsTests {
         return file.path
     }()
 
+    private static let secretFile: String = {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
+        try? Data("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n".utf8).write(to: file)
+        return file.path
+    }()
+
     /// A value for each key that differs from its default.
     static let others: [String: String] = [
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
@@ -109,7 +115,8 @@ struct SettingsTests {
         "allow-robots": "true", "compat": "wsrv",
         "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3", "jxl-effort": "5",
         "png-effort": "1", "formats": "avif,webp", "avif-budget": "1s", "save-data-quality": "50",
-        "client-hints": "true", "iiif": "true",
+        "client-hints": "true", "iiif": "true", "response-tags": "fastly",
+        "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))
@@ -118,6 +125,7 @@ struct SettingsTests {
         var companions: [String: String] = [:]
         if key == "max-output-pixels" { companions["max-output-side"] = "1" }
         if key == "presets-only" { companions["presets"] = "avatar=w=96" }
+        if key == "purge-to" { companions["response-tags"] = "xkey" }
         let byDefault = try Settings.reading(companions)
         let flag = try Settings.reading(companions.merging([key: value]) { $1 })
         let fromVariable = try Settings.reading(companions, environment: [variable(key): value])

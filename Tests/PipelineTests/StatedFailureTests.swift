@@ -27,9 +27,40 @@ struct StatedFailureTests {
     }
 
     @Test(
+        arguments: [404, 410, 403, 500, 503, 599],
+        ["no-store", "no-store, max-age=60", "max-age=3600, no-store, must-understand"])
+    func `A failure whose response says no-store is not remembered, with and without the failure memory`(
+        status: Int, control: String
+    ) async throws {
+        for remembersFailures in [true, false] {
+            let bench = try Bench(freshness: FreshnessPolicy(remembersFailures: remembersFailures))
+            bench.origin.answer(.status(status, [.cacheControl: control, .retryAfter: "60"]))
+            for _ in 0..<2 { _ = try await bench.failure() }
+            #expect(bench.origin.fetches.value == 2)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (404, HTTPFields(), false), (410, [:], false), (503, [.cacheControl: "max-age=60"], false),
+            (403, [:], true), (502, [:], true), (503, [.retryAfter: "60"], true), (599, [:], true),
+        ] as [(Int, HTTPFields, Bool)])
+    func `A remembered failure says whether HTTP caching alone would have asked again`(
+        status: Int, fields: HTTPFields, isBeyondHTTP: Bool
+    ) async throws {
+        let bench = try Bench(freshness: FreshnessPolicy())
+        bench.origin.answer(.status(status, fields))
+        _ = try await bench.failure()
+        guard case .remembered(_, _, let beyond)? = try await bench.failure() else {
+            Issue.record("\(status) is not remembered")
+            return
+        }
+        #expect(beyond == isBeyondHTTP)
+    }
+
+    @Test(
         arguments: [
             (403, HTTPFields()), (500, [:]), (503, [.retryAfter: "120"]),
-            (500, [.cacheControl: "no-store, max-age=60"]),
             (502, [.cacheControl: "max-age=0"]), (206, [.cacheControl: "max-age=60"]),
         ] as [(Int, HTTPFields)])
     func `Without the failure memory, only a stated lifetime keeps the origin from being asked again`(

@@ -43,6 +43,12 @@ struct ExplainContractTests {
         var interim = Explanation.stub(plan: .missing("Why."))
         interim.upgrade = Explanation.Upgrade(format: .avif, isUnderWay: true, encodingTime: .milliseconds(400))
         try expect(ExplainDocument(interim, of: query, accept: nil, configuration), toFit: "Explanation")
+        var tagged = configuration
+        tagged.responseTags = .akamai
+        interim.tags = ["s-0123", "a b"]
+        let document = ExplainDocument(interim, of: query, accept: nil, tagged)
+        try expect(document, toFit: "Explanation")
+        #expect(document.tags?.value == "s-0123" && document.tags?.leftOut == ["a b"])
         for isKnown in [true, false] { try expect(EntriesDocument(.stub(isKnown: isKnown)), toFit: "SourceEntries") }
         let freshness = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["freshness"]?["properties"]
         let grounds = freshness?["because"]?["enum"]?.sequence?.compactMap(\.string)

@@ -43,6 +43,7 @@ struct HitTests {
                 configuration.allowForcedRefresh = true
                 configuration.allowLongerMaxAge = true
                 configuration.publicURL = "https://images.example.org"
+                configuration.responseTags = .fastly
             }
             return configuration
         }

@@ -72,6 +72,8 @@ struct ImageProblemTests {
         #expect(now[.retryAfter] == nil)
         let later = Problem(.remembered(error, retryAfterSeconds: 7)).response(requestID: "7").headers
         #expect(later[.cacheStatus] == "darkroom;hit;ttl=7;detail=failure")
+        let beyond = Problem(.remembered(error, retryAfterSeconds: 7, isBeyondHTTP: true)).response(requestID: "7")
+        #expect(beyond.headers[.cacheStatus] == "darkroom;hit;ttl=7;detail=failure-memory")
         #expect(later[.retryAfter] == retryAfter)
         #expect(later[.proxyStatus] == now[.proxyStatus])
         #expect(later[.cacheControl] == "no-store")

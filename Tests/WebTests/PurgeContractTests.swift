@@ -28,13 +28,17 @@ struct PurgeContractTests {
         report.sources = [.init(url: "https://example.com/", entries: 2, bytes: 3)]
         report.propagation = .within(.seconds(6))
         for query in ["all", "all&dry_run"] {
-            let document = PurgeDocument(report, of: try purgeGrammar.parse(query))
+            var document = PurgeDocument(report, of: try purgeGrammar.parse(query))
+            document.edges = [EdgeProgress(edge: "fastly:x", state: .pending, reason: "why")]
             let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(document)) as? [String: Any] ?? [:]
-            let required = Set(schema["required"]?.sequence?.compactMap(\.string) ?? []).union(["propagation"])
+            let required = Set(schema["required"]?.sequence?.compactMap(\.string) ?? []).union(["propagation", "edges"])
             #expect(Set(json.keys) == (document.isDryRun ? required.union(["list"]) : required))
             #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == required.union(["list"]))
         }
         #expect(schema["properties"]?["list"]?["maxItems"]?.int == PurgeDocument.maxListed)
+        let edge = contract["components"]?["schemas"]?["EdgeProgress"]?["properties"]
+        #expect(Set(edge?.mapping?.keys.compactMap(\.string) ?? []) == ["edge", "state", "reason"])
+        #expect(edge?["state"]?["enum"]?.sequence?.compactMap(\.string) == ["told", "pending"])
         for (_, example) in contract["components"]?["responses"]?["Purged"]?["content"]?["application/json"]?[
             "examples"]?.mapping ?? [:]
         {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from server import ROOT
 
-PROOFS = ["ssrf", "chaos", "corpus", "soak", "overload", "attack", "costs"]
+PROOFS = ["ssrf", "chaos", "corpus", "soak", "overload", "attack", "costs", "edge"]
 
 
 def main() -> int:

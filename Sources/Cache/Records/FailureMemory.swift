@@ -20,6 +20,8 @@ package final class FailureMemory: Sendable {
         /// Consecutive transient failures.
         var attempts = 1
         var undecodable: UndecodableContent?
+        /// See ``Remembered/isBeyondHTTP``.
+        var isBeyondHTTP = false
 
         /// The approximate cost in memory, in bytes.
         var costBytes: Int { 512 + url.utf8.count + host.utf8.count + (undecodable?.record.costBytes ?? 0) }
@@ -30,6 +32,9 @@ package final class FailureMemory: Sendable {
         package var error: any Error
         /// The time until it expires, at least 1.
         package var seconds: Int
+        /// Whether HTTP caching alone would ask the origin again: it neither stated a lifetime, nor has the failure a
+        /// status that is cached heuristically.
+        package var isBeyondHTTP = false
     }
 
     /// The budget of all failures in memory; SIEVE evicts beyond it.
@@ -61,7 +66,7 @@ package final class FailureMemory: Sendable {
             failure.undecodable?.concerns(access) ?? true
         else { return nil }
         let seconds = Int(failure.expiry.timeIntervalSince(now).rounded(.up))
-        return Remembered(error: failure.error, seconds: max(seconds, 1))
+        return Remembered(error: failure.error, seconds: max(seconds, 1), isBeyondHTTP: failure.isBeyondHTTP)
     }
 
     /// The content that failed to decode, which is not tried again while the origin says that it is the same.
@@ -81,7 +86,8 @@ package final class FailureMemory: Sendable {
             guard lifetime > .zero else { return }
             let failure = Failure(
                 error: error, url: access.source.canonical, host: access.source.hostName, recordedAt: now,
-                expiry: now.addingTimeInterval(lifetime / .seconds(1)), attempts: attempts)
+                expiry: now.addingTimeInterval(lifetime / .seconds(1)), attempts: attempts,
+                isBeyondHTTP: retention.isBeyondHTTP(policy))
             _ = table.insert(failure, cost: failure.costBytes, for: access.keys.source)
         }
     }
@@ -151,7 +157,7 @@ package enum FailureRetention: Sendable {
     /// The source does not exist: as long as the response says, else a minute.
     case gone(StoredResponse?)
     /// A transient failure: as long as the response says, else exponential backoff from 1 to 60 seconds, or longer if
-    /// the origin sent `Retry-After`.
+    /// the origin sent `Retry-After`. Not at all if the response says `no-store`.
     case transient(StoredResponse?, retryAfter: Duration? = nil)
     /// A source that the delegate blocked: a minute.
     case blocked
@@ -168,10 +174,16 @@ package enum FailureRetention: Sendable {
     package func lifetime(attempts: Int, policy: FreshnessPolicy, random: Double) -> Duration {
         switch self {
         case .never: return .zero
+        case .gone(let response?), .transient(let response?, _):
+            if response.forbidsStoring(policy) { return .zero }
+        case .gone, .transient, .blocked: break
+        }
+        switch self {
+        case .never: return .zero
         case .gone(let response): return response?.explicitLifetime(policy) ?? .seconds(Self.goneSeconds)
         case .blocked: return .seconds(Self.goneSeconds)
         case .transient(let response, let retryAfter):
-            let stated = min(response?.explicitLifetime(policy) ?? .zero, policy.maxFailureFresh)
+            let stated = Self.stated(response, policy)
             guard stated == .zero else { return stated }
             guard policy.remembersFailures else { return .zero }
             let doubled = min(Double(1 << min(max(attempts - 1, 0), 10)), Self.maxBackoffSeconds)
@@ -179,5 +191,18 @@ package enum FailureRetention: Sendable {
             let requested = min((retryAfter ?? .zero) / .seconds(1), Self.maxRetryAfterSeconds)
             return .seconds(max(backoff, requested))
         }
+    }
+    /// Whether a failure is remembered longer than HTTP caching allows; see ``FailureMemory/Remembered/isBeyondHTTP``.
+    func isBeyondHTTP(_ policy: FreshnessPolicy) -> Bool {
+        switch self {
+        case .never, .gone: false
+        case .transient(let response, _): Self.stated(response, policy) == .zero
+        case .blocked: true
+        }
+    }
+
+    /// The lifetime that the response of a transient failure states; zero without one.
+    private static func stated(_ response: StoredResponse?, _ policy: FreshnessPolicy) -> Duration {
+        min(response?.explicitLifetime(policy) ?? .zero, policy.maxFailureFresh)
     }
 }

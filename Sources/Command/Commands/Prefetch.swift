@@ -57,7 +57,9 @@ struct Prefetch: AsyncParsableCommand {
         do throws(SettingError) {
             list = PrefetchList(try text(), queries: queries, widths: (try? widthList()) ?? [])
             guard list.imageCount > 0 else { throw SettingError("\(self.list) names no images.") }
-            client = PrefetchClient(server: (try? baseURL()) ?? server, token: try token())
+            client = PrefetchClient(
+                server: (try? baseURL()) ?? server,
+                token: try AdminTokenFile.token(inFile: tokenFile, spelling: "--token-file"))
         } catch {
             StandardError.write(CommandOutput.printable(error.description))
             throw ExitCode.failure
@@ -100,14 +102,6 @@ struct Prefetch: AsyncParsableCommand {
         return text
     }
 
-    /// The admin token; nil = none.
-    private func token() throws(SettingError) -> String? {
-        if let tokenFile { return try AdminTokenFile.token(inFile: tokenFile, spelling: "--token-file") }
-        guard let variable = ProcessInfo.processInfo.environment["DARKROOM_ADMIN_TOKEN"], !variable.isEmpty else {
-            return nil
-        }
-        return try AdminTokenFile.token(variable, spelling: "DARKROOM_ADMIN_TOKEN")
-    }
 }
 
 // MARK: Jobs

@@ -1,3 +1,4 @@
+import DarkroomEdgePurging
 import DarkroomHTTPServer
 import DarkroomMetrics
 import DarkroomOpenTelemetry
@@ -13,6 +14,7 @@ struct ServerMetrics: Sendable {
     let serverState: ServerState
     /// Nil = there are no worker processes.
     let workers: WorkerImageProcessor?
+    let edges: EdgePurger
     let log: LogWriter
     /// Nil = no spans are recorded.
     let traces: SpanExporter?
@@ -23,7 +25,7 @@ struct ServerMetrics: Sendable {
     /// - Parameter isReady: whether `/health/ready` would answer 200.
     func families(isReady: Bool) -> [MetricFamily] {
         serverFamilies(isReady: isReady) + traceFamilies + cacheFamilies + sharedFamilies + loadFamilies
-            + prefetchFamilies + formatFamilies + keyFamilies
+            + prefetchFamilies + edgeFamilies + formatFamilies + keyFamilies
             + workerFamilies + process.families
     }
 

@@ -35,18 +35,20 @@ enum PrefetchFailure: Error, Equatable {
     case notDarkroom(String)
 
     /// The failure as a sentence about the server.
-    func sentence(_ server: String, hasToken: Bool) -> String {
+    ///
+    /// - Parameter option: names the file with the token.
+    func sentence(_ server: String, hasToken: Bool, option: String = "--token-file") -> String {
         switch self {
         case .connection(let reason), .notDarkroom(let reason): return "\(server): \(reason)"
         case .refused(let status, let detail, _):
             let isAccess = [401, 403].contains(status) && !hasToken
-            let hint = isAccess ? " Set DARKROOM_ADMIN_TOKEN, or name a file with --token-file." : ""
+            let hint = isAccess ? " Set DARKROOM_ADMIN_TOKEN, or name a file with \(option)." : ""
             return "\(server): \(detail)\(hint)"
         }
     }
 }
 
-/// The requests of `darkroom prefetch`.
+/// The requests of `darkroom prefetch` and `darkroom purge`.
 struct PrefetchClient: Sendable {
     private let client: HTTPClient
     /// The base URL, without a trailing slash.
@@ -54,12 +56,13 @@ struct PrefetchClient: Sendable {
     /// The admin token.
     let token: String?
 
-    /// A client for a server. Its connections fail after 10 seconds without an answer, and after 60 seconds of silence,
-    /// in which an event stream has four heartbeats.
-    init(server: String, token: String?) {
+    /// A client for a server. Its connections fail after 10 seconds without an answer, and after some time of silence.
+    ///
+    /// - Parameter silence: by default 60 seconds, in which an event stream has four heartbeats.
+    init(server: String, token: String?, silence: TimeAmount = .seconds(60)) {
         // The token must not follow a redirect.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: .seconds(60))
+        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: silence)
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.server = server
@@ -121,11 +124,11 @@ struct PrefetchClient: Sendable {
     /// Closes the connections.
     func shutdown() async { try? await client.shutdown() }
 
-    private static let maxDocumentBytes = 8 << 20
+    static let maxDocumentBytes = 8 << 20
 
     private func path(of job: UUID) -> String { "/prefetch/\(job.uuidString.lowercased())" }
 
-    private func request(_ path: String, _ method: HTTPMethod = .GET) -> HTTPClientRequest {
+    func request(_ path: String, _ method: HTTPMethod = .GET) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: server + path)
         request.method = method
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
@@ -133,7 +136,7 @@ struct PrefetchClient: Sendable {
     }
 
     /// Sends a request and throws the problem of an unexpected answer.
-    private func send(
+    func send(
         _ request: HTTPClientRequest, expecting status: HTTPResponseStatus
     ) async throws(PrefetchFailure) -> HTTPClientResponse {
         let response: HTTPClientResponse

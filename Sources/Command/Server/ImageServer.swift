@@ -77,37 +77,38 @@ struct ImageServer {
         // The pipeline over these, and prefetching on top of it.
         let pipeline = await pipeline(over: origin(client, stores), caches, shared, pixels)
         let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
+        let edges = EdgePurges(settings, disk, shared, logger: logger)
 
         // The listeners, and the upkeep beside them.
         let serverState = ServerState(isStarting: true)
         let web = webConfiguration
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
-            workers: pixels.workers, log: log, traces: traces?.exporter,
+            workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
             process: ProcessMetrics(startedAt: startedAt), accounts: web.accounts
         ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
-        let listeners = listeners(web, pipeline, prefetcher, observability)
+        let listeners = listeners(web, pipeline, prefetcher, observability, edges.telling(pipeline, serverState))
         let reloads = reloader(web, client, listeners).follow(hangups)
         defer { for watch in [secondSignal, reloads] { watch.cancel() } }
-        let failure = await run(upkeep(pipeline, caches) + services(of: listeners, serverState, prefetcher))
+        let failure = await run(
+            upkeep(pipeline, caches, edges) + services(of: listeners, serverState, prefetcher, edges))
 
         prefetcher.shutdown()
         pipeline.shutdown()
         pixels.stop()
         await client.shutdown()
-        await stores.shutdown()
-        await disk?.close()
-        await shared?.shutdown()
+        await close(stores, disk, shared)
         try finish(failure)
     }
 
     /// Services shut down from the last to the first: the admin listener reports the drain until it is over.
     private func services(
-        of listeners: Listeners, _ serverState: ServerState, _ prefetcher: Prefetcher
+        of listeners: Listeners, _ serverState: ServerState, _ prefetcher: Prefetcher, _ edges: EdgePurges
     ) -> [any Service] {
         let drain = DrainService(
-            serverState: serverState, prefetcher: prefetcher, grace: settings.listeners.shutdownGrace, logger: logger)
+            serverState: serverState, prefetcher: prefetcher, edges: edges.purger,
+            grace: settings.listeners.shutdownGrace, logger: logger)
         return listeners.services.reversed().map { NamedListener(listener: $0, service: $1) } + [drain]
     }
 
@@ -117,6 +118,12 @@ struct ImageServer {
         SettingsReloader(
             settings: settings, sources: sources, web: web, client: client, listeners: listeners, log: log,
             logger: logger)
+    }
+
+    private func close(_ stores: ObjectSourceStores, _ disk: DiskStore?, _ shared: SharedBackend?) async {
+        await stores.shutdown()
+        await disk?.close()
+        await shared?.shutdown()
     }
 
     /// The last event, unless a failure ended the services.
@@ -198,7 +205,7 @@ struct ImageServer {
         return rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules)
     }
 
-    private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches) -> [any Service] {
+    private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches, _ edges: EdgePurges) -> [any Service] {
         let memory = MemoryUpkeep(
             pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
             logger: logger)
@@ -208,17 +215,18 @@ struct ImageServer {
             PurgeUpkeep(pipeline: pipeline, interval: $0.configuration.purgeInterval)
         }
         let others: [(any Service)?] = [export, purges]
-        return others.compactMap(\.self) + [memory, ExpiryUpkeep(pipeline: pipeline)]
+        return others.compactMap(\.self)
+            + [EdgePurgeService(purger: edges.purger), memory, ExpiryUpkeep(pipeline: pipeline)]
     }
 
     private func listeners(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
-        _ observability: Observability
+        _ observability: Observability, _ tellEdges: @escaping EdgeTelling
     ) -> Listeners {
         let startup = StartupMessage(settings, logger: logger)
         return Listeners(
             configuration: configuration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
-            logger: logger
+            tellEdges: tellEdges, logger: logger
         ) { listener, channel in
             guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
             observability.serverState.finishStarting()

@@ -1,3 +1,4 @@
+import DarkroomEdgePurging
 import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomPipeline
@@ -32,14 +33,15 @@ enum SecondSignal {
     }
 }
 
-/// The first step of a graceful shutdown: `/health/ready` fails from now on, and prefetch jobs end together with their
-/// event streams.
+/// The first step of a graceful shutdown: `/health/ready` fails from now on, prefetch jobs end together with their
+/// event streams, and purges that wait for caches in front are answered.
 ///
 /// As the last service of its group it shuts down first. The listeners follow one by one: each stops listening,
 /// closes idle connections, and gives in-flight requests `shutdown-grace` to finish.
 struct DrainService: Service {
     let serverState: ServerState
     let prefetcher: Prefetcher
+    let edges: EdgePurger
     let grace: Duration
     let logger: Logger
 
@@ -53,6 +55,7 @@ struct DrainService: Service {
             ])
         serverState.startDraining()
         prefetcher.shutdown()
+        edges.endWaits()
     }
 }
 

@@ -91,6 +91,15 @@ enum AdminTokenFile {
         return try token(String(buffer: bytes), spelling: spelling)
     }
 
+    /// The token of a command: of the file, or of `DARKROOM_ADMIN_TOKEN` if no file is named; nil without both.
+    static func token(inFile path: String?, spelling: String) throws(SettingError) -> String? {
+        if let path { return try token(inFile: path, spelling: spelling) as String }
+        guard let variable = ProcessInfo.processInfo.environment["DARKROOM_ADMIN_TOKEN"], !variable.isEmpty else {
+            return nil
+        }
+        return try token(variable, spelling: "DARKROOM_ADMIN_TOKEN")
+    }
+
     static func token(_ text: String, spelling: String) throws(SettingError) -> String {
         do throws(SettingRefusal) {
             return try SettingKind<String>.token.parse(.text(text.trimmingCharacters(in: .whitespacesAndNewlines)))

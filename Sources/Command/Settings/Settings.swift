@@ -69,6 +69,7 @@ struct Settings: Sendable {
         let hasAccessRules = mistakes.sentences.isEmpty
         checkCombinations(sources, &mistakes)
         checkSources(sources, &mistakes)
+        checkEdges(sources, &mistakes)
         // Without the keys that were refused, any server may look exposed.
         if hasAccessRules { checkExposure(sources, &mistakes) }
         try mistakes.report()

@@ -10,6 +10,7 @@ struct SettingsTable: Sendable {
     let sources = SourceSettings()
     let cache = CacheSettings()
     let freshness = FreshnessSettings()
+    let edges = EdgeSettings()
     let limits = LimitSettings()
     let processing = ProcessingSettings()
     let formats = FormatSettings()

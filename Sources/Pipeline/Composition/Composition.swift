@@ -34,6 +34,7 @@ extension ImagePipeline {
                 resolved.deadline = request.deadline
                 var response = try await resolver.image(for: resolved)
                 response.fallbackReason = error
+                response.failedSource = request.source
                 return response
             } catch let failure {
                 throw Companion.fallback.failure(failure, after: error) ?? error

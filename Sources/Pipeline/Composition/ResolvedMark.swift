@@ -47,6 +47,7 @@ extension ImageResponse {
     func showing(_ mark: ResolvedMark, now: Date) -> ImageResponse {
         guard let record else { return self }
         var response = self
+        response.markRecord = mark.record
         let age = (own: record.freshness.age(at: now), mark: mark.record.freshness.age(at: now))
         response.age = max(age.own, age.mark)
         response.remaining = min(record.freshness.remaining(at: now), mark.record.freshness.remaining(at: now))

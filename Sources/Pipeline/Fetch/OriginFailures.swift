@@ -9,7 +9,8 @@ extension FailureMemory {
     /// The failure that a request meets without contacting the origin.
     func current(of request: ResolvedRequest, _ mode: LookMode = .use, now: Date) -> PipelineError? {
         current(of: request.access, mode, now: now).map {
-            .remembered($0.error as? PipelineError ?? .failed, retryAfterSeconds: $0.seconds)
+            .remembered(
+                $0.error as? PipelineError ?? .failed, retryAfterSeconds: $0.seconds, isBeyondHTTP: $0.isBeyondHTTP)
         }
     }
 

@@ -1,5 +1,6 @@
 public import DarkroomCache
 public import DarkroomHTTPCaching
+import DarkroomNetwork
 public import DarkroomTransforms
 public import Foundation
 public import HTTPTypes
@@ -40,7 +41,11 @@ public struct ImageResponse: Sendable {
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
     /// The source's record; nil in a response that no pipeline made.
-    var record: SourceRecord?
+    package var record: SourceRecord?
+    /// The record of the mark that the image shows; nil without one.
+    package var markRecord: SourceRecord?
+    /// The source that failed, if this is the image of its fallback.
+    var failedSource: SourceURL?
     /// The source's bytes, if the request keeps them.
     var original: Original?
 

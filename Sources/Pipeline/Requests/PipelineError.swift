@@ -30,7 +30,9 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     /// The origin's circuit breaker is open after repeated failures.
     case originUnavailable(retryAfterSeconds: Int)
     /// An earlier request for the source failed with this error, and the source is not tried again before the delay.
-    case remembered(PipelineError, retryAfterSeconds: Int)
+    ///
+    /// `isBeyondHTTP` says whether HTTP caching alone would try it again (see ``FreshnessPolicy/remembersFailures``).
+    case remembered(PipelineError, retryAfterSeconds: Int, isBeyondHTTP: Bool = false)
     /// The client accepts only a cached answer, and there is none.
     case notCached
     /// The image could not be made in time.
@@ -48,7 +50,7 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
 
     /// The underlying failure of a remembered error; any other error itself.
     public var cause: PipelineError {
-        if case .remembered(let error, _) = self { error.cause } else { self }
+        if case .remembered(let error, _, _) = self { error.cause } else { self }
     }
 }
 

@@ -24,6 +24,8 @@ public struct Explanation: Sendable {
     public var mark: Mark?
     /// The plan's use of each limit that applies to it.
     public var limits: [LimitUsage]
+    /// The tags by which caches in front of the server purge the response, as far as they are known.
+    package var tags: [String] = []
     /// The decision that a request would act on.
     var decision: Resolution.Decision?
 

@@ -11,6 +11,8 @@ struct RequestExplainer: Sendable {
     let resolver: ImageResolver
     /// The request for the mark; nil if the request to explain has none.
     let markRequest: ResolvedRequest?
+    /// The tags of a response that shows the sources with these records.
+    let edgeTags: @Sendable ([SourceRecord]) -> [String]
 
     /// - Parameter fetch: whether the source may be downloaded if its bytes are not available.
     func explain(
@@ -36,6 +38,7 @@ struct RequestExplainer: Sendable {
                 remaining: freshness?.remaining(at: now)),
             format: stored.variant?.record.format ?? request.input.output.format, plan: plan, limits: [])
         explanation.decision = decision
+        explanation.tags = edgeTags([known, request.mark?.record].compactMap(\.self))
         explanation.mark = request.input.mark.map { mark in
             let record = request.mark?.record
             return Explanation.Mark(

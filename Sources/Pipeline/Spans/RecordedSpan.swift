@@ -65,7 +65,7 @@ extension PipelineError: SpanFailure {
         case .originFailed(let failure), .originTimedOut(let failure):
             failure.proxyError?.rawValue ?? failure.receivedStatus.map(String.init) ?? "_OTHER"
         case .originUnavailable: "destination_unavailable"
-        case .remembered(let error, _): error.spanType
+        case .remembered(let error, _, _): error.spanType
         case .notCached: "not_cached"
         case .timedOut: "timeout"
         case .overloaded: "overloaded"

@@ -17,6 +17,9 @@ enum PurgeParameters {
             cache("The tier of this server that `all` empties; by default both tiers of all servers.")),
         Row("soft", .boolean, \.soft, cache("Marks entries stale instead of removing them.")),
         Row("dry_run", .boolean, \.dryRun, cache("Lists entries and removes nothing.")),
+        Row(
+            "wait", .boolean, \.wait,
+            cache("Answers once the purge holds on all servers and the caches of `purge-to` were told.")),
     ]
 
     private static func cache(_ summary: String) -> ParameterDocumentation { .of(.caching, .cache, summary) }

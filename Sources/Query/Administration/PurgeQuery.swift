@@ -20,12 +20,15 @@ package struct PurgeQuery: Hashable, Sendable {
     package let isSoft: Bool
     /// Whether entries are only listed.
     package let isDryRun: Bool
+    /// Whether the answer waits until the purge holds everywhere.
+    package let waits: Bool
 
     /// Checks the parameters against each other.
     fileprivate init(_ draft: PurgeDraft) throws(InvalidParameter) {
         scope = try draft.scope()
         isSoft = draft.soft
         isDryRun = draft.dryRun
+        waits = draft.wait
         if scope == .expired {
             guard !isSoft else { throw Self.conflict("soft", "expired") }
             guard !isDryRun else { throw Self.conflict("dry_run", "expired") }
@@ -52,6 +55,7 @@ struct PurgeDraft: Sendable {
     var tier: TierSet?
     var soft = false
     var dryRun = false
+    var wait = false
 
     fileprivate func scope() throws(InvalidParameter) -> PurgeQuery.Scope {
         let choices: [(name: String, scope: PurgeQuery.Scope?)] = [

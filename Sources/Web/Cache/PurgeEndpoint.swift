@@ -1,4 +1,5 @@
 import DarkroomCache
+import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
@@ -10,6 +11,8 @@ import Hummingbird
 struct PurgeEndpoint: Sendable {
     let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
     let removeExpired: @Sendable () async -> PurgeReport
+    /// Tells the caches in front of the server; nil = there are none.
+    var tellEdges: EdgeTelling?
     private let grammar = PurgeGrammar()
     private let sourceMap: SourceMap
 
@@ -24,6 +27,14 @@ struct PurgeEndpoint: Sendable {
         self.removeExpired = removeExpired
     }
 
+    init(_ pipeline: ImagePipeline, sourceMap: SourceMap) {
+        self.init(sourceMap: sourceMap) { target, soft, dryRun, tiers in
+            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
+        } removeExpired: {
+            await pipeline.removeExpired()
+        }
+    }
+
     var routes: [Route] {
         [Route("/cache", [.delete]) { request, _ throws(Problem) in try await respond(to: request) }]
     }
@@ -36,23 +47,32 @@ struct PurgeEndpoint: Sendable {
         } catch {
             throw Problem(error)
         }
-        let report = try await run(query)
+        guard let (target, tiers) = try target(of: query) else {
+            return .json(PurgeDocument(await removeExpired(), of: query))
+        }
+        let report = await purge(target, query.isSoft, query.isDryRun, tiers)
         guard report.propagation != .failed else { throw .purgeNotShared }
-        return .json(PurgeDocument(report, of: query))
+        var document = PurgeDocument(report, of: query)
+        // One tier of this server says nothing of the images, and a purge that follows from another was told with it.
+        if !query.isDryRun, tiers == .all, request.headers[PurgeChain.field] == nil {
+            document.edges = await tellEdges?(
+                EdgeNotice(
+                    target: target, isSoft: query.isSoft, propagation: report.propagation?.duration ?? .zero,
+                    waits: query.waits))
+        }
+        return .json(document)
     }
 
-    private func run(_ query: PurgeQuery) async throws(Problem) -> PurgeReport {
-        let target: PurgeTarget
-        var tiers = TierSet.all
+    /// Nil = what is expired.
+    private func target(of query: PurgeQuery) throws(Problem) -> (PurgeTarget, TierSet)? {
         switch query.scope {
-        case .url(let url): target = .source(try source(url))
-        case .prefix(let prefix): target = .prefix(try self.prefix(prefix))
-        case .host(let host): target = .host(host)
-        case .tag(let tag): target = .tag(tag)
-        case .all(let chosen): (target, tiers) = (.everything, chosen)
-        case .expired: return await removeExpired()
+        case .url(let url): (.source(try source(url)), .all)
+        case .prefix(let prefix): (.prefix(try self.prefix(prefix)), .all)
+        case .host(let host): (.host(host), .all)
+        case .tag(let tag): (.tag(tag), .all)
+        case .all(let chosen): (.everything, chosen)
+        case .expired: nil
         }
-        return await purge(target, query.isSoft, query.isDryRun, tiers)
     }
 
     private func prefix(_ text: String) throws(Problem) -> String {
@@ -87,12 +107,14 @@ struct PurgeDocument: Codable, Hashable {
     var propagation: Int?
     /// The matching sources; only for a dry run.
     var list: [Source]?
+    /// The caches in front of the server, and whether they were told; nil if none is told of this purge.
+    var edges: [EdgeProgress]?
 
     private enum CodingKeys: String, CodingKey {
         case sources, entries, bytes
         case isDryRun = "dry_run"
         case isSoft = "soft"
-        case propagation, list
+        case propagation, list, edges
     }
 
     init(_ report: PurgeReport, of query: PurgeQuery) {
@@ -101,7 +123,7 @@ struct PurgeDocument: Codable, Hashable {
         bytes = report.bytes
         isDryRun = query.isDryRun
         isSoft = query.isSoft
-        if case .within(let duration)? = report.propagation { propagation = Int((duration / .seconds(1)).rounded(.up)) }
+        propagation = (report.propagation?.duration).map { Int(($0 / .seconds(1)).rounded(.up)) }
         guard query.isDryRun else { return }
         list = report.sources.prefix(Self.maxListed).map {
             Source(url: $0.url.isEmpty ? nil : $0.url, entries: $0.entries, bytes: $0.bytes)

@@ -3,6 +3,7 @@ import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import DarkroomTransforms
+import HTTPTypes
 
 /// An explanation as JSON. Unknown values are omitted.
 struct ExplainDocument: Encodable {
@@ -102,6 +103,23 @@ struct ExplainDocument: Encodable {
         let share: Double
     }
 
+    /// The purge tags of the response, as the field has them, and those that it cannot have.
+    struct Tags: Encodable {
+        let field: String
+        let value: String?
+        let leftOut: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case field, value
+            case leftOut = "left_out"
+        }
+
+        init(_ tags: [String], in field: TagField) {
+            self.field = field.name.rawName
+            (value, leftOut) = field.value(of: tags)
+        }
+    }
+
     let request: Request
     /// Nil = the query has Darkroom's own parameters.
     var dialect: Dialect?
@@ -113,9 +131,11 @@ struct ExplainDocument: Encodable {
     let plan: PlanDocument?
     let planMissing: String?
     let limits: [Limit]
+    /// Nil = responses have no tags.
+    let tags: Tags?
 
     enum CodingKeys: String, CodingKey {
-        case request, dialect, keys, caches, freshness, format, mark, plan, limits
+        case request, dialect, keys, caches, freshness, format, mark, plan, limits, tags
         case planMissing = "plan_missing"
     }
 
@@ -134,6 +154,7 @@ struct ExplainDocument: Encodable {
                 url: query.markSpelling(configuration) ?? $0.source, digest: $0.contentDigest,
                 remainingSeconds: $0.remaining?.inSeconds)
         }
+        tags = configuration.responseTags.field.map { Tags(explanation.tags, in: $0) }
         var limits = explanation.limits
         switch explanation.plan {
         case .planned(let plan):

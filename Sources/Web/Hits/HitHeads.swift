@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
@@ -40,14 +41,28 @@ struct HitHeads {
         let lastModified: Date?
         let cachePolicy: ClientCachePolicy
         let placeholders: Placeholders?
+        /// Where the tags come from; nil if the response has none.
+        let tags: TagBasis?
 
-        init(_ image: ImageResponse) {
+        init(_ image: ImageResponse, isTagged: Bool) {
             digest = image.digest
             sourceBytes = image.sourceBytes
             tier = image.cache.variant
             lastModified = image.lastModified
             cachePolicy = image.cachePolicy
             placeholders = image.placeholders
+            tags = isTagged ? TagBasis(image) : nil
+        }
+    }
+
+    /// The records whose origins' tags a response has. A record is never changed, but replaced.
+    private struct TagBasis: Equatable {
+        private let records: (own: SourceRecord?, mark: SourceRecord?)
+
+        init(_ image: ImageResponse) { records = (image.record, image.markRecord) }
+
+        static func == (left: TagBasis, right: TagBasis) -> Bool {
+            left.records.own === right.records.own && left.records.mark === right.records.mark
         }
     }
 
@@ -66,13 +81,14 @@ struct HitHeads {
     /// - Parameters:
     ///   - source: the source of the request's target.
     ///   - form: how the log contains it.
+    ///   - isTagged: whether the response has purge tags.
     ///   - response: makes the response, when there is something to encode.
     mutating func head(
-        of image: ImageResponse, from source: SourceURL, as form: LoggedSource, notModified isNotModified: Bool,
-        at moment: Moment,
+        of image: ImageResponse, from source: SourceURL, as form: LoggedSource, isTagged: Bool,
+        notModified isNotModified: Bool, at moment: Moment,
         response: () -> ImageHTTPResponse
     ) -> Head {
-        let basis = Basis(image)
+        let basis = Basis(image, isTagged: isTagged)
         let known = isNotModified ? notModified : full
         if let known, known.basis == basis, known.moment == moment { return known.head }
         let current = known?.basis == basis ? known : nil

@@ -47,7 +47,8 @@ final class HitResponder: FastResponder {
         let moment = HitHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let head = target.withHeads(of: form) { heads in
             heads.head(
-                of: image, from: target.source, as: configuration.logSources, notModified: notModified, at: moment
+                of: image, from: target.source, as: configuration.logSources,
+                isTagged: configuration.tagger != nil, notModified: notModified, at: moment
             ) {
                 ImageHTTPResponse(
                     image: image, query: target.query, authorization: target.authorization,

@@ -91,7 +91,9 @@ struct ImageEndpoint: Sendable {
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
             if let redirect = redirect(to: imageRequest.source, for: query, request, after: error) { return redirect }
-            throw problem(error, of: query)
+            var problem = problem(error, of: query)
+            configuration.tagger?.tag(&problem.fields, ofFailed: imageRequest)
+            throw problem
         }
     }
 

@@ -38,7 +38,9 @@ struct ImageHTTPResponse {
     /// The response to an upload. It describes no resource, so that it has no validators, and no cache stores it.
     func responseToUpload() -> Response {
         var fields = fullFields(fields)
-        for name in [HTTPField.Name.eTag, .lastModified, .age] { fields[name] = nil }
+        for name in [.eTag, .lastModified, .age, configuration.tagger?.field.name] {
+            if let name { fields[name] = nil }
+        }
         // Whether somebody uploaded the same bytes before is nobody's business: neither field tells a hit.
         if image.cache.isStored || image.cache.variant != nil {
             fields[.serverTiming] = Timings(total: image.timings.total).serverTiming
@@ -102,6 +104,7 @@ struct ImageHTTPResponse {
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor
         fields[.placeholderLqip] = image.placeholders?.lqip
+        configuration.tagger?.tag(&fields, of: image)
         return fields
     }
 

@@ -37,10 +37,13 @@ struct ImageMetrics: Sendable {
             "Time in each stage of successful image requests: fetch (from the origin or the cached original), "
             + "queue (waiting for a pixel thread), process (decode, transform, encode) and store. Requests that "
             + "share work each count it.",
+        "darkroom_response_tags_left_out_total":
+            "Purge tags that responses could not have, because of their length, their number or their characters.",
     ]
 
     private let answers: [Outcome: Counter]
     private let stages: [CoreMetrics.Timer]
+    private let leftOutTags: Counter
 
     init(_ metrics: any MetricsFactory) {
         let counters = Outcome.allCases.map { outcome in
@@ -51,11 +54,15 @@ struct ImageMetrics: Sendable {
             )
         }
         answers = Dictionary(uniqueKeysWithValues: counters)
+        leftOutTags = Counter(label: "darkroom_response_tags_left_out_total", factory: metrics)
         stages = ["fetch", "queue", "process", "store"].map { stage in
             CoreMetrics.Timer(
                 label: "darkroom_image_stage_duration_seconds", dimensions: [("stage", stage)], factory: metrics)
         }
     }
+
+    /// Records purge tags that a response could not have.
+    func recordLeftOutTags(_ count: Int) { leftOutTags.increment(by: count) }
 
     /// Records a hit, which needs no stage.
     func recordHit(_ outcome: Outcome) { answers[outcome]?.increment() }

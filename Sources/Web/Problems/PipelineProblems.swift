@@ -29,7 +29,8 @@ extension Problem {
             self.init(
                 .originUnavailable, "The origin's host failed repeatedly and is temporarily not contacted.",
                 retryAfterSeconds: seconds)
-        case .remembered(let error, let seconds): self = Problem(error).cached(forSeconds: seconds)
+        case .remembered(let error, let seconds, let isBeyondHTTP):
+            self = Problem(error).cached(forSeconds: seconds, as: isBeyondHTTP ? "failure-memory" : "failure")
         case .notCached:
             self.init(.notCached, "The request accepts only a cached response, and there is no usable one.")
         case .timedOut: self.init(.timeout, "The image was not ready within the time limit of a request.")
@@ -54,10 +55,12 @@ extension Problem {
     }
 
     /// The same problem, known from an earlier request and cached for some more seconds.
-    private func cached(forSeconds seconds: Int) -> Problem {
+    ///
+    /// - Parameter detail: `failure` if HTTP caching allows it, `failure-memory` if only this server's memory does.
+    private func cached(forSeconds seconds: Int, as detail: CacheStatus.Name) -> Problem {
         var problem = self
         problem.fields[.cacheStatus] =
-            CacheStatus(cache: "darkroom", .hit, ttl: seconds, detail: "failure").description
+            CacheStatus(cache: "darkroom", .hit, ttl: seconds, detail: detail).description
         if kind.status.kind == .serverError { problem.retryAfterSeconds = seconds }
         return problem
     }

@@ -1,0 +1,83 @@
+import DarkroomCache
+import DarkroomEdgePurging
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomStore
+import DarkroomWeb
+import Foundation
+import Logging
+import NIOPosix
+import ServiceLifecycle
+
+/// Tells the caches in front of this server of its purges, as the settings say.
+struct EdgePurges: Sendable {
+    let purger: EdgePurger
+    private let isShared: Bool
+    private let answerTime: Duration
+
+    /// How long an answer that was sent may be on its way to a cache, which then stores it.
+    private static let transferTime = Duration.seconds(2)
+    /// The file in the cache directory that keeps purges over a restart.
+    private static let fileName = "edge-purges.json"
+
+    /// - Parameters:
+    ///   - disk: nil = the cache directory is not this server's.
+    ///   - shared: nil = no other server answers with purged images for a while.
+    init(_ settings: Settings, _ disk: DiskStore?, _ shared: SharedBackend?, logger: Logger) {
+        purger = EdgePurger(
+            settings.edges.purgeTo, everything: EdgeTag.everything,
+            file: disk != nil ? "\(settings.cache.directory)/\(Self.fileName)" : nil,
+            userAgent: "darkroom/\(Darkroom.release)", eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: logger)
+        isShared = shared != nil
+        answerTime = settings.limits.requestTimeout
+    }
+
+    /// - Parameter serverState: tells whether answers are being made that a cache in front may store after the purge.
+    func telling(_ pipeline: ImagePipeline, _ serverState: ServerState) -> EdgeTelling {
+        { [purger, isShared, answerTime] notice in
+            let purge = EdgePurge(
+                purgedAt: Date(), notice.target.selector, tags: pipeline.edgeTags(of: notice.target),
+                isSoft: notice.isSoft)
+            // The purge itself is one of the requests. Those of other servers are unknown.
+            let mayBeMaking = isShared || serverState.inFlightRequests > 1
+            let ticket = await purger.tell(
+                purge, after: notice.propagation,
+                again: (mayBeMaking ? answerTime : .zero) + Self.transferTime)
+            let states = notice.waits ? await purger.wait(for: ticket) : purger.states(of: ticket)
+            return states.map {
+                EdgeProgress(
+                    edge: $0.edge, state: $0.progress == .told ? .told : .pending, reason: $0.reason)
+            }
+        }
+    }
+}
+
+extension PurgeTarget {
+    fileprivate var selector: EdgePurge.Selector {
+        switch self {
+        case .source(let url): EdgePurge.Selector(.url, url.canonical)
+        case .prefix(let prefix): EdgePurge.Selector(.prefix, prefix)
+        case .host(let host): EdgePurge.Selector(.host, host)
+        case .tag(let tag): EdgePurge.Selector(.tag, tag)
+        case .everything: EdgePurge.Selector(.everything)
+        }
+    }
+}
+
+/// Tells edges until all services after it have shut down.
+struct EdgePurgeService: Service, CustomStringConvertible {
+    let purger: EdgePurger
+
+    /// Without the URLs of edges, which may be secret: service groups log the services that they run.
+    var description: String { "purges of edges" }
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await purger.run()
+        } onGracefulShutdown: {
+            purger.stop()
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// A cache in front of this server, or a webhook, that is told of purges.
+package struct EdgeDestination: Hashable, Sendable {
+    package enum Vendor: String, CaseIterable, Sendable { case cloudflare, fastly, bunny, varnish, nginx, webhook }
+
+    package let vendor: Vendor
+    /// The zone, service or pull zone; empty for the other vendors.
+    package let account: String
+    /// The base URL of the vendor's API, without a slash at the end, or else the URL of the edge itself.
+    package let url: String
+    /// The file with the token, or with the secret of a webhook's signature; nil without one.
+    package let secretFile: String?
+    /// Whether Varnish is told with `BAN` in place of `PURGE`.
+    package let bans: Bool
+    /// The name in answers, metrics and logs. It has no secrets: of a URL, it has the host and port.
+    package let name: String
+
+    /// - Parameters:
+    ///   - url: nil = the vendor's API.
+    ///   - number: tells destinations apart that would have the same name; 1 for the first.
+    package init(
+        _ vendor: Vendor, account: String = "", url: String? = nil, secretFile: String? = nil, bans: Bool = false,
+        number: Int = 1
+    ) {
+        self.vendor = vendor
+        self.account = account
+        self.url = url ?? vendor.interface
+        self.secretFile = secretFile
+        self.bans = bans
+        let place = account.isEmpty ? Self.authority(of: self.url) : account
+        name = "\(vendor):\(place)" + (number > 1 ? "#\(number)" : "")
+    }
+
+    private static func authority(of url: String) -> String {
+        let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        return String(authority.split(separator: "@").last ?? "")
+    }
+}
+
+extension EdgeDestination.Vendor {
+    /// The base URL of the vendor's API; empty for an edge that is the operator's own.
+    package var interface: String {
+        switch self {
+        case .cloudflare: "https://api.cloudflare.com/client/v4"
+        case .fastly: "https://api.fastly.com"
+        case .bunny: "https://api.bunny.net"
+        case .varnish, .nginx, .webhook: ""
+        }
+    }
+
+    /// Whether requests need a token or a secret.
+    package var needsSecret: Bool {
+        switch self {
+        case .cloudflare, .fastly, .bunny, .webhook: true
+        case .varnish, .nginx: false
+        }
+    }
+
+    /// Whether the edge removes responses by their tags.
+    package var needsTags: Bool {
+        switch self {
+        case .cloudflare, .fastly, .bunny, .varnish: true
+        case .nginx, .webhook: false
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Logging
+import Synchronization
+
+/// Logs the first failure and the end of each outage of an edge, and nothing in between.
+final class EdgeOutageLog: Sendable {
+    private let logger: Logger
+    private let failing = Mutex<Set<String>>([])
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func record(_ verdict: EdgeVerdict, _ edge: String) {
+        switch verdict {
+        case .told: record(true, edge, reason: "")
+        case .postponed(_, let reason), .refused(let reason): record(false, edge, reason: reason)
+        }
+    }
+
+    /// - Parameters:
+    ///   - name: the edge, or what else fails.
+    ///   - reason: without secrets.
+    func record(_ succeeded: Bool, _ name: String, reason: String) {
+        let isNews = failing.withLock { failing in
+            succeeded ? failing.remove(name) != nil : failing.insert(name).inserted
+        }
+        guard isNews else { return }
+        if succeeded {
+            logger.info("an edge takes purges again", metadata: ["edge": "\(name)"])
+        } else {
+            logger.warning(
+                "an edge was not told of a purge, which stays in the queue",
+                metadata: ["edge": "\(name)", "reason": "\(reason)"])
+        }
+    }
+}

@@ -1,0 +1,350 @@
+import DarkroomHTTPCaching
+import DarkroomWaiting
+import Foundation
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// Tells caches in front of this server of its purges, until each has confirmed them.
+///
+/// An edge is told once the purge holds on all nodes, since it would fetch the old image again otherwise, and once more
+/// after the answers that were under way at that moment have arrived. What could not be told stays in a queue on disk.
+package final class EdgePurger: Sendable {
+    fileprivate struct State {
+        var queue = EdgeQueue()
+        var statistics: [String: EdgeStatistics] = [:]
+        /// When an edge that failed is tried again, and how often it failed in a row.
+        var pauses: [String: (until: Date, failures: Int)] = [:]
+        var isStopped = false
+        /// Whether no one may wait any more.
+        var endsWaits = false
+        /// The purges that callers wait for; nil for a wait that only time ends.
+        var waits: [Wait<Void>: Int?] = [:]
+    }
+
+    /// The longest pause before a purge is told again, also if the edge asks for a longer one.
+    static let maxPause = Duration.seconds(300)
+    /// How long a caller waits at most.
+    package static let maxWait = Duration.seconds(600)
+    /// How long requests may take during shutdown.
+    package static let shutdownGrace = Duration.seconds(3)
+
+    let destinations: [EdgeDestination]
+    private let everything: String
+    private let file: EdgeQueueFile?
+    private let transport: any EdgeTransport
+    private let secrets: EdgeSecrets
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Date
+    private let jitter: @Sendable () -> Double
+    private let timer: DeadlineTimer
+    private let outages: EdgeOutageLog
+    private let logger: Logger
+    private let wakeups: [String: Wakeup]
+    private let closing = Wakeup()
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - everything: a tag that all responses have.
+    ///   - file: where the queue survives a restart; nil = it does not.
+    ///   - jitter: 0..<1, the position of each pause in its range.
+    init(
+        _ destinations: [EdgeDestination], everything: String, file: String?, transport: any EdgeTransport,
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, logger: Logger
+    ) {
+        self.destinations = destinations
+        self.everything = everything
+        self.file = file.map(EdgeQueueFile.init)
+        self.transport = transport
+        secrets = EdgeSecrets()
+        self.clock = clock
+        self.now = now
+        self.jitter = jitter
+        timer = DeadlineTimer(clock: clock)
+        outages = EdgeOutageLog(logger)
+        self.logger = logger
+        wakeups = Dictionary(destinations.map { ($0.name, Wakeup()) }) { first, _ in first }
+        restore()
+    }
+
+    /// - Parameters:
+    ///   - everything: a tag that all responses have.
+    ///   - file: where the queue survives a restart; nil = it does not.
+    ///   - eventLoopGroup: runs connections. Not shut down here.
+    package convenience init(
+        _ destinations: [EdgeDestination], everything: String, file: String?, userAgent: String,
+        eventLoopGroup: any EventLoopGroup, logger: Logger
+    ) {
+        let transport = HTTPEdgeTransport(
+            userAgent: userAgent, clock: ContinuousClock(), eventLoopGroup: eventLoopGroup)
+        self.init(destinations, everything: everything, file: file, transport: transport, logger: logger)
+    }
+
+    private var names: [String] { destinations.map(\.name) }
+
+    /// Reads the queue of the process before. If it is damaged, edges are told to purge everything.
+    private func restore() {
+        guard !destinations.isEmpty, let file else { return }
+        state.withLock { state in
+            switch file.read() {
+            case .missing: break
+            case .queue(let queue): state.queue = queue
+            case .damaged:
+                logger.warning("the queue of purges for edges is damaged: telling them to purge everything")
+                let purge = EdgePurge(
+                    purgedAt: now(), EdgePurge.Selector(.everything), tags: [everything], isSoft: false)
+                _ = state.queue.add(purge, for: names, at: [now()], everything: everything)
+            }
+            state.queue.adapt(to: names, latest: now().addingTimeInterval(3_600))
+        }
+    }
+}
+
+// MARK: Telling
+
+extension EdgePurger {
+    /// A purge that edges are told of.
+    package struct Ticket: Sendable {
+        fileprivate let sequence: Int
+        fileprivate let holdsAt: Date
+    }
+
+    /// Queues a purge, and returns once the queue is on disk.
+    ///
+    /// - Parameters:
+    ///   - delay: until the purge holds on all nodes.
+    ///   - again: until answers that were made before it holds have reached the edges, from that moment on; nil = there
+    ///     are none.
+    package func tell(_ purge: EdgePurge, after delay: Duration, again: Duration?) async -> Ticket {
+        let holdsAt = now().addingTimeInterval(delay / .seconds(1))
+        let dates = [holdsAt] + (again.map { [holdsAt.addingTimeInterval($0 / .seconds(1))] } ?? [])
+        let sequence = state.withLock { state in
+            state.queue.add(purge, for: names, at: dates, everything: everything)
+        }
+        await save()
+        for wakeup in wakeups.values { wakeup.wake() }
+        return Ticket(sequence: sequence, holdsAt: holdsAt)
+    }
+
+    /// What each edge knows of a purge.
+    package func states(of ticket: Ticket) -> [EdgeState] {
+        state.withLock { state in
+            names.map { edge in
+                guard let entry = state.queue.pending(ticket.sequence, for: edge) else {
+                    return EdgeState(edge, .told)
+                }
+                return EdgeState(edge, .pending, reason: entry.reason)
+            }
+        }
+    }
+
+    /// Waits until a purge holds and all edges were told of it.
+    ///
+    /// Ends earlier if an edge refuses the purge, after ``maxWait``, when the server is about to stop, and when the
+    /// task is canceled: the purge then stays in the queue.
+    package func wait(for ticket: Ticket) async -> [EdgeState] {
+        await wait(for: nil, atMost: .seconds(max(ticket.holdsAt.timeIntervalSince(now()), 0)))
+        if !Task.isCancelled { await wait(for: ticket.sequence, atMost: Self.maxWait) }
+        return states(of: ticket)
+    }
+
+    private func wait(for sequence: Int?, atMost limit: Duration) async {
+        guard limit > .zero else { return }
+        let wait = Wait<Void>()
+        let isOver = state.withLock { state in
+            if state.endsWaits || sequence.map({ isSettled($0, state) }) == true { return true }
+            state.waits[wait] = sequence
+            return false
+        }
+        if isOver { return }
+        let deadline = Deadline()
+        let number = timer.begin(after: limit, deadline.pass)
+        defer { timer.end(number) }
+        await wait.answer(until: deadline) { [self] in
+            if state.withLock({ $0.waits.removeValue(forKey: wait) }) != nil { wait.end(()) }
+        }
+    }
+
+    /// Whether nothing more is to be expected soon: each edge was told, or has refused.
+    private func isSettled(_ sequence: Int, _ state: State) -> Bool {
+        names.allSatisfy { state.queue.pending(sequence, for: $0).map { $0.refusals > 0 } ?? true }
+    }
+
+    private func endSettledWaits() {
+        let settled = state.withLock { state in
+            let settled = state.waits.filter { $0.value.map { isSettled($0, state) } ?? false }.map(\.key)
+            for wait in settled { state.waits[wait] = nil }
+            return settled
+        }
+        for wait in settled { wait.end(()) }
+    }
+
+    /// Ends all waits, now and later: the server is about to stop.
+    package func endWaits() {
+        let waits = state.withLock { state in
+            state.endsWaits = true
+            defer { state.waits = [:] }
+            return Array(state.waits.keys)
+        }
+        for wait in waits { wait.end(()) }
+    }
+
+    private func save() async {
+        guard !destinations.isEmpty, let file else { return }
+        let isSaved = await file.write { [self] in state.withLock(\.queue) }
+        outages.record(isSaved, "the queue of purges for edges", reason: "its file cannot be written")
+    }
+}
+
+// MARK: Delivery
+
+extension EdgePurger {
+    /// Tells edges of purges until ``stop()``, and tries once more then what is due.
+    package func run() async {
+        // Without edges too, the service lasts until it is stopped.
+        guard !destinations.isEmpty else { return await closing.wait() }
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { [self] in
+                await withTaskGroup(of: Void.self) { edges in
+                    for destination in destinations { edges.addTask { await self.deliver(to: destination) } }
+                }
+            }
+            tasks.addTask { [self] in
+                await closing.wait()
+                try? await clock.sleep(for: Self.shutdownGrace)
+            }
+            _ = await tasks.next()
+            tasks.cancelAll()
+        }
+        await save()
+        await transport.shutdown()
+    }
+
+    /// Has ``run()`` return soon.
+    package func stop() {
+        endWaits()
+        state.withLock { $0.isStopped = true }
+        closing.wake()
+        for wakeup in wakeups.values { wakeup.wake() }
+    }
+
+    private func deliver(to destination: EdgeDestination) async {
+        guard let wakeup = wakeups[destination.name] else { return }
+        let dialect = destination.dialect
+        while !Task.isCancelled {
+            let (step, isStopped) = state.withLock { state in
+                (next(for: destination.name, dialect, state), state.isStopped)
+            }
+            switch step {
+            case .send(let batch): await send(batch, to: destination, dialect)
+            case .idle, .wait:
+                if isStopped { return }
+                await pause(step, wakeup)
+            }
+        }
+    }
+
+    private func next(for edge: String, _ dialect: any EdgeDialect, _ state: State) -> EdgeQueue.Step {
+        let step = state.queue.next(for: edge, dialect, at: now())
+        guard case .send = step, let pause = state.pauses[edge], pause.until > now() else { return step }
+        return .wait(until: pause.until)
+    }
+
+    /// Waits until something is due or is added.
+    private func pause(_ step: EdgeQueue.Step, _ wakeup: Wakeup) async {
+        guard case .wait(let date) = step else { return await wakeup.wait() }
+        let rest = Duration.seconds(max(date.timeIntervalSince(now()), 0.001))
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { [clock] in try? await clock.sleep(for: rest) }
+            tasks.addTask { await wakeup.wait() }
+            _ = await tasks.next()
+            tasks.cancelAll()
+        }
+    }
+
+    private func send(_ batch: [EdgeQueue.Entry], to destination: EdgeDestination, _ dialect: any EdgeDialect) async {
+        let verdict = await verdict(on: batch, to: destination, dialect)
+        // The edge may have been told, but the answer was not awaited.
+        if Task.isCancelled, verdict != .told { return }
+        state.withLock { $0.record(verdict, on: batch, of: destination.name, at: now(), jitter: jitter()) }
+        outages.record(verdict, destination.name)
+        endSettledWaits()
+        await save()
+    }
+
+    private func verdict(
+        on batch: [EdgeQueue.Entry], to destination: EdgeDestination, _ dialect: any EdgeDialect
+    ) async -> EdgeVerdict {
+        let secret: String
+        do throws(EdgeTransportFailure) {
+            secret = try await secrets.secret(of: destination)
+            let request = dialect.request(
+                for: batch.map(\.purge), tags: tags(of: batch, dialect), round: batch.first?.round ?? 1,
+                secret: secret, at: now()
+            ).chained(batch.first?.purge.id)
+            return dialect.verdict(on: try await transport.send(request), now: now())
+        } catch {
+            return .postponed(reason: error.reason)
+        }
+    }
+
+    /// The tags of a batch, each once. In place of a tag that the edge cannot have, everything is purged: responses had
+    /// to leave it out.
+    private func tags(of batch: [EdgeQueue.Entry], _ dialect: any EdgeDialect) -> [String] {
+        var seen: Set<String> = []
+        return batch.flatMap(\.purge.tags).map { tag in
+            dialect.tagField?.accepts(tag) ?? true ? tag : everything
+        }.filter { seen.insert($0).inserted }
+    }
+
+    /// What became of purges, for each edge.
+    package var statistics: [EdgeStatistics] {
+        state.withLock { state in
+            names.map { edge in
+                var statistics = state.statistics[edge] ?? EdgeStatistics(edge: edge)
+                let entries = state.queue.entries[edge] ?? []
+                statistics.pending = entries.count
+                statistics.collapsed = state.queue.collapses[edge] ?? 0
+                // A refused purge is due later, but has been overdue since it was told first.
+                let oldest = entries.filter { $0.dueAt <= now() || $0.reason != nil }.map(\.purge.purgedAt).min()
+                statistics.overdueSeconds = max(oldest.map { now().timeIntervalSince($0) } ?? 0, 0)
+                return statistics
+            }
+        }
+    }
+
+    /// How often the queue could not be written to its file.
+    package var fileFailures: Int { file?.failureCount ?? 0 }
+}
+
+extension EdgePurger.State {
+    fileprivate mutating func record(
+        _ verdict: EdgeVerdict, on batch: [EdgeQueue.Entry], of edge: String, at now: Date, jitter: Double
+    ) {
+        var statistics = statistics[edge] ?? EdgeStatistics(edge: edge)
+        switch verdict {
+        case .told:
+            queue.remove(batch, of: edge)
+            pauses[edge] = nil
+            statistics.told += 1
+        case .postponed(let delay, let reason):
+            let failures = (pauses[edge]?.failures ?? 0) + 1
+            let pause = delay.map { max(min($0, EdgePurger.maxPause), .seconds(1)) } ?? Self.backoff(failures, jitter)
+            pauses[edge] = (now.addingTimeInterval(pause / .seconds(1)), failures)
+            queue.keep(batch, of: edge, because: reason)
+            statistics.postponed += 1
+        case .refused(let reason):
+            queue.keep(batch, of: edge, because: reason) { entry in
+                now.addingTimeInterval(Self.backoff(entry.refusals, jitter) / .seconds(1))
+            }
+            statistics.refused += 1
+        }
+        self.statistics[edge] = statistics
+    }
+
+    /// 1, 2, 4 … seconds, each shortened by up to half.
+    private static func backoff(_ failures: Int, _ jitter: Double) -> Duration {
+        min(.seconds(1 << min(failures - 1, 10)), EdgePurger.maxPause) * (1 - jitter / 2)
+    }
+}

@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomWaiting
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// Why a request to an edge has no answer. Texts have neither header fields nor URLs, which may be secret.
+struct EdgeTransportFailure: Error, Equatable {
+    let reason: String
+}
+
+/// Sends requests to edges.
+protocol EdgeTransport: Sendable {
+    func send(_ request: EdgeRequest) async throws(EdgeTransportFailure) -> EdgeAnswer
+
+    /// Closes connections. Nothing is sent afterwards.
+    func shutdown() async
+}
+
+/// Sends requests over HTTP/1.1. Edges are the operator's own, so they may have private addresses.
+struct HTTPEdgeTransport: EdgeTransport {
+    /// The most bytes that are received of an answer.
+    static let maxAnswerBytes = 64 << 10
+    /// The limit of a whole exchange.
+    static let timeout = Duration.seconds(10)
+
+    private let client: HTTPClient
+    private let timer: DeadlineTimer
+    private let userAgent: String
+
+    /// - Parameters:
+    ///   - clock: measures the limit of an exchange.
+    ///   - eventLoopGroup: runs connections. Not shut down here.
+    init(userAgent: String, clock: any Clock<Duration>, eventLoopGroup: any EventLoopGroup) {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.httpVersion = .http1Only
+        configuration.timeout.connect = .seconds(5)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // The token must not appear in a span.
+        configuration.tracing.tracer = nil
+        client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
+        timer = DeadlineTimer(Self.timeout, clock: clock)
+        self.userAgent = userAgent
+    }
+
+    func send(_ request: EdgeRequest) async throws(EdgeTransportFailure) -> EdgeAnswer {
+        var message = HTTPClientRequest(url: request.url)
+        message.method = HTTPMethod(rawValue: request.method)
+        message.headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
+        message.headers.add(name: "User-Agent", value: userAgent)
+        if !request.body.isEmpty { message.body = .bytes(ByteBuffer(string: request.body)) }
+        let expired = EdgeTransportFailure(
+            reason: "it did not answer within \(Int(Self.timeout / .seconds(1))) seconds")
+        return try await withDeadline(timer, expired: expired) { [message] () async throws(EdgeTransportFailure) in
+            try await exchange(message)
+        }
+    }
+
+    private func exchange(_ message: HTTPClientRequest) async throws(EdgeTransportFailure) -> EdgeAnswer {
+        do {
+            let response = try await client.execute(message, deadline: .distantFuture)
+            var answer = EdgeAnswer(status: Int(response.status.code))
+            if let value = response.headers.first(name: "Retry-After"), HTTPField.isValidValue(value) {
+                answer.fields[.retryAfter] = value
+            }
+            // What comes after it is not received: the connection is closed.
+            do { answer.body = try await response.body.collect(upTo: Self.maxAnswerBytes) } catch {
+                guard error is NIOTooManyBytesError else { throw error }
+                answer.body = nil
+            }
+            return answer
+        } catch {
+            throw EdgeTransportFailure(reason: "it cannot be reached, or the connection was lost")
+        }
+    }
+
+    func shutdown() async { try? await client.shutdown() }
+}

@@ -1,0 +1,138 @@
+import Foundation
+
+/// The purges that edges have not confirmed yet, for each edge in the order in which they are due.
+///
+/// The queue is bounded without losing a purge: where an edge has too many, one purge of everything takes their place.
+struct EdgeQueue: Codable, Equatable {
+    struct Entry: Codable, Equatable {
+        /// The number of the purge, and of the latest one that this entry stands for.
+        var sequence: Int
+        var purge: EdgePurge
+        /// 1 for the first time that the edge is told of the purge.
+        var round: Int
+        var dueAt: Date
+        /// How often the edge refused it.
+        var refusals = 0
+        /// Why the last attempt failed; nil if none did.
+        var reason: String?
+        /// Whether this entry stands for all purges up to its number.
+        var isCollapsed = false
+
+        func stands(for number: Int) -> Bool { sequence == number || isCollapsed && sequence > number }
+    }
+
+    /// The most entries of an edge.
+    static let maxEntries = 1_000
+
+    private(set) var entries: [String: [Entry]] = [:]
+    private(set) var lastSequence = 0
+    /// How often purges of an edge were replaced by a purge of everything.
+    private(set) var collapses: [String: Int] = [:]
+
+    /// Adds a purge for these edges.
+    ///
+    /// - Parameters:
+    ///   - dates: when each edge is told, at least one.
+    ///   - everything: a tag that all responses have.
+    /// - Returns: the number of the purge.
+    mutating func add(_ purge: EdgePurge, for edges: [String], at dates: [Date], everything: String) -> Int {
+        lastSequence += 1
+        for edge in edges {
+            for (index, date) in dates.enumerated() {
+                insert(Entry(sequence: lastSequence, purge: purge, round: index + 1, dueAt: date), for: edge)
+            }
+            if entries[edge, default: []].count > Self.maxEntries { collapse(edge, everything) }
+        }
+        return lastSequence
+    }
+
+    private mutating func insert(_ entry: Entry, for edge: String) {
+        var list = entries[edge, default: []]
+        let place = list.firstIndex { $0.dueAt > entry.dueAt } ?? list.endIndex
+        list.insert(entry, at: place)
+        entries[edge] = list
+    }
+
+    private mutating func collapse(_ edge: String, _ everything: String) {
+        let list = entries[edge, default: []]
+        guard let latest = list.map(\.dueAt).max(), let first = list.first else { return }
+        let purge = EdgePurge(
+            purgedAt: first.purge.purgedAt, EdgePurge.Selector(.everything), tags: [everything],
+            isSoft: list.allSatisfy(\.purge.isSoft))
+        // The first round is as early as the first entry, the second after the last one.
+        entries[edge] = [(1, first.dueAt), (2, max(latest, first.dueAt))].map { round, date in
+            Entry(sequence: lastSequence, purge: purge, round: round, dueAt: date, isCollapsed: true)
+        }
+        collapses[edge, default: 0] += 1
+    }
+
+    /// The purges to tell an edge next.
+    enum Step: Equatable {
+        /// Nothing waits.
+        case idle
+        case wait(until: Date)
+        /// These purges, all of them soft or none, all in the same round.
+        case send([Entry])
+    }
+
+    func next(for edge: String, _ dialect: any EdgeDialect, at now: Date) -> Step {
+        let list = entries[edge, default: []]
+        guard let first = list.first else { return .idle }
+        guard first.dueAt <= now else { return .wait(until: first.dueAt) }
+        // What was refused together may succeed one by one.
+        guard first.refusals == 0 else { return .send([first]) }
+        var batch: [Entry] = []
+        var bytes = 0
+        for entry in list where entry.dueAt <= now && entry.refusals == 0 {
+            guard entry.purge.isSoft == first.purge.isSoft, entry.round == first.round else { continue }
+            bytes += entry.purge.tags.reduce(0) { $0 + $1.utf8.count + 1 }
+            guard batch.isEmpty || batch.count < dialect.maxPurges && bytes <= dialect.maxTagBytes else { break }
+            batch.append(entry)
+        }
+        return .send(batch)
+    }
+
+    /// Removes purges that an edge has confirmed.
+    mutating func remove(_ batch: [Entry], of edge: String) {
+        entries[edge]?.removeAll { entry in
+            batch.contains { $0.sequence == entry.sequence && $0.round == entry.round }
+        }
+    }
+
+    /// Keeps purges that failed.
+    ///
+    /// - Parameter retryAt: when they are tried again, each alone; nil = in their order.
+    mutating func keep(_ batch: [Entry], of edge: String, because reason: String, retryAt: ((Entry) -> Date)? = nil) {
+        for var entry in batch {
+            guard
+                let index = entries[edge]?.firstIndex(where: {
+                    $0.sequence == entry.sequence && $0.round == entry.round
+                })
+            else { continue }
+            entry = entries[edge]?.remove(at: index) ?? entry
+            entry.reason = reason
+            if let retryAt {
+                entry.refusals += 1
+                entry.dueAt = retryAt(entry)
+            }
+            insert(entry, for: edge)
+        }
+    }
+
+    /// The entry that keeps an edge from having confirmed a purge; nil if it has.
+    func pending(_ sequence: Int, for edge: String) -> Entry? {
+        entries[edge]?.first { $0.stands(for: sequence) }
+    }
+
+    /// Drops the purges of edges that the settings no longer have, and dates that a clock ahead has left behind.
+    mutating func adapt(to edges: [String], latest: Date) {
+        entries = entries.filter { edges.contains($0.key) }
+        for (edge, list) in entries {
+            entries[edge] = list.map { entry in
+                var entry = entry
+                entry.dueAt = min(entry.dueAt, latest)
+                return entry
+            }.sorted { $0.dueAt < $1.dueAt }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The file that keeps a queue over restarts. It is written beside and renamed, so that it is always whole.
+///
+/// It has the URLs of sources, but no token of an edge; only the server's user can read it.
+final class EdgeQueueFile: Sendable {
+    enum Content {
+        case missing
+        case queue(EdgeQueue)
+        /// Purges may have been lost.
+        case damaged
+    }
+
+    private struct Document: Codable {
+        var version = 1
+        var queue: EdgeQueue
+    }
+
+    /// A queue of ten edges that are all full has less.
+    private static let maxBytes = 256 << 20
+
+    private let path: String
+    /// Runs blocking calls, one after the other.
+    private let thread = DispatchQueue(label: "darkroom.edge-queue")
+    private let failures = Atomic(0)
+
+    init(_ path: String) { self.path = path }
+
+    /// How often the file could not be written.
+    var failureCount: Int { failures.load(ordering: .relaxed) }
+
+    /// Blocks, so it is for the start of the server only.
+    func read() -> Content {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            return errno == ENOENT ? .missing : .damaged
+        }
+        defer { try? handle.close() }
+        guard let data = try? handle.read(upToCount: Self.maxBytes) else { return .damaged }
+        guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1 else {
+            return .damaged
+        }
+        return .queue(document.queue)
+    }
+
+    /// Writes the queue and waits until it is on disk.
+    ///
+    /// - Parameter snapshot: called when the file is written, so that the latest state is written last.
+    /// - Returns: whether it is on disk.
+    @discardableResult
+    func write(_ snapshot: @escaping @Sendable () -> EdgeQueue) async -> Bool {
+        await withCheckedContinuation { continuation in
+            thread.async { [self] in
+                let isWritten = (try? JSONEncoder().encode(Document(queue: snapshot()))).map(replace) ?? false
+                if !isWritten { failures.wrappingAdd(1, ordering: .relaxed) }
+                continuation.resume(returning: isWritten)
+            }
+        }
+    }
+
+    private func replace(with data: Data) -> Bool {
+        let temporary = "\(path).partial"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        let isComplete = Self.write(data, to: file) && fsync(file) == 0
+        guard close(file) == 0, isComplete, rename(temporary, path) == 0 else {
+            unlink(temporary)
+            return false
+        }
+        return syncFolder()
+    }
+
+    private static func write(_ data: Data, to file: Int32) -> Bool {
+        var rest = data[...]
+        while !rest.isEmpty {
+            #if canImport(Glibc)
+                let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            #elseif canImport(Musl)
+                let count = rest.withUnsafeBytes { Musl.write(file, $0.baseAddress, $0.count) }
+            #else
+                let count = rest.withUnsafeBytes { Darwin.write(file, $0.baseAddress, $0.count) }
+            #endif
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Makes the renaming durable.
+    private func syncFolder() -> Bool {
+        let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return fsync(folder) == 0
+    }
+}

@@ -1,0 +1,85 @@
+import DarkroomNetwork
+package import HTTPTypes
+
+/// A response field with purge tags, as a CDN reads it.
+///
+/// Limits are the CDN's documented ones. A tag beyond them would make the CDN ignore the tag, the rest of the field or
+/// the purge, so it is left out.
+package struct TagField: Hashable, Sendable {
+    /// The bytes that tags may have besides letters, digits, `-`, `_` and `.`.
+    private enum Alphabet: Hashable, Sendable {
+        /// All other visible ASCII characters, except these.
+        case visible(except: String)
+        /// These only.
+        case only(String)
+    }
+
+    /// The field's name.
+    package let name: HTTPField.Name
+    /// What stands between two tags.
+    package let separator: String
+    /// The most bytes of a tag.
+    package let maxTagBytes: Int
+    /// The most tags of a response.
+    package let maxTags: Int
+    /// The most bytes of the field's value.
+    package let maxFieldBytes: Int
+    private let alphabet: Alphabet
+
+    /// `Cache-Tag` of Cloudflare: https://developers.cloudflare.com/cache/how-to/purge-cache/purge-by-tags/
+    package static let cloudflare = TagField(
+        name: .cacheTag, separator: ",", maxTagBytes: 1024, maxTags: 1000, maxFieldBytes: 16 << 10,
+        alphabet: .visible(except: ","))
+    /// `Surrogate-Key` of Fastly: https://www.fastly.com/documentation/reference/http/http-headers/Surrogate-Key/
+    package static let fastly = TagField(
+        name: .surrogateKey, separator: " ", maxTagBytes: 1024, maxTags: 1000, maxFieldBytes: 16_384,
+        alphabet: .visible(except: ""))
+    /// `Edge-Cache-Tag` of Akamai, whose tags are tokens:
+    /// https://techdocs.akamai.com/purge-cache/docs/assign-cache-tags
+    ///
+    /// The limit of the field leaves room for other fields within the 8192 bytes of a head.
+    package static let akamai = TagField(
+        name: .known("Edge-Cache-Tag"), separator: ",", maxTagBytes: 128, maxTags: 128, maxFieldBytes: 4 << 10,
+        alphabet: .only("!#$%&'+^`|~"))
+    /// `CDN-Tag` of bunny.net, where `*` is a wildcard: https://docs.bunny.net/cdn/purge-cache
+    package static let bunny = TagField(
+        name: .known("CDN-Tag"), separator: ",", maxTagBytes: 256, maxTags: 100, maxFieldBytes: 1024,
+        alphabet: .visible(except: ",*"))
+    /// `xkey` of Varnish's module of the same name, whose lines are at most 8 KiB by default:
+    /// https://github.com/varnish/varnish-modules/blob/master/src/vmod_xkey.vcc
+    package static let xkey = TagField(
+        name: .known("xkey"), separator: " ", maxTagBytes: 1024, maxTags: 1000, maxFieldBytes: 7 << 10,
+        alphabet: .visible(except: ","))
+
+    /// Whether the CDN can purge by this tag.
+    package func accepts(_ tag: String) -> Bool {
+        (1...maxTagBytes).contains(tag.utf8.count) && tag.utf8.allSatisfy(accepts)
+    }
+
+    private func accepts(_ byte: UInt8) -> Bool {
+        if byte.isPlainNameCharacter { return true }
+        return switch alphabet {
+        case .visible(let exceptions): (0x21...0x7e).contains(byte) && !exceptions.utf8.contains(byte)
+        case .only(let others): others.utf8.contains(byte)
+        }
+    }
+
+    /// The field's value with as many of the tags as the limits allow, in their order.
+    ///
+    /// - Returns: nil for no value if no tag is left; and the tags that were left out.
+    package func value(of tags: [String]) -> (text: String?, leftOut: [String]) {
+        var text = ""
+        var count = 0
+        var leftOut: [String] = []
+        for tag in tags {
+            let bytes = text.utf8.count + separator.utf8.count + tag.utf8.count
+            guard accepts(tag), count < maxTags, bytes <= maxFieldBytes else {
+                leftOut.append(tag)
+                continue
+            }
+            text += count == 0 ? tag : separator + tag
+            count += 1
+        }
+        return (count == 0 ? nil : text, leftOut)
+    }
+}

@@ -1,0 +1,159 @@
+import DarkroomTestClock
+import DarkroomTestLogs
+import DarkroomTestOrigin
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import DarkroomEdgePurging
+
+/// Requests over loopback, to servers that check them as strictly as the vendors' documentation says.
+@Suite(.timeLimit(.minutes(2)))
+struct EdgeTransportTests {
+    private static let token = "secret-token-0123456789"
+
+    private func transport(_ clock: any Clock<Duration> = ContinuousClock()) -> HTTPEdgeTransport {
+        HTTPEdgeTransport(userAgent: "darkroom/1", clock: clock, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+    }
+
+    /// What the vendor refuses, by its documentation; nil = it accepts the request.
+    private typealias Check = @Sendable (TestCollector.Request) -> String?
+
+    private static func members(_ request: TestCollector.Request) -> [String: Any] {
+        (try? JSONSerialization.jsonObject(with: Data(request.body.readableBytesView))) as? [String: Any] ?? [:]
+    }
+
+    /// https://developers.cloudflare.com/api/resources/cache/methods/purge/
+    private static let cloudflare: Check = { request in
+        guard request.method == "POST", request.target == "/zones/0123456789abcdef/purge_cache" else { return "route" }
+        guard request.fields["authorization"] == "Bearer \(token)" else { return "token" }
+        guard request.fields["content-type"] == "application/json" else { return "type" }
+        let members = members(request)
+        guard let tags = members["tags"] as? [String], members.count == 1 else { return "members" }
+        guard (1...100).contains(tags.count), Set(tags).count == tags.count else { return "count" }
+        let isValid = tags.allSatisfy { tag in
+            (1...1_024).contains(tag.utf8.count) && tag.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x2c }
+        }
+        return isValid ? nil : "tag"
+    }
+
+    /// https://www.fastly.com/documentation/reference/api/purging/
+    private static let fastly: Check = { request in
+        guard request.method == "POST", request.target == "/service/SU1Z0isxPaozGVKXdv0eY/purge" else { return "route" }
+        guard request.fields["fastly-key"] == token else { return "token" }
+        guard request.fields["accept"] == "application/json" else { return "accept" }
+        guard ["1", nil].contains(request.fields["fastly-soft-purge"]) else { return "soft" }
+        let keys = members(request)["surrogate_keys"] as? [String] ?? []
+        guard (1...256).contains(keys.count) else { return "count" }
+        let isValid = keys.allSatisfy { key in
+            (1...1_024).contains(key.utf8.count) && key.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        }
+        return isValid ? nil : "key"
+    }
+
+    /// https://docs.bunny.net/cdn/purge-cache
+    private static let bunny: Check = { request in
+        guard request.method == "POST", request.target == "/pullzone/42/purgeCache" else { return "route" }
+        guard request.fields["accesskey"] == token else { return "token" }
+        // Without a tag, the whole pull zone is emptied.
+        guard let tag = members(request)["CacheTag"] as? String, !tag.isEmpty else { return "tag" }
+        return tag.contains("*") || tag.contains(",") || tag.contains(" ") ? "wildcard" : nil
+    }
+
+    private static let confirmation = #"{"success":true,"errors":[],"messages":[],"result":{"id":"1"}}"#
+
+    @Test(
+        arguments: [
+            (EdgeDestination.Vendor.cloudflare, "0123456789abcdef", cloudflare, 3),
+            (.fastly, "SU1Z0isxPaozGVKXdv0eY", fastly, 2), (.bunny, "42", bunny, 251),
+        ] as [(EdgeDestination.Vendor, String, Check, Int)])
+    private func `A vendor's API accepts all requests, in batches of its size`(
+        vendor: EdgeDestination.Vendor, account: String, check: @escaping Check, requests: Int
+    ) async throws {
+        let collector = TestCollector { request in
+            check(request).map { TestCollector.Answer(400, body: $0) } ?? TestCollector.Answer(body: Self.confirmation)
+        }
+        try await collector.start()
+        let file = try URL.temporaryFile("token", "\(Self.token)\n").path
+        let logs = LogRecorder()
+        let purger = EdgePurger(
+            [EdgeDestination(vendor, account: account, url: collector.url, secretFile: file)], everything: "darkroom",
+            file: nil, transport: transport(), logger: logs.logger)
+        var tickets: [EdgePurger.Ticket] = []
+        for index in 0..<250 { tickets.append(await purger.tell(.stub("s-\(index)"), after: .zero, again: nil)) }
+        tickets.append(await purger.tell(.stub("a b*,"), after: .zero, again: nil))
+        let run = Task { await purger.run() }
+        for ticket in tickets {
+            #expect(await purger.wait(for: ticket).map(\.progress) == [.told])
+        }
+        purger.stop()
+        await run.value
+        #expect(collector.requests.count == requests)
+        #expect(collector.requests.compactMap { check($0) } == [])
+        #expect(logs.lines.allSatisfy { !$0.contains(Self.token) })
+        try await collector.stop()
+    }
+
+    @Test func `An answer of a gigabyte is not received, and one that is too large confirms nothing`() async throws {
+        let collector = TestCollector { _ in
+            TestCollector.Answer(body: #"{"success":true,"x":""# + String(repeating: "a", count: 8 << 20) + "\"}")
+        }
+        try await collector.start()
+        let transport = transport()
+        let answer = try await transport.send(EdgeRequest(method: "POST", url: collector.url))
+        #expect(answer.status == 200 && answer.body == nil)
+        #expect(EdgeDestination(.cloudflare, account: "a").dialect.verdict(on: answer, now: Date()) != .told)
+        #expect(EdgeDestination(.fastly, account: "a").dialect.verdict(on: answer, now: Date()) == .told)
+        await transport.shutdown()
+        try await collector.stop()
+    }
+
+    @Test func `An edge that hangs is left after ten seconds`() async throws {
+        let gate = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+        let collector = TestCollector { _ in TestCollector.Answer(gate: gate.futureResult) }
+        try await collector.start()
+        let clock = TestClock()
+        let transport = transport(clock)
+        async let failure = error(of: transport, collector.url)
+        for await _ in collector.arrivals { break }
+        clock.advance(by: HTTPEdgeTransport.timeout)
+        #expect(await failure == "it did not answer within 10 seconds")
+        gate.succeed()
+        await transport.shutdown()
+        try await collector.stop()
+    }
+
+    private func error(of transport: HTTPEdgeTransport, _ url: String) async -> String? {
+        do throws(EdgeTransportFailure) {
+            _ = try await transport.send(EdgeRequest(method: "POST", url: url, fields: [("Fastly-Key", Self.token)]))
+            return nil
+        } catch { return error.reason }
+    }
+
+    @Test func `A refused connection and a redirect are failures whose texts have no secrets`() async throws {
+        let collector = TestCollector { _ in TestCollector.Answer(302, fields: [("Location", "http://127.0.0.1:1/")]) }
+        try await collector.start()
+        let transport = transport()
+        let url = collector.url
+        let answer = try await transport.send(EdgeRequest(method: "POST", url: url))
+        #expect(answer.status == 302 && collector.requests.count == 1)
+        try await collector.stop()
+        let reason = await error(of: transport, "http://127.0.0.1:1/secret")
+        #expect(reason == "it cannot be reached, or the connection was lost")
+        await transport.shutdown()
+    }
+
+    @Test func `A token is read for each request, and a missing file is reported without its path`() async throws {
+        let file = try URL.temporaryFile("token", "first-token")
+        let destination = EdgeDestination(.fastly, account: "a", secretFile: file.path)
+        let secrets = EdgeSecrets()
+        #expect(try await secrets.secret(of: destination) == "first-token")
+        try "second-token\n".write(to: file, atomically: true, encoding: .utf8)
+        #expect(try await secrets.secret(of: destination) == "second-token")
+        try FileManager.default.removeItem(at: file)
+        await #expect(throws: EdgeTransportFailure(reason: "the file with its token cannot be read")) {
+            try await secrets.secret(of: destination)
+        }
+    }
+}
