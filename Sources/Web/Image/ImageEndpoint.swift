@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
@@ -48,6 +49,18 @@ struct ImageEndpoint: Sendable {
         var wsrv = self
         wsrv.grammar = ImageQueryGrammar(limits: configuration.limits, dialect: .wsrv)
         return wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
+    }
+
+    /// The route of the paths of another service, if the server understands one.
+    var pathRoutes: [AuthorizedRoute] {
+        configuration.pathDialect.map { dialect in
+            [
+                AuthorizedRoute(dialect, limits: configuration.limits) {
+                    request, context, authorization throws(Problem) in
+                    try await respond(to: request, at: dialect.route, context, authorization)
+                }
+            ]
+        } ?? []
     }
 
     /// The routes of ``info``.
