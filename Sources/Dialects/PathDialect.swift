@@ -7,9 +7,9 @@ package import DarkroomQuery
 package protocol PathDialect: Sendable {
     /// The value of `compat` that selects the dialect.
     var name: Compatibility { get }
-    /// The route of the paths: segments, of which those in braces match any one segment, and `**` for one or more
+    /// The routes of the paths: segments, of which those in braces match any one segment, and `**` for one or more
     /// segments at the end. A path whose first segment is a path of the server's own belongs to the server.
-    var route: String { get }
+    var routes: [String] { get }
     /// Whether the server has keys for this dialect, so that it answers no unsigned request.
     var requiresSignature: Bool { get }
 

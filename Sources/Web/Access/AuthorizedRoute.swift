@@ -74,10 +74,10 @@ struct AuthorizedRoute: Sendable {
 extension AuthorizedRoute {
     /// The route of the paths of another service.
     init(
-        _ paths: any PathDialect, limits: QueryLimits,
+        _ paths: any PathDialect, at route: String, limits: QueryLimits,
         respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
     ) {
-        self.init(paths.route, presets: .unsupported, respond: respond)
+        self.init(route, presets: .unsupported, respond: respond)
         translation = { request throws(Problem) in
             try paths.translation(of: request.head.path ?? "", limits: limits)
         }

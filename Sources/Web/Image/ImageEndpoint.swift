@@ -51,16 +51,15 @@ struct ImageEndpoint: Sendable {
         return wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
     }
 
-    /// The route of the paths of another service, if the server understands one.
+    /// The routes of the paths of another service, if the server understands one.
     var pathRoutes: [AuthorizedRoute] {
-        configuration.pathDialect.map { dialect in
-            [
-                AuthorizedRoute(dialect, limits: configuration.limits) {
-                    request, context, authorization throws(Problem) in
-                    try await respond(to: request, at: dialect.route, context, authorization)
-                }
-            ]
-        } ?? []
+        guard let dialect = configuration.pathDialect else { return [] }
+        return dialect.routes.map { route in
+            AuthorizedRoute(dialect, at: route, limits: configuration.limits) {
+                request, context, authorization throws(Problem) in
+                try await respond(to: request, at: route, context, authorization)
+            }
+        }
     }
 
     /// The routes of ``info``.
