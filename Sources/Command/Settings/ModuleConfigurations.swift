@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
@@ -24,7 +25,8 @@ extension Settings {
             sourceMap: sourceNames, servesPlayground: self.access.playground,
             hasSampleImages: hasSampleImages, allowsRobots: self.access.allowRobots, servesIIIF: self.access.iiif,
             negotiation: negotiationPolicy,
-            dialect: self.access.compat, logSources: self.logging.sources, responseTags: self.edges.responseTags)
+            dialect: self.access.compat.queryDialect, pathDialect: pathDialect, logSources: self.logging.sources,
+            responseTags: self.edges.responseTags)
     }
 
     /// A quarter of what downloads may hold, and at least one source.

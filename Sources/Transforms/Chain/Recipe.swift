@@ -80,6 +80,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var mark: Mark?
     /// The rules for the order of steps and for sizes.
     public var rules = ChainRules.darkroom
+    /// The geometry that only the rules of imgproxy have; nil = their defaults.
+    public var layout: Layout?
 
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
@@ -93,7 +95,11 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// the image is cut. They keep the requested colors that way, and lie within the outline. A border is drawn before
     /// the cut too, so that both share one smooth edge.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
-        guard rules == .darkroom else { return weservSteps(scaleDownLimits: limits) }
+        switch rules {
+        case .darkroom: break
+        case .weserv: return weservSteps(scaleDownLimits: limits)
+        case .imgproxy: return imgproxySteps()
+        }
         return [
             Orient(self),
             crop,
@@ -109,7 +115,7 @@ public struct Recipe: Hashable, Codable, Sendable {
         ] + effects + [mark, text, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
-    /// The changes of colors and details, which all rules apply in one order.
+    /// The changes of colors and details in the order of Darkroom and of weserv/images.
     var effects: [(any Transform)?] {
         [
             brightness,

@@ -17,6 +17,21 @@ public struct Trim: Transform, Hashable, Codable {
     public var background: Color?
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
+    /// How imgproxy trims; nil = as Darkroom does.
+    private var imgproxy: ImgproxyRules?
+
+    /// Transparent pixels count as magenta, animations stay unchanged, and opposite sides may lose the same.
+    private struct ImgproxyRules: Hashable, Codable {
+        let isEvenAcross: Bool
+        let isEvenDown: Bool
+    }
+
+    /// The same trim by the rules of imgproxy.
+    func followingImgproxy(_ layout: Layout) -> Trim {
+        var trim = self
+        trim.imgproxy = ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
+        return trim
+    }
 
     /// Removes a border whose samples differ by at most `threshold`.
     public init(threshold: Int, background: Color? = nil) {
@@ -26,19 +41,24 @@ public struct Trim: Transform, Hashable, Codable {
 
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
-        return "trim(\(threshold)\(background)\(keepsHeightOfAnimations ? ",columns" : ""))"
+        let even = imgproxy.map { ",imgproxy\($0.isEvenAcross ? " x" : "")\($0.isEvenDown ? " y" : "")" } ?? ""
+        return "trim(\(threshold)\(background)\(keepsHeightOfAnimations ? ",columns" : "")\(even))"
     }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard min(image.size.width, image.size.height) >= Self.leastSide else { return image }
+        guard min(image.size.width, image.size.height) >= Self.leastSide, imgproxy == nil || !image.isAnimated else {
+            return image
+        }
         var kept: Area?
         for frame in image.frames {
             guard let area = try content(of: frame) else { continue }
             kept = kept?.union(area) ?? area
         }
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
+        if imgproxy?.isEvenAcross == true { kept?.evenOutColumns(of: image.size) }
+        if imgproxy?.isEvenDown == true { kept?.evenOutRows(of: image.size) }
         guard let kept, kept.size != image.size else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: kept.left, y: kept.top, size: kept.size)
@@ -47,7 +67,7 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let behind = (background ?? .black).rgb
+        let behind = (imgproxy == nil ? background ?? .black : Self.magenta).rgb
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try byte.pixel(x: 0, y: 0) }
@@ -58,6 +78,8 @@ public struct Trim: Transform, Hashable, Codable {
         return Area(left: found[0], top: found[1], right: found[0] + found[2], bottom: found[1] + found[3])
     }
 
+    private static let magenta = Color(red: 255, green: 0, blue: 255)
+
     private struct Area {
         var left: Int
         var top: Int
@@ -67,6 +89,16 @@ public struct Trim: Transform, Hashable, Codable {
         var size: PixelSize { PixelSize(width: right - left, height: bottom - top) }
 
         mutating func keepRows(of size: PixelSize) { (top, bottom) = (0, size.height) }
+
+        mutating func evenOutColumns(of size: PixelSize) {
+            let free = min(left, size.width - right)
+            (left, right) = (free, size.width - free)
+        }
+
+        mutating func evenOutRows(of size: PixelSize) {
+            let free = min(top, size.height - bottom)
+            (top, bottom) = (free, size.height - free)
+        }
 
         func union(_ other: Area) -> Area {
             Area(
