@@ -13,8 +13,7 @@ enum Download {
     static func main() throws {
         signal(SIGPIPE, SIG_IGN)
         let listener = try Socket.listening()
-        print("http://127.0.0.1:\(try listener.port())")
-        fflush(stdout)
+        FileHandle.standardOutput.write(Data("http://127.0.0.1:\(try listener.port())\n".utf8))
         for _ in 1...threads { Thread { while let client = try? listener.accept() { try? serve(client) } }.start() }
         while true { pause() }
     }
