@@ -12,7 +12,6 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let nio = Target.Dependency.product(name: "NIO", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
@@ -106,7 +105,7 @@ let package = Package(
         room(
             "Origin", sees: ["Network", "HTTPCaching", "Machine", "ObjectStorage", "Waiting"],
             packages: [
-                asyncHTTPClient, distributedTracing, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
+                asyncHTTPClient, distributedTracing, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,
             ]),
         room(
@@ -162,13 +161,13 @@ let package = Package(
                 "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork",
                 "DarkroomHTTPCaching",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
-                serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, serviceContext,
-                unixSignals, yams,
+                serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, unixSignals,
+                yams,
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
-        tests(of: "Network", packages: [httpTypes]),
+        tests(of: "Network"),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction", sees: ["TestRandom"]),
         tests(of: "Waiting", sees: ["TestClock"]),
@@ -182,11 +181,10 @@ let package = Package(
         tests(
             of: "Origin",
             sees: [
-                "HTTPCaching", "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin", "Waiting",
+                "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin",
             ],
             packages: [
-                crypto, nio, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, distributedTracing,
-                serviceContext,
+                crypto, nioCore, nioHTTP1, nioPosix, httpTypes, logging, distributedTracing, serviceContext,
             ]),
         tests(
             of: "Cache", sees: ["HTTPCaching", "Network", "Store", "Transforms", "Waiting"],
@@ -222,7 +220,7 @@ let package = Package(
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
-                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, inMemoryTracing,
+                coreMetrics, distributedTracing, hummingbird, hummingbirdCore, httpTypes, inMemoryTracing,
                 logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
             ]),
         tests(
@@ -232,8 +230,8 @@ let package = Package(
                 "TestClock", "TestRandom", "Tracing",
             ],
             packages: [
-                coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
-                nioHTTP1, nioPosix, serviceContext, serviceLifecycle, yams,
+                coreMetrics, crypto, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioHTTP1, nioPosix, serviceLifecycle, yams,
             ]),
         tests(
             of: "Command",

@@ -1,5 +1,6 @@
 import DarkroomEviction
 package import DarkroomStore
+import DarkroomWaiting
 import Synchronization
 
 /// The part of the caches that the entries of one tenant may take.
