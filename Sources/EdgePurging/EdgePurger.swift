@@ -202,6 +202,12 @@ extension EdgePurger {
 extension EdgePurger {
     /// Tells edges of purges until ``stop()``, and tries once more then what is due.
     package func run() async {
+        await deliverUntilStopped()
+        await save()
+        await transport.shutdown()
+    }
+
+    private func deliverUntilStopped() async {
         // Without edges too, the service lasts until it is stopped.
         guard !destinations.isEmpty else { return await closing.wait() }
         await withTaskGroup(of: Void.self) { tasks in
@@ -217,8 +223,6 @@ extension EdgePurger {
             _ = await tasks.next()
             tasks.cancelAll()
         }
-        await save()
-        await transport.shutdown()
     }
 
     /// Has ``run()`` return soon.

@@ -21,7 +21,7 @@ protocol EdgeTransport: Sendable {
 }
 
 /// Sends requests over HTTP/1.1. Edges are the operator's own, so they may have private addresses.
-struct HTTPEdgeTransport: EdgeTransport {
+final class HTTPEdgeTransport: EdgeTransport {
     /// The most bytes that are received of an answer.
     static let maxAnswerBytes = 64 << 10
     /// The limit of a whole exchange.
@@ -46,6 +46,11 @@ struct HTTPEdgeTransport: EdgeTransport {
         self.userAgent = userAgent
     }
 
+    deinit {
+        // A client that is not shut down ends the process. No caller could handle an error.
+        client.shutdown { _ in }
+    }
+
     func send(_ request: EdgeRequest) async throws(EdgeTransportFailure) -> EdgeAnswer {
         var message = HTTPClientRequest(url: request.url)
         message.method = HTTPMethod(rawValue: request.method)
@@ -55,7 +60,7 @@ struct HTTPEdgeTransport: EdgeTransport {
         let expired = EdgeTransportFailure(
             reason: "it did not answer within \(Int(Self.timeout / .seconds(1))) seconds")
         return try await withDeadline(timer, expired: expired) { [message] () async throws(EdgeTransportFailure) in
-            try await exchange(message)
+            try await self.exchange(message)
         }
     }
 

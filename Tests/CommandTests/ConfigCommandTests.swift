@@ -130,6 +130,7 @@ struct ConfigCommandTests {
         values["imgproxy-keys"] = nil
         values["imgproxy-trusted-signatures"] = nil
         values["otlp-headers"] = nil
+        values["purge-to"] = nil
         values["local-root"] = "/"
         values["cache-dir"] = "/tmp/a folder: \"x\" \\ # \u{7}é"
         for flags in [[:], values, ["allow-ports": "", "presets": "a=crop=0%2C0%2C9%2C9"]] {

@@ -47,7 +47,8 @@ struct EdgeSettingsTests {
     }
 
     @Test(arguments: [
-        ("", "needs token-file=PATH"), (";token-file=/nonexistent/token", "cannot be read"), (";api=x", "needs"),
+        ("", "needs token-file=PATH"), (";token-file=/nonexistent/token", "cannot be read"),
+        (";api=x", "http or https URL"),
         (";token-file=/etc/hostname;nonsense=1", "has no option 'nonsense'"),
         (";token-file=/etc/hostname;api=ftp://a/", "http or https URL"),
     ])

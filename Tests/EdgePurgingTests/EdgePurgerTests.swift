@@ -2,6 +2,7 @@ import DarkroomTestClock
 import DarkroomTestLogs
 import Foundation
 import HTTPTypes
+import NIOPosix
 import Synchronization
 import Testing
 
@@ -67,13 +68,12 @@ struct EdgePurgerTests {
         }
         await bench.running {
             let ticket = await bench.purger.tell(.stub("a"), after: .zero, again: nil)
-            async let states = bench.purger.wait(for: ticket)
             for pause in [first, second] {
                 #expect(await bench.nextTags() == "a")
                 await bench.clock.sleep(of: .seconds(pause))
                 bench.clock.advance(by: .seconds(pause))
             }
-            #expect(await states.map(\.progress) == [.told])
+            #expect(await bench.purger.wait(for: ticket).map(\.progress) == [.told])
             #expect(bench.purger.statistics.map(\.postponed) == [2])
             #expect(bench.logs.count(of: "an edge was not told") == 1)
             #expect(bench.logs.count(of: "an edge takes purges again") == 1)
@@ -158,6 +158,16 @@ struct EdgePurgerTests {
         }
     }
 
+    @Test func `Without edges, a purger over HTTP ends too`() async {
+        let logs = LogRecorder()
+        let purger = EdgePurger(
+            [], everything: "darkroom", file: nil, userAgent: "test",
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logs.logger)
+        purger.stop()
+        await purger.run()
+        #expect(logs.lines.isEmpty)
+    }
+
     @Test func `What was not told survives a restart, and is told by the next process`() async throws {
         let file = try URL.temporaryFile("edge-purges.json").path
         let clock = TestClock()
@@ -205,11 +215,11 @@ struct EdgePurgerTests {
 
     @Test func `Stopping tries what is due once more, and ends although an edge does not answer`() async {
         let (calls, call) = AsyncStream<Void>.makeStream()
-        let bench = PurgerBench { _, _ in
+        let bench = PurgerBench { _, _ throws(EdgeTransportFailure) in
             call.yield()
             // Ends with its task only.
             for await _ in AsyncStream<Void>.makeStream().stream {}
-            return EdgeAnswer(status: 200)
+            throw EdgeTransportFailure(reason: "canceled")
         }
         let run = Task { await bench.purger.run() }
         let ticket = await bench.purger.tell(.stub("a"), after: .zero, again: nil)

@@ -66,7 +66,7 @@ struct EdgeTransportTests {
     @Test(
         arguments: [
             (EdgeDestination.Vendor.cloudflare, "0123456789abcdef", cloudflare, 3),
-            (.fastly, "SU1Z0isxPaozGVKXdv0eY", fastly, 2), (.bunny, "42", bunny, 251),
+            (.fastly, "SU1Z0isxPaozGVKXdv0eY", fastly, 1), (.bunny, "42", bunny, 251),
         ] as [(EdgeDestination.Vendor, String, Check, Int)])
     private func `A vendor's API accepts all requests, in batches of its size`(
         vendor: EdgeDestination.Vendor, account: String, check: @escaping Check, requests: Int

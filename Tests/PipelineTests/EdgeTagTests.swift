@@ -49,7 +49,9 @@ struct EdgeTagTests {
         let mark = try #require(request.mark?.canonical)
         let image = try await bench.pipeline.image(for: request)
         let expected = [
-            Self.source(request.source.canonical), Self.source(mark), "h-example.com", "darkroom", "shoes", "brand",
+            Self.source(request.source.canonical), Self.source(mark), "h-example.com", "h-marks.net", "darkroom",
+            "shoes",
+            "brand",
         ]
         #expect(bench.pipeline.edgeTags(of: image) == expected)
         let lookup = bench.pipeline.lookup(for: request)

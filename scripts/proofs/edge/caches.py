@@ -17,16 +17,19 @@ START_SECONDS, END_SECONDS = 20, 10
 
 
 class Cache:
-    """A cache as a process in the foreground."""
+    """A cache as a process in the foreground. Its port is known before it starts, so that nodes can be told of it."""
 
     name = ""
 
-    def __init__(self, folder: Path, backend: int, *, tags: bool = True) -> None:
-        self.folder, self.backend, self.tags = folder / self.name, backend, tags
+    def __init__(self, folder: Path, *, tags: bool = True) -> None:
+        self.folder, self.tags = folder / self.name, tags
+        self.port = free_port()
+
+    def start(self, backend: int) -> None:
+        self.backend = backend
         self.folder.mkdir()
         # The worker processes have another user.
         self.folder.chmod(0o777)
-        self.port = free_port()
         self.log = (self.folder / "log").open("ab")
         self.process = subprocess.Popen(self.command(), stdout=self.log, stderr=self.log)
         if not waited_for(self.answers, START_SECONDS):

@@ -16,7 +16,7 @@ from origin import FRESHNESS, Origin
 
 from edge.caches import Cache, hit
 
-CLIENTS, SOURCES, WIDTHS = 6, 60, (16, 32)
+CLIENTS, PURGERS, SOURCES, WIDTHS = 6, 4, 60, (16, 32)
 PAUSE_SECONDS, REPEAT_SECONDS = 0.01, 0.3
 PURGE_LIMIT_SECONDS = 120
 
@@ -44,7 +44,7 @@ class Load:
             threading.Thread(target=self.request, args=(random.Random(self.seed * 100 + number), self.caches[number % len(self.caches)]))
             for number in range(CLIENTS * len(self.caches))
         ]
-        threads += [threading.Thread(target=self.purge, args=(random.Random(self.seed),))]
+        threads += [threading.Thread(target=self.purge, args=(random.Random(self.seed + number),)) for number in range(PURGERS)]
         for thread in threads:
             thread.start()
         try:
