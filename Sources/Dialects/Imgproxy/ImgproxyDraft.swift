@@ -221,8 +221,8 @@ extension ImgproxyDraft {
         query.append("mark", image)
         query.append("marka", watermark.anchor.rawValue)
         query.append("markalpha", "\(max(1, (watermark.opacity * 100).roundedInt))")
-        query.put("markx", Self.offset(watermark.x, layout.pixelRatio, isGap: watermark.anchor == .tile))
-        query.put("marky", Self.offset(watermark.y, layout.pixelRatio, isGap: watermark.anchor == .tile))
+        query.put("markx", Self.offset(watermark.x, isGap: watermark.anchor == .tile))
+        query.put("marky", Self.offset(watermark.y, isGap: watermark.anchor == .tile))
         if watermark.scale > 0 {
             let share = "\(Layout.plain(min(max((watermark.scale * 10_000).rounded(), 1), 10_000) / 100))p"
             query.append("markw", share)
@@ -234,9 +234,9 @@ extension ImgproxyDraft {
     }
 
     /// A distance in pixels, or below 1 in percent; nil for none.
-    private static func offset(_ length: Double, _ pixelRatio: Double, isGap: Bool) -> String? {
+    private static func offset(_ length: Double, isGap: Bool) -> String? {
         let length = isGap ? max(0, length) : length
-        guard abs(length) < 1 else { return "\((length * pixelRatio).roundedInt)" }
+        guard abs(length) < 1 else { return "\(length.roundedInt)" }
         let hundredths = (length * 10_000).rounded()
         return hundredths == 0 ? nil : "\(Layout.plain(hundredths / 100))p"
     }

@@ -24,7 +24,7 @@ package struct ImportedSettings: Sendable {
     private var lines: [Line] = []
     private var notes: [String] = []
     /// Options of the preset `default`, and the presets that the variables define.
-    private(set) var defaultOptions: [String] = []
+    private var defaultOptions: [String] = []
     private var presets: [String] = []
     /// Values that are complete only together.
     private var parts: [String: String] = [:]
@@ -110,6 +110,37 @@ package struct ImportedSettings: Sendable {
         if !definitions.isEmpty {
             set("imgproxy-presets", definitions.joined(separator: ","), for: "IMGPROXY_PRESETS and defaults of options")
         }
+        fitDefaults()
+    }
+
+    /// Adjusts the settings whose defaults the server would refuse next to imported values.
+    private mutating func fitDefaults() {
+        lower("download-timeout", to: "request-timeout", fromDefault: 15_000, Self.milliseconds)
+        lower("connect-timeout", to: "download-timeout", fromDefault: 5_000, Self.milliseconds)
+        lower("max-connections-per-client", to: "max-connections", fromDefault: 1_024) { Int($0) }
+        if let pixels = value(of: "max-source-pixels"), Int(pixels).map({ $0 > 120_000_000 }) == true {
+            set("max-animation-pixels", pixels, for: "at least 'max-source-pixels'")
+        }
+    }
+
+    /// Lowers a setting to an imported value that it must not exceed.
+    private mutating func lower(
+        _ name: String, to bound: String, fromDefault default: Int, _ number: (String) -> Int?
+    ) {
+        guard let text = value(of: bound), let limit = number(text),
+            (value(of: name).flatMap(number) ?? `default`) > limit
+        else { return }
+        set(name, text, for: "at most '\(bound)'")
+    }
+
+    /// A duration of one unit.
+    private static func milliseconds(_ text: String) -> Int? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let units: [Substring: Int] = ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+        guard let count = Int(digits), count < 1_000_000_000, let unit = units[text[digits.endIndex...]] else {
+            return nil
+        }
+        return count * unit
     }
 
     // MARK: Reading

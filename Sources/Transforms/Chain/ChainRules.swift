@@ -53,6 +53,6 @@ extension Recipe {
             padding.map { LayoutCanvas(kind: .padding, layout: layout, padding: $0) },
         ]
         return [trim?.followingImgproxy(layout)] + turned + sized + [cut] + details + extended
-            + [Flatten(self), mark, text, Border(self), Mask(self)]
+            + [Flatten(self), mark?.followingImgproxy(), text, Border(self), Mask(self)]
     }
 }

@@ -190,11 +190,28 @@ extension Layout.Gravity {
         let across = offset(x, of: outer.width, pixelRatio)
         let down = offset(y, of: outer.height, pixelRatio)
         let free = (x: outer.width - inner.width, y: outer.height - inner.height)
+        let corner = anchor.corner(of: inner, in: outer, across: across, down: down)
+        return (min(max(corner.x, 0), max(free.x, 0)), min(max(corner.y, 0), max(free.y, 0)))
+    }
+
+    private func offset(_ length: Double, of whole: Int, _ pixelRatio: Double) -> Int {
+        LayoutSizes.evenly(anchor != .focal && abs(length) >= 1 ? length * pixelRatio : length * Double(whole))
+    }
+}
+
+extension Layout.Gravity.Anchor {
+    /// The upper left corner of an image of size `inner` in `outer`, outside of which it may lie.
+    ///
+    /// - Parameters:
+    ///   - across: the offset in device pixels; for `focal` the point.
+    ///   - down: the same downward.
+    func corner(of inner: PixelSize, in outer: PixelSize, across: Int, down: Int) -> (x: Int, y: Int) {
+        let free = (x: outer.width - inner.width, y: outer.height - inner.height)
         var corner = (
             x: LayoutSizes.evenly(Double(free.x + 1) / 2) + across,
             y: LayoutSizes.evenly(Double(free.y + 1) / 2) + down
         )
-        switch anchor {
+        switch self {
         case .focal: corner = (across - inner.width / 2, down - inner.height / 2)
         case .center, .attention: break
         case .top: corner.y = down
@@ -206,10 +223,6 @@ extension Layout.Gravity {
         case .bottomLeft: corner = (across, free.y - down)
         case .bottomRight: corner = (free.x - across, free.y - down)
         }
-        return (min(max(corner.x, 0), max(free.x, 0)), min(max(corner.y, 0), max(free.y, 0)))
-    }
-
-    private func offset(_ length: Double, of whole: Int, _ pixelRatio: Double) -> Int {
-        LayoutSizes.evenly(anchor != .focal && abs(length) >= 1 ? length * pixelRatio : length * Double(whole))
+        return corner
     }
 }

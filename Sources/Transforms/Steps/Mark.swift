@@ -63,6 +63,16 @@ public struct Mark: Transform, Hashable, Codable {
     /// The SHA-256 of the mark's bytes in hexadecimal, which makes images with another mark other variants. The
     /// pipeline sets it.
     public var content = ""
+    /// Whether the mark is placed by the rules of imgproxy: by default at its own size even if it is larger than the
+    /// image, partly outside if its offsets say so, and with tiles around the center.
+    private(set) var followsImgproxy = false
+
+    /// The same mark by the rules of imgproxy.
+    func followingImgproxy() -> Mark {
+        var mark = self
+        mark.followsImgproxy = true
+        return mark
+    }
 
     /// A mark that by default lies in the lower right corner at its own size.
     public init(
@@ -80,7 +90,7 @@ public struct Mark: Transform, Hashable, Codable {
 
     public var key: String {
         let sides = "\(width?.description ?? "-"),\(height?.description ?? "-")"
-        return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue))"
+        return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue)\(followsImgproxy ? ",imgproxy" : ""))"
     }
 
     public var cost: TransformCost {
@@ -103,8 +113,15 @@ public struct Mark: Transform, Hashable, Codable {
         let drawn = try source.image(scaledTo: size(of: source.size, on: image.size), interrupt: context.interrupt)
         let mark = try drawn.withOpacity(opacity).rendered(interrupt: context.interrupt)
         let size = PixelSize(width: mark.width, height: mark.height)
-        let overlay = anchor == .tile ? try tiles(of: mark, over: image.size) : mark
-        let corner = corner(of: size, on: image.size)
+        let (overlay, corner): (VipsImage, (x: Int, y: Int))
+        if followsImgproxy {
+            let pixelRatio = context.plan.layout?.pixelRatio ?? 1
+            guard let placed = try placed(mark, on: image.size, pixelRatio: pixelRatio) else { return image }
+            (overlay, corner) = (placed.mark, (placed.x, placed.y))
+        } else {
+            overlay = anchor == .tile ? try tiles(of: mark, over: image.size) : mark
+            corner = self.corner(of: size, on: image.size)
+        }
         return try image.mapFrames { frame throws(VipsError) in
             if blend == .over { return try frame.drawing(overlay, x: corner.x, y: corner.y) }
             return try frame.composited(with: overlay, x: corner.x, y: corner.y, mode: blend.rawValue)
@@ -121,7 +138,8 @@ extension Mark {
     func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
         let across = Double(picture.width) / Double(natural.width)
         let down = Double(picture.height) / Double(natural.height)
-        var scale = min(across, down)
+        let mayExceed = followsImgproxy && width == nil && height == nil && natural.area <= Self.maxExceedingArea
+        var scale = mayExceed ? .infinity : min(across, down)
         switch (width, height) {
         case (nil, nil): scale = min(scale, 1)
         case (let width, let height):
@@ -129,7 +147,7 @@ extension Mark {
             if let height { scale = min(scale, Double(height.resolved(in: picture.height)) / Double(natural.height)) }
         }
         func side(_ length: Int, within limit: Int) -> Int {
-            min(max(1, Int((Double(length) * scale).rounded())), limit)
+            min(max(1, Int((Double(length) * scale).rounded())), mayExceed ? .max : limit)
         }
         return PixelSize(
             width: side(natural.width, within: picture.width), height: side(natural.height, within: picture.height))
@@ -143,6 +161,9 @@ extension Mark {
             Self.place(y.resolved(in: picture.height), fractions.y, free: picture.height - size.height)
         )
     }
+
+    /// The largest mark, in pixels, that may be larger than the image.
+    private static let maxExceedingArea = 4 << 20
 
     private static func place(_ offset: Int, _ fraction: Double, free: Int) -> Int {
         let anchored = Int(Double(free) * fraction)
@@ -170,7 +191,7 @@ extension Mark {
         return try block.repeated(toCover: picture).extracting(x: 0, y: 0, size: picture)
     }
 
-    private static let blockSize = PixelSize(width: 256, height: 256)
+    static let blockSize = PixelSize(width: 256, height: 256)
 }
 
 extension VipsImage {
@@ -187,7 +208,7 @@ extension VipsImage {
     }
 
     /// The image side by side and one below the other, as often as it takes to cover a size.
-    fileprivate func repeated(toCover size: PixelSize) throws(VipsError) -> VipsImage {
+    func repeated(toCover size: PixelSize) throws(VipsError) -> VipsImage {
         let across = (size.width + width - 1) / width
         let down = (size.height + height - 1) / height
         guard across > 1 || down > 1 else { return self }

@@ -76,7 +76,7 @@ struct ImgproxyOptionTests {
         #expect(try marked.parameters("wm:0.5") == ["mark": "logo", "marka": "center", "markalpha": "50"])
         #expect(
             try marked.parameters("wm:1:soea:10:0.05:0.2/dpr:2") == [
-                "mark": "logo", "marka": "bottom-right", "markalpha": "100", "markx": "20", "marky": "5p",
+                "mark": "logo", "marka": "bottom-right", "markalpha": "100", "markx": "10", "marky": "5p",
                 "markw": "20p",
                 "markh": "20p", "layout": "dpr:2",
             ])
