@@ -3,6 +3,8 @@ import DarkroomNetwork
 import DarkroomTransforms
 import Foundation
 import HTTPTypes
+import Hummingbird
+import HummingbirdCore
 import Synchronization
 import Testing
 
