@@ -9,6 +9,16 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     /// comes before scaling and a cut right after cropping; of both, what exceeds the image is left out. The background
     /// comes before the mask, and of an animation `trim` removes columns only.
     case weserv
+    /// The rules of imagor, for URLs that were written for thumbor or imagor.
+    ///
+    /// Sizes are libvips' thumbnail sizes. A crop leaves out what exceeds the source, and `trim` looks at the whole
+    /// source. Mirroring comes right after the resize, and before the listed steps.
+    case thumbor
+    /// The rules of Cloudflare Images.
+    ///
+    /// The source is cut, mirrored and turned by quarter turns before it is scaled. `outside` is cut to the box, and
+    /// keeps a side of the image that does not reach it.
+    case cloudflare
 }
 
 extension Recipe {
@@ -24,6 +34,6 @@ extension Recipe {
         trim?.keepsHeightOfAnimations = true
         return [trim, Orient(self)] + sized
             + [Clip(self), cut, ContainExtend(self), isQuarterTurn ? nil : Rotate(self)] + effects
-            + [mark, text, Flatten(self), Border(self), Mask(self), Pad(self)]
+            + listedSteps + [markAtLast, textAtLast, Flatten(self), Border(self), Mask(self), Pad(self)]
     }
 }

@@ -15,8 +15,20 @@ public struct Trim: Transform, Hashable, Codable {
     public var threshold: Int
     /// The border's color; nil = the color of the upper left pixel. Its alpha is ignored.
     public var background: Color?
+    /// The corner whose color is the border's, without `background`.
+    public var corner = Corner.topLeft
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
+    /// Whether an animation is not changed.
+    var skipsAnimations = false
+    /// A crop that is made at the same time; nil = none. Both look at the same image.
+    var within: LooseCrop?
+
+    /// A corner of the image.
+    public enum Corner: String, Codable, Sendable, CaseIterable {
+        case topLeft = "top-left"
+        case bottomRight = "bottom-right"
+    }
 
     /// Removes a border whose samples differ by at most `threshold`.
     public init(threshold: Int, background: Color? = nil) {
@@ -26,20 +38,31 @@ public struct Trim: Transform, Hashable, Codable {
 
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
-        return "trim(\(threshold)\(background)\(keepsHeightOfAnimations ? ",columns" : ""))"
+        let corner = corner == .topLeft ? "" : ",\(corner.rawValue)"
+        let animations = keepsHeightOfAnimations ? ",columns" : skipsAnimations ? ",stills" : ""
+        let within = within.map { ",\($0.key)" } ?? ""
+        return "trim(\(threshold)\(background)\(corner)\(animations)\(within))"
     }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard min(image.size.width, image.size.height) >= Self.leastSide else { return image }
+        guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
+            return image
+        }
         var kept: Area?
         for frame in image.frames {
             guard let area = try content(of: frame) else { continue }
             kept = kept?.union(area) ?? area
         }
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
-        guard let kept, kept.size != image.size else { return image }
+        if let rectangle = within?.rectangle(in: image.size) {
+            let crop = Area(
+                left: rectangle.x, top: rectangle.y, right: rectangle.x + rectangle.size.width,
+                bottom: rectangle.y + rectangle.size.height)
+            kept = kept?.intersection(crop) ?? crop
+        }
+        guard let kept, !kept.isEmpty, kept.size != image.size else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: kept.left, y: kept.top, size: kept.size)
         }
@@ -50,12 +73,19 @@ public struct Trim: Transform, Hashable, Codable {
         let behind = (background ?? .black).rgb
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
-        let border = if let background { background.rgb } else { try byte.pixel(x: 0, y: 0) }
+        let border = if let background { background.rgb } else { try color(of: corner, in: byte) }
         let found = try byte.measuring(
             "find_trim", ["threshold": .int(threshold), "background": .doubles(border)],
             ints: ["left", "top", "width", "height"])
         guard found[2] > 0, found[3] > 0 else { return nil }
         return Area(left: found[0], top: found[1], right: found[0] + found[2], bottom: found[1] + found[3])
+    }
+
+    private func color(of corner: Corner, in frame: VipsImage) throws(VipsError) -> [Double] {
+        switch corner {
+        case .topLeft: try frame.pixel(x: 0, y: 0)
+        case .bottomRight: try frame.pixel(x: frame.width - 1, y: frame.height - 1)
+        }
     }
 
     private struct Area {
@@ -65,6 +95,14 @@ public struct Trim: Transform, Hashable, Codable {
         var bottom: Int
 
         var size: PixelSize { PixelSize(width: right - left, height: bottom - top) }
+
+        var isEmpty: Bool { left >= right || top >= bottom }
+
+        func intersection(_ other: Area) -> Area {
+            Area(
+                left: max(left, other.left), top: max(top, other.top), right: min(right, other.right),
+                bottom: min(bottom, other.bottom))
+        }
 
         mutating func keepRows(of size: PixelSize) { (top, bottom) = (0, size.height) }
 
