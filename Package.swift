@@ -127,6 +127,7 @@ let package = Package(
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),
         room("Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
+        room("Dialects", sees: ["Query", "Transforms", "Network"], packages: [crypto]),
         room(
             "OpenTelemetry", sees: ["Tracing", "HTTPCaching", "Waiting"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
@@ -139,8 +140,8 @@ let package = Package(
         room(
             "Web",
             sees: [
-                "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Origin", "Network", "HTTPCaching",
-                "Eviction",
+                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Origin", "Network",
+                "HTTPCaching", "Eviction",
             ],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [
@@ -150,7 +151,7 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb", "DarkroomHTTPServer",
-                "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTransforms",
+                "DarkroomDialects", "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTransforms",
                 "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork",
                 "DarkroomHTTPCaching",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
@@ -207,6 +208,8 @@ let package = Package(
             of: "Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
             packages: [nioCore]),
         tests(
+            of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"], packages: [crypto, nioCore]),
+        tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, inMemoryTracing,
@@ -215,7 +218,7 @@ let package = Package(
         tests(
             of: "Web",
             sees: [
-                "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
+                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
                 "TestClock", "TestRandom", "Tracing",
             ],
             packages: [
@@ -225,7 +228,7 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Query", "Transforms",
+                "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Dialects", "Query", "Transforms",
                 "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Cache", "Store",
             ],
             packages: [
@@ -235,7 +238,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomQuery", "DarkroomWorkers",
+                "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomDialects", "DarkroomQuery",
+                "DarkroomWorkers",
                 "DarkroomPipeline", "DarkroomCache", "DarkroomTracing",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
                 "DarkroomObjectStorage", "DarkroomTestRandom", logging, httpTypes,

@@ -78,7 +78,7 @@ struct Endpoints: Sendable {
 
     /// The routes for all clients, or for those with a signature if the server requires one.
     var imageRoutes: [AuthorizedRoute] {
-        image.routes + UploadEndpoint(image: image).routes + image.info.infoRoutes
+        image.routes + image.pathRoutes + UploadEndpoint(image: image).routes + image.info.infoRoutes
             + explain.routes + srcset.routes
     }
 

@@ -1,3 +1,4 @@
+package import DarkroomDialects
 package import DarkroomHTTPServer
 package import DarkroomNetwork
 package import DarkroomOrigin
@@ -55,6 +56,8 @@ package struct WebConfiguration: Sendable {
     package var servesIIIF: Bool
     /// Whose parameters `/image` and `/explain` read in a query that does not say.
     package var dialect: Dialect
+    /// The paths of another service that the server understands; nil = none.
+    package var pathDialect: (any PathDialect)?
     /// How much of a source's URL the access log contains.
     package var logSources: LoggedSource
     /// How the form of an image follows from header fields.
@@ -74,7 +77,7 @@ package struct WebConfiguration: Sendable {
         servesPlayground: Bool = true, hasSampleImages: Bool = false, allowsRobots: Bool = false,
         servesIIIF: Bool = false,
         negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom,
-        logSources: LoggedSource = .host
+        pathDialect: (any PathDialect)? = nil, logSources: LoggedSource = .host
     ) {
         self.address = address
         self.adminAddress = adminAddress
@@ -100,6 +103,7 @@ package struct WebConfiguration: Sendable {
         self.servesIIIF = servesIIIF
         self.negotiation = negotiation
         self.dialect = dialect
+        self.pathDialect = pathDialect
         self.logSources = logSources
     }
 

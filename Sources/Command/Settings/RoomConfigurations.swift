@@ -24,7 +24,7 @@ extension Settings {
             sourceMap: sourceNames, servesPlayground: self.access.playground,
             hasSampleImages: hasSampleImages, allowsRobots: self.access.allowRobots, servesIIIF: self.access.iiif,
             negotiation: negotiationPolicy,
-            dialect: self.access.compat, logSources: self.logging.sources)
+            dialect: self.access.compat.queryDialect, pathDialect: pathDialect, logSources: self.logging.sources)
     }
 
     /// A quarter of what downloads may hold, and at least one source.

@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomQuery
 import DarkroomWeb
@@ -137,10 +138,11 @@ struct AccessSettings: SettingTheme {
             public-url.
             """)
     let compat = Setting(
-        "compat", .choice(of: Dialect.self), default: .darkroom, isReloadable: true,
+        "compat", .choice(of: Compatibility.self), default: .darkroom, isReloadable: true,
         help: """
-            Query language of /image, /signed and /explain for queries without 'compat' and 'preset': Darkroom's \
-            parameters, or the parameters of wsrv.nl, which / always reads.
+            Whose URLs the server understands besides its own: the paths of imgproxy, of thumbor and imagor, or of \
+            Cloudflare, below /cdn-cgi/image/; or wsrv, for queries of /image, /signed and /explain without 'compat' \
+            and 'preset' in the parameters of wsrv.nl, which / always reads.
             """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false, isReloadable: true,

@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomWeb
@@ -12,6 +13,8 @@ struct Settings: Sendable {
     private(set) var values: [String: any Sendable]
     /// Presets, signing keys and CORS origins, checked against the other settings.
     private(set) var accessRules = Access()
+    /// The paths of another service that the server understands, checked against the other settings; nil = none.
+    private(set) var pathDialect: (any PathDialect)?
     /// The token of `admin-token` or `admin-token-file`.
     private(set) var adminToken: String?
     /// The variables that are ignored because Kubernetes sets them.
@@ -65,6 +68,7 @@ struct Settings: Sendable {
         var mistakes = SettingMistakes()
         let token = mistakes.collect { () throws(SettingError) in try AdminTokenFile.token(settings, sources) }
         adminToken = token ?? nil
+        pathDialect = Self.pathDialect(settings, sources, &mistakes)
         accessRules = Access(settings, sources, &mistakes)
         let hasAccessRules = mistakes.sentences.isEmpty
         checkCombinations(sources, &mistakes)
@@ -130,14 +134,14 @@ struct Settings: Sendable {
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
-        let isOpen = accessRules.signingKeys.isEmpty && !limitsHosts && !self.access.openProxy
+        let isOpen = isUnsigned && !limitsHosts && !self.access.openProxy
         if isOpen, let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host)) {
             mistakes.add(
                 "\(key): anyone who can reach \(place) could have this server fetch from any public host. Set "
                     + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
                     + "open-proxy=true if this is intended, or bind 127.0.0.1.")
         }
-        if !isOpen, self.access.uploads, accessRules.signingKeys.isEmpty, !self.access.openProxy,
+        if !isOpen, self.access.uploads, isUnsigned, !self.access.openProxy,
             let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
         {
             mistakes.add(
@@ -153,6 +157,9 @@ struct Settings: Sendable {
                     + "Set admin-token or admin-token-file, or bind admin-host to 127.0.0.1.")
         }
     }
+
+    /// Whether images require no signature.
+    var isUnsigned: Bool { accessRules.signingKeys.isEmpty && pathDialect?.requiresSignature != true }
 
     /// The setting and the address that others than this machine can reach; nil if it is this machine only.
     private func exposure(of address: ListenerAddress, _ spelling: String) -> (key: String, place: String)? {

@@ -5,6 +5,7 @@ import DarkroomWeb
 struct SettingsTable: Sendable {
     let listeners = ListenerSettings()
     let access = AccessSettings()
+    let dialects = DialectSettings()
     let origins = OriginSettings()
     let objectStorage = ObjectStorageSettings()
     let sources = SourceSettings()

@@ -99,18 +99,19 @@ final class FastPathHandler: ChannelInboundHandler {
         let method = request.isHead ? HTTPRequest.Method.head : .get
         let duration = Duration.nanoseconds((NIODeadline.now() - pending.receivedAt).nanoseconds)
         response.metrics.record(status: response.status, method, cache: response.cacheUse, took: duration)
+        let loggedPath = RouteTable.logged(String(request.target.prefix { $0 != "?" }), of: response.metrics.route)
         let span = path.observers.tracing?.span(of: request, after: duration, instrument: path.observers.instrument)
         path.observers.log.record(
             isHit: response.details.isHit, took: duration,
             AccessLogEntry(
-                method: method.rawValue, path: String(request.target.prefix { $0 != "?" }), status: response.status,
+                method: method.rawValue, path: loggedPath, status: response.status,
                 bytes: bytes, duration: duration, requestID: id, traceID: span?.traceID ?? traceID(of: request),
                 client: request.client, cacheStatus: response.cacheStatus, problem: response.problem?.slug,
                 details: response.details))
         guard let span else { return }
         span.end(
             RequestSpan.Outcome(
-                method: method.rawValue, path: path.observers.log.redacted(String(request.target.prefix { $0 != "?" })),
+                method: method.rawValue, path: path.observers.log.redacted(loggedPath),
                 route: response.metrics.route, status: response.status, bytes: bytes, client: request.client,
                 cacheStatus: response.cacheStatus, problem: response.problem))
     }

@@ -64,13 +64,14 @@ struct RequestMiddleware: RouterMiddleware {
         observers.log.record(
             isHit: details.isHit, took: duration,
             AccessLogEntry(
-                method: request.method.rawValue, path: request.uri.path, status: response.status.code, bytes: bytes,
+                method: request.method.rawValue, path: RouteTable.logged(request.uri.path, of: route), status: response.status.code, bytes: bytes,
                 duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
                 client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: kind?.slug,
                 details: details, isDisconnected: Task.isCancelled))
         span?.end(
             RequestSpan.Outcome(
-                method: request.method.rawValue, path: observers.log.redacted(request.uri.path), route: route,
+                method: request.method.rawValue,
+                path: observers.log.redacted(RouteTable.logged(request.uri.path, of: route)), route: route,
                 status: response.status.code, bytes: bytes, client: context.clientAddress,
                 cacheStatus: response.headers[.cacheStatus], problem: kind))
         return response

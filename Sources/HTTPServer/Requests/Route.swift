@@ -3,7 +3,8 @@ package import Hummingbird
 
 /// A path, the methods that it supports, and their handler.
 package struct Route: Sendable {
-    /// A segment in braces matches any one segment, which the context's parameters then hold under that name.
+    /// A segment in braces matches any one segment, which the context's parameters then hold under that name. A last
+    /// segment `**` matches one or more segments.
     package let path: String
     package let methods: [HTTPRequest.Method]
     package let respond: @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
@@ -23,6 +24,10 @@ package struct RouteTable: Sendable {
     private let methods: [String: [HTTPRequest.Method]]
     /// The paths with braces, split into segments.
     private let patterns: [(path: String, segments: [Substring])]
+    /// The paths that end in `**`, split into the segments before it.
+    private let prefixes: [(path: String, segments: [Substring])]
+    /// The first segments of the paths that do not begin with braces. The router looks no further if one matches.
+    private let beginnings: Set<Substring>
 
     package init(_ routes: [Route]) {
         self.init(methods: Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 })
@@ -35,18 +40,42 @@ package struct RouteTable: Sendable {
 
     private init(methods: [String: [HTTPRequest.Method]]) {
         self.methods = methods
-        patterns = methods.keys.filter { $0.contains("{") }.map { ($0, Self.segments(of: $0)) }
+        let all = methods.keys.map { (path: $0, segments: Self.segments(of: $0)) }
+        patterns = all.filter { $0.path.contains("{") && !$0.path.hasSuffix(Self.rest) }
+        prefixes = all.filter { $0.path.hasSuffix(Self.rest) }.map { ($0.path, $0.segments.dropLast()) }
+        beginnings = Set(all.compactMap { $0.segments.dropFirst().first }.filter { !$0.hasPrefix("{") })
     }
 
     /// The path, as its route spells it, that matches a request's path.
     package func route(of path: String) -> String? {
         if methods[path] != nil { return path }
         let segments = Self.segments(of: path)
-        return patterns.first { pattern in
-            pattern.segments.count == segments.count
-                && zip(pattern.segments, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") && !$1.isEmpty }
+        let pattern = patterns.first { $0.segments.count == segments.count && Self.matches($0.segments, segments) }
+        return pattern?.path ?? longerRoute(of: segments)
+    }
+
+    /// The route with `**` that matches a request's path.
+    private func longerRoute(of segments: [Substring]) -> String? {
+        guard !prefixes.isEmpty, let first = segments.dropFirst().first else { return nil }
+        return prefixes.first { prefix in
+            let isNamed = prefix.segments.dropFirst().first.map { !$0.hasPrefix("{") } ?? false
+            return segments.count > prefix.segments.count && (isNamed || !beginnings.contains(first))
+                && Self.matches(prefix.segments, segments)
         }?.path
     }
+
+    private static func matches(_ pattern: [Substring], _ segments: [Substring]) -> Bool {
+        zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") && !$1.isEmpty }
+    }
+
+    /// How the log writes a path. What `**` matches may contain secrets, such as the URL of a source.
+    static func logged(_ path: String, of route: String?) -> String {
+        guard let route, route.hasSuffix(rest) else { return path }
+        let kept = route.split(separator: "/").prefix { !$0.hasPrefix("{") && $0 != "**" }
+        return "/" + kept.map { $0 + "/" }.joined() + "…"
+    }
+
+    private static let rest = "/**"
 
     /// The methods that a route supports.
     func methods(of route: String) -> [HTTPRequest.Method] { methods[route] ?? [] }

@@ -73,6 +73,14 @@ package enum AuthorizationError: Error, Hashable {
     case presetNotAllowed
     /// The parameter that names the source.
     case sourceNotAllowed(parameter: String)
+    /// A path of another service without a signature, although the server has keys.
+    case pathSignatureRequired
+    /// The signature in a path of another service is wrong.
+    case pathSignatureWrong
+    /// A path of another service has expired.
+    case pathExpired
+    /// A path of another service has more than presets, although images are made with presets only.
+    case pathPresetsOnly
 
     /// The parameter at fault, if any.
     package var parameter: String? {
@@ -84,6 +92,7 @@ package enum AuthorizationError: Error, Hashable {
         case .presetsOnly(let parameter): parameter.map { InvalidParameter.clipped($0) }
         case .presetNotAllowed: AccessParameters.preset.name
         case .sourceNotAllowed(let parameter): parameter
+        case .pathSignatureRequired, .pathSignatureWrong, .pathExpired, .pathPresetsOnly: nil
         }
     }
 
@@ -104,6 +113,12 @@ package enum AuthorizationError: Error, Hashable {
                 + "\(Self.allowedBesidePresets)."
         case .presetNotAllowed: "The key of this signature does not allow this preset."
         case .sourceNotAllowed: "The key of this signature does not allow this host."
+        case .pathSignatureRequired:
+            "This server answers signed requests only, and this path is not signed. The admin token is accepted instead."
+        case .pathSignatureWrong:
+            "The signature does not match this path: sign the path as it is sent, with a key of this server."
+        case .pathExpired: "The URL expired at the time that its path gives."
+        case .pathPresetsOnly: "This server makes images with presets only: give presets in the path, and no other option."
         }
     }
 

@@ -15,16 +15,22 @@ package struct Authorizer: Sendable {
     private let keyring: Keyring
     private let presets: Presets
     private let presetsOnly: Bool
+    private let requiresSignature: Bool
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - keys: If not empty, a request must be signed with one of them, or carry the admin token.
     ///   - presetsOnly: Whether images are made with presets only.
+    ///   - hasPathKeys: Whether there are keys for the paths of another service, which close the server like `keys`.
     ///   - now: The time that signed URLs expire by.
-    package init(keys: [SigningKey], presets: Presets, presetsOnly: Bool, now: @escaping @Sendable () -> Date) {
+    package init(
+        keys: [SigningKey], presets: Presets, presetsOnly: Bool, hasPathKeys: Bool = false,
+        now: @escaping @Sendable () -> Date
+    ) {
         keyring = Keyring(keys)
         self.presets = presets
         self.presetsOnly = presetsOnly
+        requiresSignature = hasPathKeys || !keys.isEmpty
         self.now = now
     }
 
@@ -44,7 +50,7 @@ package struct Authorizer: Sendable {
         if let signature {
             let request = SignedRequest(path: path, parameters: authorization.query)
             authorization.key = try signer(of: request, signature)
-        } else if !keyring.isEmpty, !isOpen {
+        } else if requiresSignature, !isOpen {
             guard isAdmin else { throw .signatureRequired }
             authorization.isPersonal = true
         }
@@ -58,6 +64,18 @@ package struct Authorizer: Sendable {
             throw .invalidParameter(error)
         }
         return authorization
+    }
+
+    /// Checks signature, expiry and presets of a path of another service.
+    ///
+    /// - Parameter isAdmin: Whether the request carries the admin token.
+    package func authorize(_ path: PathTranslation, isAdmin: Bool) throws(AuthorizationError) -> Authorization {
+        let isUnrestricted = isAdmin && !path.isSigned
+        guard path.isSigned || isAdmin || !requiresSignature else { throw .pathSignatureRequired }
+        if let expires = path.expires, expires <= now() { throw .pathExpired }
+        if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
+        return Authorization(
+            query: path.query, expires: path.expires, isPersonal: requiresSignature && !path.isSigned)
     }
 
     private func signer(of request: SignedRequest, _ text: String) throws(AuthorizationError) -> SigningKey {

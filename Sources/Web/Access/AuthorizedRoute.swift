@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
@@ -17,6 +18,8 @@ struct AuthorizedRoute: Sendable {
     let dialect: Dialect?
     /// The parameters as received.
     var query: @Sendable (Request, ServerRequestContext) throws(Problem) -> QueryString
+    /// The path of another service that a request gives instead of parameters; nil = it gives parameters.
+    var translation: @Sendable (Request) throws(Problem) -> PathTranslation? = { _ in nil }
     /// Whether a request needs no signature where others do.
     var isOpen: @Sendable (ServerRequestContext) -> Bool = { _ in false }
     var respond: @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
@@ -69,6 +72,17 @@ struct AuthorizedRoute: Sendable {
 }
 
 extension AuthorizedRoute {
+    /// The route of the paths of another service.
+    init(
+        _ paths: any PathDialect, at route: String, limits: QueryLimits,
+        respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+    ) {
+        self.init(route, presets: .unsupported, respond: respond)
+        translation = { request throws(Problem) in
+            try paths.translation(of: request.head.path ?? "", limits: limits)
+        }
+    }
+
     /// What `preset` means in a query. Presets have Darkroom's parameters, so other dialects have none.
     fileprivate func presets(for query: QueryString) -> Authorizer.PresetUse {
         guard let dialect, Dialect.of(query, standard: dialect) != .darkroom else { return presets }
@@ -101,8 +115,13 @@ struct RouteAuthorizer: Sendable {
     private func authorization(
         of request: Request, _ context: ServerRequestContext, _ route: AuthorizedRoute
     ) throws(Problem) -> Authorization {
-        let query = try route.query(request, context)
         let isAdmin = token?.isPresent(in: request.headers) == true
+        if let path = try route.translation(request) {
+            do throws(AuthorizationError) { return try authorizer.authorize(path, isAdmin: isAdmin) } catch {
+                throw Problem(error)
+            }
+        }
+        let query = try route.query(request, context)
         do throws(AuthorizationError) {
             return try authorizer.authorize(
                 query, path: route.signedPath, presets: route.presets(for: query), isAdmin: isAdmin,
@@ -117,7 +136,8 @@ extension Authorizer {
     init(_ configuration: WebConfiguration) {
         let access = configuration.access
         self.init(
-            keys: access.signingKeys, presets: access.presets, presetsOnly: access.presetsOnly, now: configuration.now)
+            keys: access.signingKeys, presets: access.presets, presetsOnly: access.presetsOnly,
+            hasPathKeys: configuration.pathDialect?.requiresSignature == true, now: configuration.now)
     }
 }
 
@@ -135,6 +155,15 @@ extension ImageURLBuilder {
         self.init(
             prefix: configuration.urlPrefix, limits: configuration.limits, keys: configuration.access.signingKeys,
             dialect: configuration.dialect)
+    }
+}
+
+extension PathDialect {
+    /// The meaning of a target, or a problem.
+    func translation(of target: String, limits: QueryLimits) throws(Problem) -> PathTranslation {
+        do throws(AuthorizationError) { return try translate(target[...], limits: limits) } catch {
+            throw Problem(error)
+        }
     }
 }
 

@@ -85,14 +85,10 @@ struct ExplainDocument: Encodable {
         }
     }
 
-    /// The language of the query, and those of its parameters that change nothing.
+    /// The language of the query or path, and its parameters or options that change nothing.
     struct Dialect: Encodable {
         let name: String
         let ignored: [Translation.Ignored]
-
-        init(_ translation: Translation) {
-            (name, ignored) = (translation.dialect.rawValue, translation.ignored)
-        }
     }
 
     struct Limit: Encodable {

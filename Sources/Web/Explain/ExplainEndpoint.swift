@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
@@ -21,11 +22,34 @@ struct ExplainEndpoint: Sendable {
     }
 
     var routes: [AuthorizedRoute] {
-        let route = AuthorizedRoute("/explain", presets: .accepted, dialect: image.configuration.dialect) {
+        var route = AuthorizedRoute("/explain", presets: .accepted, dialect: image.configuration.dialect) {
             request, context, authorization throws(Problem) in
             try await respond(to: request, context, authorization)
         }
+        route.translation = { request throws(Problem) in try translation(of: request) }
         return [route]
+    }
+
+    /// The meaning of a path of another service in `path`; nil if there is none.
+    private func translation(of request: Request) throws(Problem) -> PathTranslation? {
+        guard let text = request.uri.query, text.contains("path=") else { return nil }
+        let query: QueryString
+        do throws(InvalidParameter) { query = try QueryString(parsing: text) } catch { throw Problem(error) }
+        guard let path = query.pairs.first(where: { $0.name == "path" }) else { return nil }
+        guard let dialect = image.configuration.pathDialect else {
+            throw Problem(
+                InvalidParameter(
+                    "path", "Parameter 'path' requires a server that understands the paths of another service ('compat')."
+                ))
+        }
+        if let other = query.pairs.first(where: { !["path", "fetch"].contains($0.name) }) {
+            throw Problem(
+                InvalidParameter(
+                    other.name, "Parameter '\(InvalidParameter.clipped(other.name))' cannot be combined with 'path'."))
+        }
+        var translation = try dialect.translation(of: path.value ?? "", limits: image.configuration.limits)
+        translation.query.pairs += query.pairs.filter { $0.name == "fetch" }
+        return translation
     }
 
     private func respond(
@@ -38,14 +62,20 @@ struct ExplainEndpoint: Sendable {
             let explanation = try await explain(imageRequest, fetch)
             var document = ExplainDocument(
                 explanation, of: query, authorization, accept: request.headers[.accept], image.configuration)
-            document.dialect = (try? grammar.translation(of: authorization.query)).flatMap {
-                $0.map(ExplainDocument.Dialect.init)
-            }
+            document.dialect = dialect(of: request, authorization)
             return .json(document)
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
             throw Problem(error)
         }
+    }
+
+    private func dialect(of request: Request, _ authorization: Authorization) -> ExplainDocument.Dialect? {
+        if let path = try? translation(of: request), let name = image.configuration.pathDialect?.name {
+            return ExplainDocument.Dialect(name: name.rawValue, ignored: path.ignored)
+        }
+        let translation = try? grammar.translation(of: authorization.query)
+        return translation.flatMap { $0.map { .init(name: $0.dialect.rawValue, ignored: $0.ignored) } }
     }
 
     private func query(

@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
@@ -48,6 +49,17 @@ struct ImageEndpoint: Sendable {
         var wsrv = self
         wsrv.grammar = ImageQueryGrammar(limits: configuration.limits, dialect: .wsrv)
         return wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
+    }
+
+    /// The routes of the paths of another service, if the server understands one.
+    var pathRoutes: [AuthorizedRoute] {
+        guard let dialect = configuration.pathDialect else { return [] }
+        return dialect.routes.map { route in
+            AuthorizedRoute(dialect, at: route, limits: configuration.limits) {
+                request, context, authorization throws(Problem) in
+                try await respond(to: request, at: route, context, authorization)
+            }
+        }
     }
 
     /// The routes of ``info``.

@@ -7,7 +7,7 @@ extension ProblemKind {
     static let all: [ProblemKind] = [
         .invalidParameter, .invalidURL, .invalidBody, .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed,
         .uploadsDisabled, .iiifDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong,
-        .signatureExpired, .presetsOnly, .sourceNotFound, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge,
+        .signatureExpired, .presetsOnly, .sourceNotFound, .urlExpired, .noSuchRoute, .noSuchJob, .methodNotAllowed, .sourceTooLarge,
         .bodyTooLarge, .targetTooLong,
         .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .malformedRequest, .headTooLarge,
         .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
@@ -105,6 +105,11 @@ extension ProblemKind {
             "Get a new URL from its issuer. 'exp' is in seconds since 1970; check that the clocks of both systems "
             + "agree."
     )
+
+    static let urlExpired = ProblemKind(
+        "url-expired", .notFound, title: "The URL has expired",
+        cause: "The path is one of another service, and has an expiry time that has passed.",
+        remedy: "Get a new URL from its issuer. Check that the clocks of both systems agree.")
 
     static let presetsOnly = ProblemKind(
         "presets-only", .forbidden, title: "Only presets are allowed",

@@ -61,10 +61,11 @@ extension AuthorizationError {
     fileprivate var problemKind: ProblemKind {
         switch self {
         case .invalidParameter: .invalidParameter
-        case .signatureRequired: .signatureRequired
-        case .signatureWrong: .signatureWrong
+        case .signatureRequired, .pathSignatureRequired: .signatureRequired
+        case .signatureWrong, .pathSignatureWrong: .signatureWrong
         case .signatureExpired: .signatureExpired
-        case .presetsOnly, .presetNotAllowed: .presetsOnly
+        case .pathExpired: .urlExpired
+        case .presetsOnly, .presetNotAllowed, .pathPresetsOnly: .presetsOnly
         case .sourceNotAllowed: .sourceNotAllowed
         }
     }

@@ -1,0 +1,43 @@
+package import DarkroomQuery
+
+/// The image URLs of another service, each of which means one query of `/image`.
+///
+/// A dialect translates and verifies signatures, without side effects. Permissions, limits and caches are those of
+/// `/image`: the server authorizes the translation, and reads its query as if a client had sent it.
+package protocol PathDialect: Sendable {
+    /// The value of `compat` that selects the dialect.
+    var name: Compatibility { get }
+    /// The routes of the paths: segments, of which those in braces match any one segment, and `**` for one or more
+    /// segments at the end. A path whose first segment is a path of the server's own belongs to the server.
+    var routes: [String] { get }
+    /// Whether the server has keys for this dialect, so that it answers no unsigned request.
+    var requiresSignature: Bool { get }
+
+    /// The meaning of a request target.
+    ///
+    /// Splits the raw text first and decodes each part once. Throws
+    /// ``DarkroomQuery/AuthorizationError/invalidParameter(_:)`` with the option at fault, or
+    /// ``DarkroomQuery/AuthorizationError/pathSignatureWrong``.
+    ///
+    /// - Parameters:
+    ///   - target: path and query as received, without the base path; of any length.
+    ///   - limits: the server's limits on parameters.
+    func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation
+}
+
+/// The setting `compat`: whose URLs the server understands besides its own.
+package enum Compatibility: String, CaseIterable, Sendable {
+    /// Darkroom's own URLs only.
+    case darkroom
+    /// The parameters of wsrv.nl in queries.
+    case wsrv
+    /// The paths of imgproxy.
+    case imgproxy
+    /// The paths of thumbor and imagor.
+    case thumbor
+    /// The paths of Cloudflare's image transformations.
+    case cloudflare
+
+    /// The dialect of queries that do not name theirs.
+    package var queryDialect: Dialect { self == .wsrv ? .wsrv : .darkroom }
+}
