@@ -27,7 +27,7 @@ struct Darkroom: AsyncParsableCommand {
         commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
         version: release,
         subcommands: [
-            Serve.self, CheckHealth.self, Sign.self, TransformFiles.self, Prefetch.self, Config.self,
+            Serve.self, CheckHealth.self, Sign.self, Translate.self, TransformFiles.self, Prefetch.self, Config.self,
             PrintSettings.self, Version.self,
         ])
 

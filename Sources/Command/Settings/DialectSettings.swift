@@ -15,8 +15,8 @@ extension Settings {
         switch settings.access.compat {
         case .darkroom, .wsrv: nil
         case .imgproxy: nil
-        case .thumbor: nil
-        case .cloudflare: nil
+        case .thumbor: mistakes.collect { () throws(SettingError) in try Thumbor(settings, sources) }
+        case .cloudflare: Cloudflare(origin: settings.thumbor.cloudflareOrigin)
         }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork

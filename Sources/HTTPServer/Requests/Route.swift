@@ -24,7 +24,7 @@ package struct RouteTable: Sendable {
     private let methods: [String: [HTTPRequest.Method]]
     /// The paths with braces, split into segments.
     private let patterns: [(path: String, segments: [Substring])]
-    /// The paths that end in `**`, split into the segments before it.
+    /// The paths that end in `**`, split into the segments before it, without the empty one at the beginning.
     private let prefixes: [(path: String, segments: [Substring])]
     /// The first segments of the paths that do not begin with braces. The router looks no further if one matches.
     private let beginnings: Set<Substring>
@@ -42,7 +42,7 @@ package struct RouteTable: Sendable {
         self.methods = methods
         let all = methods.keys.map { (path: $0, segments: Self.segments(of: $0)) }
         patterns = all.filter { $0.path.contains("{") && !$0.path.hasSuffix(Self.rest) }
-        prefixes = all.filter { $0.path.hasSuffix(Self.rest) }.map { ($0.path, $0.segments.dropLast()) }
+        prefixes = all.filter { $0.path.hasSuffix(Self.rest) }.map { ($0.path, $0.segments.dropFirst().dropLast()) }
         beginnings = Set(all.compactMap { $0.segments.dropFirst().first }.filter { !$0.hasPrefix("{") })
     }
 
@@ -54,11 +54,13 @@ package struct RouteTable: Sendable {
         return pattern?.path ?? longerRoute(of: segments)
     }
 
-    /// The route with `**` that matches a request's path.
+    /// The route with `**` that matches a request's path. The router skips empty segments.
     private func longerRoute(of segments: [Substring]) -> String? {
-        guard !prefixes.isEmpty, let first = segments.dropFirst().first else { return nil }
+        guard !prefixes.isEmpty, case let segments = segments.filter({ !$0.isEmpty }), let first = segments.first else {
+            return nil
+        }
         return prefixes.first { prefix in
-            let isNamed = prefix.segments.dropFirst().first.map { !$0.hasPrefix("{") } ?? false
+            let isNamed = prefix.segments.first.map { !$0.hasPrefix("{") } ?? false
             return segments.count > prefix.segments.count && (isNamed || !beginnings.contains(first))
                 && Self.matches(prefix.segments, segments)
         }?.path

@@ -42,6 +42,11 @@ package struct Translation: Hashable, Sendable {
         package let name: String
         /// Why, in a few words.
         package let reason: String
+
+        package init(name: String, reason: String) {
+            self.name = name
+            self.reason = reason
+        }
     }
 
     package let dialect: Dialect

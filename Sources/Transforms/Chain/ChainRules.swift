@@ -17,7 +17,8 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     /// The rules of Cloudflare Images.
     ///
     /// The source is cut, mirrored and turned by quarter turns before it is scaled. `outside` is cut to the box, and
-    /// keeps a side of the image that does not reach it.
+    /// keeps a side of the image that does not reach it; `outside` with enlarging enlarges into the box, and never
+    /// shrinks.
     case cloudflare
 }
 

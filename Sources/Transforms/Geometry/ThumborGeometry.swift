@@ -30,6 +30,18 @@ extension ResizeGeometry {
         }
     }
 
+    /// The sizes of an image that is enlarged into a box if it is smaller, and otherwise stays.
+    init(enlargingOnly source: PixelSize, into box: Box) {
+        let across = box.width.map { Double($0) / Double(source.width) }
+        let down = box.height.map { Double($0) / Double(source.height) }
+        let factor = max(min(across ?? .infinity, down ?? .infinity), 1)
+        self.init(
+            scaled: factor.isFinite
+                ? PixelSize(
+                    width: PixelSize.side(Double(source.width) * factor),
+                    height: PixelSize.side(Double(source.height) * factor)) : source)
+    }
+
     private init(thumbnailOf source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
         let bounds = PixelSize(width: box.width ?? PixelSize.maxSide, height: box.height ?? PixelSize.maxSide)
         let isWithin = source.width <= bounds.width && source.height <= bounds.height

@@ -19,7 +19,7 @@ struct Clip: Transform, Hashable {
         let isCut =
             switch recipe.rules {
             case .thumbor: recipe.fit == .cover && recipe.box.hasSide
-            case .cloudflare: recipe.fit == .outside && recipe.box.isTwoSided
+            case .cloudflare: recipe.fit == .outside && recipe.box.isTwoSided && !recipe.enlarge
             case .darkroom, .weserv: recipe.fit == .cover && recipe.box.isTwoSided
             }
         guard isCut else { return nil }

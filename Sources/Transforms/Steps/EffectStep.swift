@@ -48,7 +48,13 @@ extension Recipe {
                 return fill
             case .pad(let fill): return fill
             case .mark: return mark
-            case .text: return text
+            case .trim(var trim):
+                trim.isImagors = rules == .thumbor
+                return trim
+            case .text:
+                var text = text
+                text?.isOptional = rules == .thumbor
+                return text
             default: return step.plainTransform
             }
         }
@@ -78,11 +84,10 @@ extension EffectStep {
         case .flip: Flip()
         case .flop: Flop()
         case .excerpt(let excerpt): excerpt
-        case .trim(let trim): trim
         case .scale(let scale): scale
         case .round(let corners): corners
         case .flatten(let color): FlattenStep(color: color)
-        case .rotate, .canvas, .pad, .mark, .text: nil
+        case .rotate, .canvas, .pad, .trim, .mark, .text: nil
         }
     }
 }

@@ -89,8 +89,10 @@ public struct Resize: Transform, Hashable {
         case .thumbor:
             ResizeGeometry(
                 thumbor: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector, loadsWhole: loadsWhole)
+        case .cloudflare where fit == .outside && enlarge:
+            ResizeGeometry(enlargingOnly: plan.size, into: box)
         case .cloudflare where fit == .outside && box.size != nil:
-            ResizeGeometry(weserv: plan.size, box: box, fit: .cover, enlarge: enlarge || plan.isVector)
+            ResizeGeometry(weserv: plan.size, box: box, fit: .cover, enlarge: plan.isVector)
         case .cloudflare, .darkroom: nil
         }
     }

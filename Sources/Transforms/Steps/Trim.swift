@@ -8,6 +8,8 @@ public struct Trim: Transform, Hashable, Codable {
     /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254
 
+    private static let magenta = Color(red: 255, green: 0, blue: 255)
+
     /// `find_trim` ignores specks by a median of 3×3 pixels, and fails on a smaller image.
     private static let leastSide = 3
 
@@ -19,8 +21,8 @@ public struct Trim: Transform, Hashable, Codable {
     public var corner = Corner.topLeft
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
-    /// Whether an animation is not changed.
-    var skipsAnimations = false
+    /// Whether it trims as imagor does: an animation is not changed, and magenta lies behind transparent pixels.
+    var isImagors = false
     /// A crop that is made at the same time; nil = none. Both look at the same image.
     var within: LooseCrop?
 
@@ -39,7 +41,7 @@ public struct Trim: Transform, Hashable, Codable {
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
         let corner = corner == .topLeft ? "" : ",\(corner.rawValue)"
-        let animations = keepsHeightOfAnimations ? ",columns" : skipsAnimations ? ",stills" : ""
+        let animations = keepsHeightOfAnimations ? ",columns" : isImagors ? ",imagor" : ""
         let within = within.map { ",\($0.key)" } ?? ""
         return "trim(\(threshold)\(background)\(corner)\(animations)\(within))"
     }
@@ -47,7 +49,7 @@ public struct Trim: Transform, Hashable, Codable {
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
+        guard min(image.size.width, image.size.height) >= Self.leastSide, !(isImagors && image.isAnimated) else {
             return image
         }
         var kept: Area?
@@ -70,7 +72,7 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let behind = (background ?? .black).rgb
+        let behind = (background ?? (isImagors ? Self.magenta : .black)).rgb
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try color(of: corner, in: byte) }

@@ -74,8 +74,8 @@ struct ExplainEndpoint: Sendable {
         if let path = try? translation(of: request), let name = image.configuration.pathDialect?.name {
             return ExplainDocument.Dialect(name: name.rawValue, ignored: path.ignored)
         }
-        let translation = try? grammar.translation(of: authorization.query)
-        return translation.flatMap { $0.map { .init(name: $0.dialect.rawValue, ignored: $0.ignored) } }
+        guard let translation = try? grammar.translation(of: authorization.query) else { return nil }
+        return ExplainDocument.Dialect(name: translation.dialect.rawValue, ignored: translation.ignored)
     }
 
     private func query(
